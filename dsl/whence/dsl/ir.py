@@ -1,0 +1,557 @@
+"""The typed intermediate representation: names resolved, every expression with its type.
+
+One IR serves every back end. It is built by `elaborate` only, which guarantees: every name refers to
+something; every expression is well typed; no local shadows another; `X@p` stands in properties only;
+transitions hold `require`s and updates only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from whence.dsl.syntax import NOWHERE, Span
+from whence.dsl.types import Record, Sort, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What every expression has: its type, and where it stands."""
+
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal_(Expression):
+    """A nat or a truth value."""
+
+    value: int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Zero(Expression):
+    """The zero of its type: `none`, `empty`, 0, false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local(Expression):
+    """A parameter, a `let`, `ref` or `for` name, or a bound variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfProcess(Expression):
+    """The process that takes the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateOf(Expression):
+    """A state variable: of the process that takes the step, or in a property of `process` (`X@p`)."""
+
+    name: str
+    process: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOf(Expression):
+    """A field of a record."""
+
+    target: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Expression):
+    """`m.src`, `m.dst` (the only destination), `m.dsts` of a message, in a protocol."""
+
+    target: Expr
+    name: Literal["src", "dst", "dsts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Expression):
+    """A map at a key. A missing key reads as the zero of the value type, or is a fault where it has none."""
+
+    target: Expr
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ElementAt(Expression):
+    """A sliding array at an index; outside the window first <= i < next it is a fault."""
+
+    target: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Expression):
+    """`size` of any collection or map; `first` of a queue (an element); `first`, `next` (indices) and
+    `peek` (an element) of a sliding array; `first`, `next` (indices) of a sliding map; `value` of an option.
+    """
+
+    target: Expr
+    name: Literal["size", "first", "next", "peek", "value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Construct(Expression):
+    """A record; `values` in the order of the record's fields."""
+
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf(Expression):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some(Expression):
+    item: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expression):
+    """A relation or function of a theory or machine, declared or built in."""
+
+    symbol: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Connective(Expression):
+    operator: Literal["and", "or", "implies", "iff"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Expression):
+    """Equality at any type; order at nat and at ordered sorts. `!=`, `>`, `>=` have been rewritten."""
+
+    operator: Literal["=", "<", "<="]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Expression):
+    """`e in S`: of a set, a queue, a sliding array or map (its elements), or a map (its keys)."""
+
+    item: Expr
+    collection: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Expression):
+    """On nat. A difference below zero is a fault of the protocol."""
+
+    operator: Literal["+", "-", "max", "min"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsEmpty(Expression):
+    target: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsNone(Expression):
+    target: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expression):
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Expression):
+    """A bound variable: over all of its sort (process, message, a theory's sort), or over `domain`."""
+
+    name: str
+    domain: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Expression):
+    kind: Literal["forall", "exists", "count"]
+    variables: tuple[Bound, ...]
+    body: Expr
+
+
+Expr: TypeAlias = (
+    Literal_ | Zero | Local | SelfProcess | StateOf | FieldOf | Attribute | Lookup | ElementAt | Query
+    | Construct | SetOf | Some | Apply | Not | Connective | Comparison | Member | Arithmetic | IsEmpty
+    | IsNone | Conditional | Quantified
+)
+
+# --- statements --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`label` is the paper's line (`A2.7`), where the text has one."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+    label: str | None = field(default=None, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Statement):
+    """`name` stands for a place from here on; the indices in the place are evaluated now."""
+
+    name: str
+    place: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`place` is a StateOf, a Local that a `ref` or `let` introduced, or a FieldOf, Lookup, ElementAt of a place."""
+
+    place: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate(Statement):
+    """Queue: push(e), pop(). Set: add(e), remove(e). Map: remove(k). Sliding array: add(e), remove()
+    (the first). Sliding map: add(e), remove(e). Any of them: clear(). pop or remove() on an empty
+    collection is a fault; removing an element that is not there changes nothing.
+    """
+
+    place: Expr
+    method: Literal["push", "pop", "add", "remove", "clear"]
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Statement):
+    procedure: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """Over a set, queue, sliding array or map (a map: its keys; sets and keys in ascending order), or over
+    all processes (`domain` is None). With `ref`, the domain is a place: a queue, sliding array, or map
+    (its values), and the name stands for each element in place. The elements are those at the start.
+    """
+
+    name: str
+    variable: Type
+    domain: Expr | None
+    body: tuple[Stmt, ...]
+    ref: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    """Leaves the procedure or handler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Statement):
+    kind: str
+    arguments: tuple[Expr, ...]
+    to: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver(Statement):
+    message: Expr
+
+
+Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A typed name: a parameter, a field, or a bound variable."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormula:
+    """A property, axiom, invariant or rule. Free variables only in rules: the inductive relation's parameters."""
+
+    name: str
+    body: Expr
+    doc: str = ""
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A relation (result bool) or function of a theory or machine."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    result: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Inductive:
+    """The least relation closed under the rules."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    rules: tuple[NamedFormula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    name: str
+    doc: str = field(default="", compare=False, kw_only=True)
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the file says should come out. `settings` overrides those of the scope (or of the default scope)."""
+
+    verdict: Literal["proved", "holds", "refuted", "unknown"]
+    names: tuple[str, ...]
+    scope: str | None
+    settings: Workload | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Theory(Declaration):
+    """`ordered` names the sorts with a strict total order."""
+
+    sorts: tuple[Sort, ...]
+    ordered: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
+    axioms: tuple[NamedFormula, ...]
+    inductives: tuple[Inductive, ...]
+    properties: tuple[NamedFormula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """`claim` has the variables free."""
+
+    relation: str
+    variables: tuple[Variable, ...]
+    claim: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem(Declaration):
+    theory: Theory
+    assume: tuple[NamedFormula, ...]
+    prove: tuple[NamedFormula, ...]
+    induction: Induction | None
+    needs: tuple[str, ...]
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`symbol(arguments) := value` for every value of the binders; all read the state before the step.
+
+    Each argument is a Local: a parameter of the transition or one of the binders.
+    """
+
+    symbol: str
+    arguments: tuple[Expr, ...]
+    value: Expr
+    binders: tuple[Variable, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A guarded transition with parallel updates. Built-in updates of `causal_send` and `deliver` are not listed."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    requires: tuple[NamedFormula, ...]
+    updates: tuple[Update, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Declaration):
+    """`symbols` are the declared ones; the built-in ones are in `machine_builtins`."""
+
+    symbols: tuple[Symbol, ...]
+    axioms: tuple[NamedFormula, ...]
+    transitions: tuple[Transition, ...]
+    invariants: tuple[NamedFormula, ...]
+    prove: tuple[str, ...]
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PacketKind:
+    """`carries` is the index of the parameter that the packet moves, or None for a control packet."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    carries: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    name: str
+    type: Type
+    initial: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender."""
+
+    event: Literal["causal_send", "receive", "periodically"]
+    kind: str | None
+    parameters: tuple[Variable, ...]
+    sender: str | None
+    body: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    name: str
+    parameters: tuple[Variable, ...]
+    body: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What the network may do with packets; without `reordering`, each channel is FIFO."""
+
+    lossy: bool = False
+    duplicating: bool = False
+    reordering: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol(Declaration):
+    """`properties` are names of built-in properties; `eventually` too (`delivered`)."""
+
+    network: Network
+    packets: tuple[PacketKind, ...]
+    records: tuple[Record, ...]
+    state: tuple[StateVariable, ...]
+    handlers: tuple[Handler, ...]
+    procedures: tuple[Procedure, ...]
+    invariants: tuple[NamedFormula, ...]
+    properties: tuple[str, ...]
+    eventually: tuple[str, ...]
+    fairness: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A finite workload.
+
+    `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `ticks` None: timers
+    fire only when no packet is in flight; a number: at most so often a process, at any moment.
+    """
+
+    processes: int
+    sends: tuple[int, ...]
+    destinations: tuple[tuple[int, ...], ...]
+    duplicates: int = 0
+    losses: int = 0
+    ticks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Declaration):
+    protocol: str
+    workload: Workload
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An event of the protocol and the machine's transition that it is.
+
+    `parameters` are the names the pattern binds (the packet's parameters, or the message), `peer` the
+    name of the receiver (send) or sender (receive).
+    """
+
+    event: Literal["causal_send", "deliver", "send", "receive"]
+    kind: str | None
+    parameters: tuple[Variable, ...]
+    peer: str | None
+    transition: str
+    arguments: tuple[Expr, ...]
+    once: bool
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Link(Declaration):
+    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked."""
+
+    protocol: Protocol
+    machine: Machine
+    clauses: tuple[Clause, ...]
+    scopes: tuple[Scope, ...]
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Declaration):
+    """`mutated` is the whole subject with the changes in; `link` is the subject's link, with it in place."""
+
+    subject: str
+    mutated: Protocol | Machine
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A whole file, typed."""
+
+    file: str
+    doc: str
+    theories: tuple[Theory, ...] = ()
+    theorems: tuple[Theorem, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    protocols: tuple[Protocol, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    links: tuple[Link, ...] = ()
+    mutants: tuple[Mutant, ...] = ()

@@ -1,0 +1,611 @@
+"""The abstract syntax of `.whence` files, as the parser builds it.
+
+Every node is immutable. A span says where the node stands in the text; spans and line labels take
+no part in equality, so that two texts that differ only in layout or comments have equal trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the text: 1-based lines and columns, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+NOWHERE = Span(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What every node has: its place in the text."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A name as written."""
+
+    text: str
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType(Node):
+    """`process`, `message`, `bool`, `nat`, a sort of a theory, or a record."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionType(Node):
+    """`option of T`, `set of T`, `queue of T`, `sliding array of T`, `sliding map of T`."""
+
+    kind: Literal["option", "set", "queue", "sliding array", "sliding map"]
+    item: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class MapType(Node):
+    """`map K to V`."""
+
+    key: TypeExpr
+    value: TypeExpr
+
+
+TypeExpr: TypeAlias = NamedType | CollectionType | MapType
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Node):
+    """`none`: the absent option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Empty(Node):
+    """`empty`: the empty set, queue, map, sliding array or sliding map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """A name used as a value: a local, a state variable, `self`, or a type as a domain."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess(Node):
+    """`e.name`: a field of a record or message, or a query of a collection (`first`, `size`, ...)."""
+
+    target: Expr
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAccess(Node):
+    """`e[k]`: a map at a key, a sliding array at an index."""
+
+    target: Expr
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Node):
+    """`f(a, b)`: a relation or function of a theory or machine, or a built-in (`max`, `min`, `some`)."""
+
+    function: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue(Node):
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Construct(Node):
+    """`Msg(rcv: j, mid: ck)`: a record by its fields (at least one)."""
+
+    record: Name
+    fields: tuple[FieldValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetDisplay(Node):
+    """`{a, b}` (at least one item; the empty set is `empty`)."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    operand: Expr
+
+
+BinaryOperator: TypeAlias = Literal[
+    "and", "or", "implies", "iff", "=", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """`and` and `or` are left-associative; `implies` is right-associative; comparisons do not chain."""
+
+    operator: BinaryOperator
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsTest(Node):
+    """`e is empty`, `e is not empty`, `e is none`, `e is not none`."""
+
+    target: Expr
+    what: Literal["empty", "none"]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Node):
+    """`if c then a else b`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binder(Node):
+    """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain)."""
+
+    name: Name
+    type: TypeExpr | None = None
+    domain: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Node):
+    """`forall x, y: T. P`, `exists x. P`, `count x: T. P` (count is a nat). Extends as far right as it can.
+
+    `a, b: T` gives each name its own binder: a type written after several names holds for all of them.
+    """
+
+    kind: Literal["forall", "exists", "count"]
+    binders: tuple[Binder, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class At(Node):
+    """`X@p`: process p's copy of the state variable X; in properties only."""
+
+    variable: Name
+    process: Expr
+
+
+Expr: TypeAlias = (
+    Number | Truth | Nothing | Empty | Variable | FieldAccess | IndexAccess | Apply | Construct
+    | SetDisplay | Not | Binary | IsTest | Conditional | Quantified | At
+)
+
+
+# --- statements --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """`label` is the text of the comment at the end of the statement's first line, such as `A2.7`."""
+
+    label: str | None = field(default=None, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    """`let x = e`: a local constant. `ref x = place`: another name for a place."""
+
+    name: Name
+    value: Expr
+    ref: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`place := e`. In a machine, a parallel update: `flagged(m) := e`, `forall x: waits(m, x) := e`."""
+
+    place: Expr
+    value: Expr
+    binders: tuple[Binder, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate(Statement):
+    """`place.method(arguments)`: push, pop, add, remove, clear."""
+
+    place: Expr
+    method: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Statement):
+    """`name(arguments)`: a procedure."""
+
+    procedure: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """`if c: ...` with an optional `else:`; `else if` nests an If as the only statement of `otherwise`."""
+
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """`for x in e: ...`; with `for ref x in place: ...` x names each element in place."""
+
+    name: Name
+    domain: Expr
+    body: tuple[Stmt, ...]
+    ref: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Statement):
+    """`send KIND(arguments) to p`."""
+
+    kind: Name
+    arguments: tuple[Expr, ...]
+    to: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver(Statement):
+    """`deliver m`."""
+
+    message: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Statement):
+    """`require P`: a guard of a machine's transition."""
+
+    condition: Expr
+
+
+Stmt: TypeAlias = (
+    Let | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
+)
+
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Node):
+    """`m: message`; in a handler or transition the type may be left out where the context gives it."""
+
+    name: Name
+    type: TypeExpr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Formula(Node):
+    """A named formula; a formula that the text does not name has the empty name."""
+
+    name: Name
+    body: Expr
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SortDecl(Node):
+    """`sort process, message` or `sort time ordered` (a strict total order `<`)."""
+
+    names: tuple[Name, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDecl(Node):
+    """`function src, dst: message to process` in a theory; `function num(m: message): nat` in a machine."""
+
+    names: tuple[Name, ...]
+    parameters: tuple[Parameter, ...]
+    result: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class RelationDecl(Node):
+    """`relation sent, delivered: message` in a theory; `relation waits(m: message, x: message)` in a machine.
+
+    Theory form: parameters have the empty name.
+    """
+
+    names: tuple[Name, ...]
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inductive(Node):
+    """`inductive hb(a, b):` and its rules; the least relation closed under them."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    rules: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Node):
+    """A scope setting, by name: see Scope."""
+
+    name: Literal["processes", "sends", "self_sends", "duplicates", "losses", "ticks", "destinations"]
+    values: tuple[int, ...] = ()
+    edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Node):
+    """`expect VERDICT NAME, ... [in SCOPE | with SETTING, ...]`; without names it is about the declaration."""
+
+    verdict: Literal["proved", "holds", "refuted", "unknown"]
+    names: tuple[Name, ...] = ()
+    scope: Name | None = None
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration(Node):
+    """A top-level declaration: its name and the documentation string that follows its first line."""
+
+    name: Name
+    doc: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Theory(Declaration):
+    """Sorts, functions, relations, `axiom`s, one or more `inductive` relations, named `property`s."""
+
+    sorts: tuple[SortDecl, ...] = ()
+    functions: tuple[FunctionDecl, ...] = ()
+    relations: tuple[RelationDecl, ...] = ()
+    axioms: tuple[Formula, ...] = ()
+    inductives: tuple[Inductive, ...] = ()
+    properties: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Induction(Node):
+    """`by induction on hb(a, b) claim: P`."""
+
+    relation: Name
+    variables: tuple[Name, ...]
+    claim: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem(Declaration):
+    """`theorem NAME in THEORY:`; `assume` and `prove` name properties of the theory."""
+
+    theory: Name
+    assume: tuple[Name, ...] = ()
+    prove: tuple[Name, ...] = ()
+    induction: Induction | None = None
+    needs: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transition(Node):
+    """`transition causal_send(m):`; its body holds `require`s and parallel updates only."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Declaration):
+    """State over any number of processes and messages; see the language reference for what comes built in."""
+
+    relations: tuple[RelationDecl, ...] = ()
+    functions: tuple[FunctionDecl, ...] = ()
+    axioms: tuple[Formula, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    prove: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageKind(Node):
+    """`message NORMAL(m: message) carries m`: a packet kind; `carries` names the parameter it moves."""
+
+    name: Name
+    parameters: tuple[Parameter, ...] = ()
+    carries: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl(Node):
+    """`record Msg: rcv: process; mid: nat` or one field a line."""
+
+    name: Name
+    fields: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateVar(Node):
+    """`OB: queue of message` or `ck: nat = 1`; without an initial value, the zero of its type."""
+
+    name: Name
+    type: TypeExpr
+    initial: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handler(Node):
+    """`on causal_send(m):`, `on receive KIND(x, y) from j:`, `periodically:`.
+
+    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name.
+    """
+
+    event: Literal["causal_send", "receive", "periodically"]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+    kind: Name | None = None
+    sender: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol(Declaration):
+    """The algorithm as published: typed per-process state and atomic handlers.
+
+    `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
+    `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers.
+    """
+
+    network: tuple[Name, ...] = ()
+    messages: tuple[MessageKind, ...] = ()
+    records: tuple[RecordDecl, ...] = ()
+    state: tuple[StateVar, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    properties: tuple[Name, ...] = ()
+    eventually: tuple[Name, ...] = ()
+    fairness: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Declaration):
+    """`scope NAME of PROTOCOL:` a finite workload.
+
+    `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each process);
+    `destinations p0 to p1, p2; p1 to p2` (edges; without it, any other process); `self sends`;
+    `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at most N times a process,
+    at any moment; without it, timers fire only when no packet is in flight).
+    """
+
+    protocol: Name
+    settings: tuple[Setting, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Node):
+    """One line of `conforms`: an event of the protocol `is` a transition of the machine.
+
+    `event` is `causal_send`, `deliver`, `send`, `receive`; `kind` the packet kind of a send or receive;
+    `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `arguments`
+    of the transition are expressions over those names, `self` and the protocol's state before the step.
+    With `once`, a second occurrence with the same arguments is silent.
+    """
+
+    event: Literal["causal_send", "deliver", "send", "receive"]
+    kind: Name | None
+    parameters: tuple[Name, ...]
+    peer: Name | None
+    transition: Name
+    arguments: tuple[Expr, ...]
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conforms(Declaration):
+    """`conforms PROTOCOL to MACHINE:`; its name is `PROTOCOL to MACHINE`. `scopes`: `in NAME, ...`, where it is checked."""
+
+    protocol: Name
+    machine: Name
+    clauses: tuple[Clause, ...] = ()
+    scopes: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Declaration):
+    """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
+
+    The body is that of a protocol or of a machine. A handler, procedure, transition, state variable or
+    invariant of the same name replaces the subject's; a new one is added.
+    """
+
+    subject: Name
+    state: tuple[StateVar, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment: its text after `#`, stripped; `trailing` when something stands before it on its line."""
+
+    line: int
+    column: int
+    text: str
+    trailing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class File(Node):
+    """A whole file. Comments take no part in equality."""
+
+    declarations: tuple[TopLevel, ...]
+    doc: str = ""
+    comments: tuple[Comment, ...] = field(default=(), compare=False)

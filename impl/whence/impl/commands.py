@@ -1,0 +1,71 @@
+"""What every implementation takes and returns: the sans-I/O interface.
+
+An implementation is one process. Inputs are method calls, outputs are returned commands, in order. It
+has no clock, randomness, I/O, threads or globals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+
+class Packet(Protocol):
+    """What travels between processes: an immutable value.
+
+    `kind` is the packet kind of the paper (`MSG`, `ACK`, ...); `message` the application message that it
+    moves, or None for a control packet.
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def message(self) -> Any | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Put `packet` on the network to process `destination`."""
+
+    destination: int
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Hand `message`, which process `sender` sent, to the application."""
+
+    sender: int
+    message: Any
+
+
+Command: TypeAlias = Send | Deliver
+
+
+class ProtocolError(Exception):
+    """A peer did what the protocol does not allow; the state is unchanged."""
+
+
+class CausalProcess(Protocol):
+    """One process of a causal delivery protocol.
+
+    Implementations are built as `Class(identity, processes)`, with identities 0 .. processes - 1.
+    A method that raises has changed nothing: `ValueError` where the caller is wrong (an unknown
+    destination), `ProtocolError` where a peer is.
+    """
+
+    def __init__(self, identity: int, processes: int) -> None: ...
+
+    def causal_send(self, destination: int, message: Hashable) -> Sequence[Command]:
+        """Send `message` to `destination`; never blocks."""
+        ...
+
+    def receive(self, sender: int, packet: Any) -> Sequence[Command]:
+        """Take a packet that arrived from `sender`."""
+        ...
+
+    def tick(self) -> Sequence[Command]:
+        """A timer fired (the paper's `periodically`); without timers, nothing happens."""
+        ...
