@@ -1,0 +1,203 @@
+"""The oracle: judges causal delivery online, from causal sends and deliveries alone.
+
+It never reads protocol metadata, so it is independent of every protocol and implementation. Incremental: an
+event costs O(processes), whatever came before; the memory is O(processes) for a message that is still
+to be delivered somewhere and a small constant for any other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import le
+from typing import Final, Literal, TypeAlias
+
+from whence.spec.events import Deliver, Event, Receive, Send
+from whence.spec.happens_before import MessageRecord, shortest_chain
+
+FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck"]
+
+CHAINS: Final = 32
+"""A chain costs time linear in the run: an oracle works it out for this many findings, the first ones."""
+
+_NOTHING_PENDING: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that causal delivery does not allow.
+
+    Attributes:
+        kind: `causal`: delivered over an undelivered predecessor; `fifo`: the predecessor has the same sender;
+            `duplicate`: delivered before at this process; `phantom`: never sent, or not to this process;
+            `stuck`: nothing is left to happen and it is not delivered.
+        process: where.
+        message: the delivered message (`stuck`: the undelivered one).
+        missing: `causal`, `fifo`: the undelivered predecessors, in the order of their sends.
+        event_index: position of the delivery (`stuck`: of the send) among the events observed, from 0.
+        chain: `causal`, `fifo`: messages from `missing[0]` to `message`, each directly before the next; `()` after
+            the first `CHAINS` findings of a run.
+    """
+
+    kind: FindingKind
+    process: int
+    message: str
+    missing: tuple[str, ...]
+    event_index: int
+    chain: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where, message = f"process {self.process}", self.message
+        match self.kind:
+            case "causal" | "fifo":
+                text = f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}"
+                return f"{text} ({' -> '.join(self.chain)})" if self.chain else text
+            case "duplicate":
+                return f"duplicate: {where} delivers {message} again"
+            case "phantom":
+                return f"phantom: {where} delivers {message}, which nobody sent to it"
+            case "stuck":
+                return f"stuck: {where} never delivers {message}"
+
+
+class Oracle:
+    """Observes one run of `processes` processes, event by event.
+
+    A delivery over a predecessor that has the same destination and is not delivered there *yet* is a finding at
+    once, whether or not that predecessor comes later (`whence.spec.judgement` tells the two apart in a finished
+    trace). A duplicate or phantom delivery changes nothing else. A message may be addressed to its sender.
+
+    Raises:
+        ValueError: from any method: a process out of range, or a message sent twice. Nothing has changed.
+    """
+
+    __slots__ = ("_chains_left", "_events", "_heads", "_known", "_logs", "_pending", "_processes", "_records")
+
+    def __init__(self, processes: int) -> None:
+        if processes < 1:
+            raise ValueError(f"at least one process is needed, not {processes}")
+        self._processes = processes
+        self._events = 0
+        self._chains_left = CHAINS
+        self._records: dict[str, MessageRecord] = {}
+        self._logs: list[list[MessageRecord]] = [[] for _ in range(processes)]
+        # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
+        self._known = [[0] * processes for _ in range(processes)]
+        # _pending[p][q]: q's messages to p in the order of sending; delivered ones leave when they reach the head.
+        self._pending: list[list[deque[MessageRecord]]] = [
+            [deque() for _ in range(processes)] for _ in range(processes)
+        ]
+        # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
+        self._heads = [[_NOTHING_PENDING] * processes for _ in range(processes)]
+
+    @property
+    def events(self) -> int:
+        """How many events were observed."""
+        return self._events
+
+    def observe(self, event: Event) -> tuple[Finding, ...]:
+        """Take any event; receives are counted and otherwise ignored."""
+        match event:
+            case Send(process, message, destinations):
+                self.send(process, message, destinations)
+                return ()
+            case Deliver(process, message):
+                return self.deliver(process, message)
+            case Receive():
+                self._events += 1
+                return ()
+
+    def send(self, process: int, message: str, destinations: Iterable[int]) -> None:
+        """`process` causal-sends `message`."""
+        self._check(process)
+        if message in self._records:
+            raise ValueError(f"message {message!r} is sent a second time")
+        mask = 0
+        for destination in destinations:
+            self._check(destination)
+            mask |= 1 << destination
+        known, log = self._known[process], self._logs[process]
+        number = known[process] + 1
+        record = MessageRecord(message, process, number, self._events, len(log), mask, tuple(known))
+        self._records[message] = record
+        log.append(record)
+        known[process] = number
+        while mask:
+            destination = mask.bit_length() - 1
+            mask ^= 1 << destination
+            queue = self._pending[destination][process]
+            if not queue:
+                self._heads[destination][process] = number
+            queue.append(record)
+        self._events += 1
+
+    def deliver(self, process: int, message: str) -> tuple[Finding, ...]:
+        """`process` delivers `message`; what is wrong with that, `causal` before `fifo`."""
+        self._check(process)
+        index = self._events
+        self._events += 1
+        record = self._records.get(message)
+        bit = 1 << process
+        if record is None or not record.destinations & bit:
+            return (Finding("phantom", process, message, (), index),)
+        if not record.undelivered & bit:
+            return (Finding("duplicate", process, message, (), index),)
+        past, sender, heads = record.past, record.sender, self._heads[process]
+        findings: tuple[Finding, ...] = ()
+        if True in map(le, heads, past):
+            findings = self._overtaken(process, record, index)
+
+        record.undelivered ^= bit
+        self._logs[process].append(record)
+        if heads[sender] == record.number:
+            queue = self._pending[process][sender]
+            while queue and not queue[0].undelivered & bit:
+                queue.popleft()
+            heads[sender] = queue[0].number if queue else _NOTHING_PENDING
+        known = list(map(max, self._known[process], past))
+        if known[sender] < record.number:
+            known[sender] = record.number
+        self._known[process] = known
+        if not record.undelivered:
+            record.past = ()
+        return findings
+
+    def at_quiescence(self) -> tuple[Finding, ...]:
+        """One `stuck` for each message and destination that has not delivered it, in the order of sending."""
+        return tuple(
+            Finding("stuck", process, record.name, (), record.event_index)
+            for record in self._records.values()
+            if record.undelivered
+            for process in range(self._processes)
+            if record.undelivered >> process & 1
+        )
+
+    def _check(self, process: int) -> None:
+        if not 0 <= process < self._processes:
+            raise ValueError(f"no process {process}: processes are 0 to {self._processes - 1}")
+
+    def _overtaken(self, process: int, record: MessageRecord, index: int) -> tuple[Finding, ...]:
+        """The findings of a delivery over undelivered predecessors."""
+        missing: list[MessageRecord] = []
+        for sender, queue in enumerate(self._pending[process]):
+            limit = record.past[sender]
+            for earlier in queue:
+                if earlier.number > limit:
+                    break
+                if earlier.undelivered >> process & 1:
+                    missing.append(earlier)
+        missing.sort(key=lambda earlier: earlier.event_index)
+        findings = [self._finding("causal", process, record, missing, index)]
+        if same_sender := [earlier for earlier in missing if earlier.sender == record.sender]:
+            findings.append(self._finding("fifo", process, record, same_sender, index))
+        return tuple(findings)
+
+    def _finding(
+        self, kind: FindingKind, process: int, record: MessageRecord, missing: list[MessageRecord], index: int
+    ) -> Finding:
+        chain: tuple[str, ...] = ()
+        if self._chains_left:
+            self._chains_left -= 1
+            chain = shortest_chain(self._logs, missing[0], record)
+        return Finding(kind, process, record.name, tuple(earlier.name for earlier in missing), index, chain)
