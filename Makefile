@@ -1,0 +1,65 @@
+# `make verify` and `make test` do all the set-up that they need; Python 3.11 or newer and make are enough.
+#
+#   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
+#   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
+#   make test     the test suite; ARGS="-k NAME" narrows it down
+#   make lint     ruff, mypy --strict, import rules
+#   make lock     requirements.lock anew from the bounds in pyproject.toml
+#   make clean    what the other targets made
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.whence-setup
+JOBS ?= 2
+ARGS ?=
+# An interpreter of your choice: make PYTHON=/path/to/python3 setup
+PYTHON ?=
+
+.DEFAULT_GOAL := setup
+.PHONY: setup verify test lint lock clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml Makefile
+	@set -eu; \
+	if $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then :; else \
+	  chosen=; \
+	  for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11 python; do \
+	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then chosen=$$candidate; break; fi; \
+	  done; \
+	  if [ -z "$$chosen" ]; then \
+	    echo "whence needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo no python3)." >&2; \
+	    echo "Install it, or name it: make PYTHON=/path/to/python3.11 setup" >&2; \
+	    exit 2; \
+	  fi; \
+	  echo "Virtual environment: $(VENV), $$("$$chosen" --version 2>&1)"; \
+	  "$$chosen" -m venv --clear $(VENV) || { \
+	    echo "No virtual environment could be made. On Debian and Ubuntu the module is in the package python3-venv." >&2; exit 2; }; \
+	fi; \
+	echo "Dependencies of requirements.lock (the first time takes a few minutes: Spark is large)"; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	touch $(STAMP)
+
+verify: setup
+	@$(BIN)/python -m whence.conformance.java
+	@$(BIN)/whence verify $(ARGS)
+
+test: setup
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# uv resolves for every platform and Python version at once; it lives in a throw-away environment.
+lock: setup
+	$(BIN)/python -m venv --clear build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	build/lock/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .whence
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
