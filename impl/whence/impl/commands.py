@@ -15,7 +15,7 @@ class Packet(Protocol):
     """What travels between processes: an immutable value.
 
     `kind` is the packet kind of the paper (`MSG`, `ACK`, ...); `message` the application message that it
-    moves, or None for a control packet.
+    moves, or None for a control packet. Hence an application message is never None.
     """
 
     @property
@@ -53,7 +53,8 @@ class CausalProcess(Protocol):
 
     Implementations are built as `Class(identity, processes)`, with identities 0 .. processes - 1.
     A method that raises has changed nothing: `ValueError` where the caller is wrong (an unknown
-    destination), `ProtocolError` where a peer is.
+    destination, a message None), `ProtocolError` where a peer is. The commands of one call are to be
+    carried out in order and before the next call; a send from inside the delivery of a message is the next call.
     """
 
     def __init__(self, identity: int, processes: int) -> None: ...

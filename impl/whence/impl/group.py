@@ -1,0 +1,53 @@
+"""The fixed group of processes that one process belongs to, and what it accepts from callers and peers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from whence.impl.commands import ProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Process `identity` among the processes 0 .. `processes` - 1.
+
+    Raises:
+        ValueError: there is no process, or `identity` is not one of them.
+    """
+
+    identity: int
+    processes: int
+
+    def __post_init__(self) -> None:
+        if self.processes < 1:
+            raise ValueError(f"a group has at least one process, not {self.processes}")
+        if not self.has(self.identity):
+            raise ValueError(f"process {self.identity} is not one of 0 .. {self.processes - 1}")
+
+    def has(self, process: object) -> bool:
+        """Whether `process` is the identity of a process in the group."""
+        return isinstance(process, int) and 0 <= process < self.processes
+
+    def require_sendable(self, destination: int, message: Hashable) -> None:
+        """Raise ValueError unless `message` can be sent to `destination`. None is no message: it marks control packets."""
+        if not self.has(destination):
+            raise ValueError(f"destination {destination!r} is not one of 0 .. {self.processes - 1}")
+        if message is None:
+            raise ValueError("None is not a message")
+
+    def require_sender(self, sender: int) -> None:
+        """Raise ProtocolError unless `sender` is a process of the group."""
+        if not self.has(sender):
+            raise ProtocolError(f"sender {sender!r} is not one of 0 .. {self.processes - 1}")
+
+
+def require_message(message: object) -> None:
+    """Raise ProtocolError if a packet that should move a message moves none."""
+    if message is None:
+        raise ProtocolError("the packet moves no message")
+
+
+def unknown_packet(packet: object) -> ProtocolError:
+    """The error for a packet of a kind that the protocol does not have."""
+    return ProtocolError(f"not a packet of this protocol: {packet!r}")
