@@ -1,0 +1,125 @@
+"""The interpreter: the one definition of a protocol's step relation.
+
+A handler is one atomic step of one process. It depends on nothing but that process's state, so steps
+are functions from (process, state, input) to (state, emissions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from whence.dsl import ir
+from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
+from whence.dsl.execute import Compiler, Emission, Executor, Guard
+from whence.dsl.values import Message, Packet, Value
+
+LocalState: TypeAlias = tuple[Value, ...]
+"""One process's state variables, in declaration order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a handler did: the process's new state, and what it sent and delivered, in order."""
+
+    state: LocalState
+    emissions: tuple[Emission, ...]
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    parameters: tuple[str, ...]
+    run: Executor
+    start: str
+
+
+@dataclass(slots=True)
+class Interpreter:
+    """Runs the handlers of `protocol` among `processes` processes.
+
+    Every step may raise `Fault`, when the protocol does what no protocol may do.
+    """
+
+    protocol: ir.Protocol
+    processes: int
+    _causal_send: _Body | None = field(init=False, default=None)
+    _tick: _Body | None = field(init=False, default=None)
+    _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
+    _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
+        compiler = Compiler(positions, {})
+        for procedure in self.protocol.procedures:
+            parameters = tuple(parameter.name for parameter in procedure.parameters)
+            compiler.bodies[procedure.name] = (parameters, compiler.block(procedure.body, frozenset()))
+        for handler in self.protocol.handlers:
+            parameters = tuple(parameter.name for parameter in handler.parameters)
+            body = _Body(parameters, compiler.block(handler.body, frozenset()), handler.event)
+            match handler.event:
+                case "causal_send":
+                    self._causal_send = body
+                case "periodically":
+                    self._tick = body
+                case "receive":
+                    assert handler.kind is not None
+                    self._receive[handler.kind] = (body, handler.sender)
+        names = Names(positions)
+        self._invariants = tuple(
+            (formula.name, compile_expression(formula.body, names)) for formula in self.protocol.invariants
+        )
+
+    @property
+    def has_timer(self) -> bool:
+        """Whether the protocol does something `periodically`."""
+        return self._tick is not None
+
+    def initial(self, process: int) -> LocalState:
+        """The state in which a process starts."""
+        frame = Frame(process=process, processes=self.processes)
+        names = Names({})
+        return tuple(compile_expression(variable.initial, names)(frame) for variable in self.protocol.state)
+
+    def causal_send(self, process: int, state: LocalState, message: Message, *, observe: bool = False) -> Step:
+        """The application of `process` sends a message."""
+        assert self._causal_send is not None
+        return self._run(self._causal_send, process, state, (message,), observe)
+
+    def receive(self, process: int, state: LocalState, packet: Packet, *, observe: bool = False) -> Step:
+        """A packet arrives; a kind without a handler is dropped."""
+        entry = self._receive.get(packet.kind)
+        if entry is None:
+            return Step(state, ())
+        body, sender = entry
+        extra = {} if sender is None else {sender: packet.src}
+        return self._run(body, process, state, packet.arguments, observe, extra)
+
+    def tick(self, process: int, state: LocalState, *, observe: bool = False) -> Step:
+        """A timer fires."""
+        assert self._tick is not None
+        return self._run(self._tick, process, state, (), observe)
+
+    def broken_invariants(self, states: Sequence[LocalState]) -> tuple[str, ...]:
+        """The invariants that do not hold of the processes' states. May raise Fault."""
+        frame = Frame(processes=self.processes, all_states=states)
+        return tuple(name for name, holds in self._invariants if not holds(frame))
+
+    def _run(
+        self,
+        body: _Body,
+        process: int,
+        state: LocalState,
+        arguments: tuple[Value, ...],
+        observe: bool,
+        extra: dict[str, Value] | None = None,
+    ) -> Step:
+        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame.locals = dict(zip(body.parameters, arguments, strict=True))
+        if extra:
+            frame.locals.update(extra)
+        if observe:
+            frame.guards = []
+        body.run(frame)
+        return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))

@@ -1,0 +1,286 @@
+"""The whole system: processes, network, a finite workload, and the ghost that watches causality.
+
+Local states and packets are interned, so that a global state is a small tuple of numbers; what a handler
+does to a local state is remembered, since it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from whence.dsl import ir
+from whence.dsl.causality import Finding, Ghost, delivered, network_sent, sent
+from whence.dsl.execute import Delivered, Emission, Guard, Sent
+from whence.dsl.interpreter import Interpreter, LocalState, Step
+from whence.dsl.values import Fault, Message, Packet
+
+
+class State(NamedTuple):
+    """A global state. `locals` and `network` are numbers in the system's tables.
+
+    The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order.
+    """
+
+    locals: tuple[int, ...]
+    network: tuple[int, ...]
+    ghost: Ghost
+    sends: tuple[int, ...]
+    ticks: tuple[int, ...]
+    duplicates: int
+    losses: int
+
+
+class Action(NamedTuple):
+    """What happens next. `packet` is a number in the system's table for receive, duplicate and lose."""
+
+    kind: Literal["send", "receive", "tick", "duplicate", "lose"]
+    process: int
+    destinations: tuple[int, ...] = ()
+    packet: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The state after an action, what the handler emitted, and the properties that it violated.
+
+    `subject` is the message that was sent, or None.
+    """
+
+    state: State
+    emissions: tuple[Emission, ...]
+    findings: tuple[Finding, ...]
+    subject: Message | None = None
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(slots=True)
+class System:
+    """The transition system of a protocol in a workload."""
+
+    protocol: ir.Protocol
+    workload: ir.Workload
+    interpreter: Interpreter = field(init=False)
+    _states: list[LocalState] = field(init=False, default_factory=list)
+    _state_ids: dict[LocalState, int] = field(init=False, default_factory=dict)
+    _packets: list[Packet] = field(init=False, default_factory=list)
+    _packet_ids: dict[Packet, int] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(init=False, default_factory=dict)
+    _bases: tuple[int, ...] = field(init=False, default=())
+    _carried: dict[str, int | None] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.interpreter = Interpreter(self.protocol, self.workload.processes)
+        self._bases = (0, *accumulate(self.workload.sends))
+        self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
+
+    # --- tables ------------------------------------------------------------------------------
+
+    def local(self, number: int) -> LocalState:
+        """The local state with this number."""
+        return self._states[number]
+
+    def packet(self, number: int) -> Packet:
+        """The packet with this number."""
+        return self._packets[number]
+
+    def bit(self, message: Message) -> int:
+        """The message's bit in the ghost's masks."""
+        return 1 << (self._bases[message.src] + message.index)
+
+    def carried(self, packet: Packet | Sent) -> Message | None:
+        """The application message that the packet moves, if any."""
+        position = self._carried.get(packet.kind)
+        return None if position is None else packet.arguments[position]
+
+    def _local_id(self, state: LocalState) -> int:
+        number = self._state_ids.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+        return number
+
+    def _packet_id(self, packet: Packet) -> int:
+        number = self._packet_ids.setdefault(packet, len(self._packets))
+        if number == len(self._packets):
+            self._packets.append(packet)
+        return number
+
+    # --- the transition relation -------------------------------------------------------------
+
+    def initial(self) -> State:
+        """No message sent yet."""
+        count = self.workload.processes
+        return State(
+            tuple(self._local_id(self.interpreter.initial(process)) for process in range(count)),
+            (),
+            Ghost((0,) * count, ()),
+            (0,) * count,
+            (0,) * count if self.workload.ticks is not None else (),
+            0,
+            0,
+        )
+
+    def enabled(self, state: State) -> Iterator[Action]:
+        """Every action that can happen, in a fixed order."""
+        yield from self.application_sends(state)
+        yield from self.internal(state)
+
+    def application_sends(self, state: State) -> Iterator[Action]:
+        """What the environment may do: causal-send a message, at any time, to any allowed destination."""
+        for process, done in enumerate(state.sends):
+            if done < self.workload.sends[process]:
+                for destination in self.workload.destinations[process]:
+                    yield Action("send", process, (destination,))
+
+    def internal(self, state: State) -> Iterator[Action]:
+        """What happens by itself: arrivals, timers, duplication, loss."""
+        for number in self.receivable(state):
+            packet = self._packets[number]
+            yield Action("receive", packet.dst, (), number)
+            if state.duplicates < self.workload.duplicates:
+                yield Action("duplicate", packet.src, (), number)
+            if state.losses < self.workload.losses:
+                yield Action("lose", packet.src, (), number)
+        if self.interpreter.has_timer:
+            yield from self._timers(state)
+
+    def _timers(self, state: State) -> Iterator[Action]:
+        limit = self.workload.ticks
+        for process in range(self.workload.processes):
+            if (not state.network) if limit is None else state.ticks[process] < limit:
+                yield Action("tick", process)
+
+    def receivable(self, state: State) -> Iterator[int]:
+        """The distinct packets that may arrive next."""
+        if self.protocol.network.reordering:
+            yield from dict.fromkeys(state.network)
+            return
+        channels = set()
+        for number in state.network:
+            packet = self._packets[number]
+            if (packet.src, packet.dst) not in channels:
+                channels.add((packet.src, packet.dst))
+                yield number
+
+    def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
+        """The state after `action`. A fault is a finding; it leaves the state as it was."""
+        match action.kind:
+            case "send":
+                return self._send(state, action, observe)
+            case "receive":
+                without = self._without(state.network, action.packet)
+                return self._step(state._replace(network=without), action, observe, None)
+            case "tick":
+                ticked = state
+                if state.ticks:
+                    ticks = list(state.ticks)
+                    ticks[action.process] += 1
+                    ticked = state._replace(ticks=tuple(ticks))
+                return self._step(ticked, action, observe, None)
+            case "duplicate":
+                network = self._with(state.network, action.packet)
+                return Outcome(state._replace(network=network, duplicates=state.duplicates + 1), (), ())
+            case "lose":
+                network = self._without(state.network, action.packet)
+                return Outcome(state._replace(network=network, losses=state.losses + 1), (), ())
+
+    def _send(self, state: State, action: Action, observe: bool) -> Outcome:
+        process = action.process
+        message = Message(process, state.sends[process], action.destinations)
+        sends = list(state.sends)
+        sends[process] += 1
+        ghost = sent(state.ghost, process, message, self.bit(message))
+        return self._step(state._replace(sends=tuple(sends), ghost=ghost), action, observe, message)
+
+    def _handle(self, process: int, local: LocalState, action: Action, message: Message | None, observe: bool) -> Step:
+        if message is not None:
+            return self.interpreter.causal_send(process, local, message, observe=observe)
+        if action.kind == "tick":
+            return self.interpreter.tick(process, local, observe=observe)
+        return self.interpreter.receive(process, local, self._packets[action.packet], observe=observe)
+
+    def _step(self, state: State, action: Action, observe: bool, message: Message | None) -> Outcome:
+        process = action.process
+        before = state.locals[process]
+        key = (process, before, action.packet, message)
+        known = self._steps.get(key)
+        guards: tuple[Guard, ...] = ()
+        if known is None or observe:
+            try:
+                step = self._handle(process, self._states[before], action, message, observe)
+                known, guards = (self._local_id(step.state), step.emissions), step.guards
+            except Fault as fault:
+                known = fault
+            self._steps[key] = known
+        if isinstance(known, Fault):
+            return Outcome(state, (), (Finding("fault", process, message, detail=str(known)),), message)
+        after, emissions = known
+        locals_ = state.locals
+        if after != before:
+            locals_ = (*locals_[:process], after, *locals_[process + 1 :])
+        ghost, network, findings = state.ghost, state.network, []
+        for emission in emissions:
+            match emission:
+                case Delivered(delivery):
+                    ghost, wrong = delivered(ghost, process, delivery, self.bit)
+                    findings += wrong
+                case Sent(kind, arguments, to):
+                    packet = Packet(kind, process, to, arguments)
+                    carried = self.carried(packet)
+                    if carried is not None:
+                        findings += network_sent(ghost, process, carried, self.bit)
+                    network = self._with(network, self._packet_id(packet))
+        after_state = State(locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses)
+        return Outcome(after_state, emissions, tuple(findings), message, guards)
+
+    def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
+        if self.protocol.network.reordering:
+            return tuple(sorted((*network, number)))
+        packets = self._packets
+        return tuple(sorted((*network, number), key=lambda known: (packets[known].src, packets[known].dst)))
+
+    @staticmethod
+    def _without(network: tuple[int, ...], number: int) -> tuple[int, ...]:
+        at = network.index(number)
+        return (*network[:at], *network[at + 1 :])
+
+    # --- judgements about a state ------------------------------------------------------------
+
+    def locals_of(self, state: State) -> tuple[LocalState, ...]:
+        """The processes' states."""
+        return tuple(self._states[number] for number in state.locals)
+
+    def stuck(self, state: State) -> Finding | None:
+        """A message that is never delivered from here on, if nothing more is sent; judged when no packet is in flight.
+
+        With timers, they are given every chance: the message counts as stuck only if no continuation by
+        timers and arrivals, without further loss, delivers it.
+        """
+        if state.network or not state.ghost.pending:
+            return None
+        waiting = {entry.message for entry in state.ghost.pending}
+        if self.interpreter.has_timer:
+            waiting = self._never_delivered(state, waiting)
+        if not waiting:
+            return None
+        message = min(waiting)
+        due = next(entry.due for entry in state.ghost.pending if entry.message == message)
+        return Finding("delivered", due[0], message)
+
+    def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
+        start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
+        seen, frontier = {start}, [start]
+        while frontier and waiting:
+            current = frontier.pop()
+            actions = [Action("receive", self._packets[number].dst, (), number) for number in self.receivable(current)]
+            if not current.network:
+                actions = [Action("tick", process) for process in range(self.workload.processes)]
+            for action in actions:
+                outcome = self.apply(current, action)
+                waiting = waiting & {entry.message for entry in outcome.state.ghost.pending}
+                if outcome.state not in seen:
+                    seen.add(outcome.state)
+                    frontier.append(outcome.state)
+        return waiting
