@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from whence.spec.events import Deliver, Event, Receive, Send
 from whence.spec.happens_before import MessageRecord, shortest_chain
 
-FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck"]
+FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
 
 CHAINS: Final = 32
 """A chain costs time linear in the run: an oracle works it out for this many findings, the first ones."""
@@ -31,13 +31,14 @@ class Finding:
     Attributes:
         kind: `causal`: delivered over an undelivered predecessor; `fifo`: the predecessor has the same sender;
             `duplicate`: delivered before at this process; `phantom`: never sent, or not to this process;
-            `stuck`: nothing is left to happen and it is not delivered.
+            `stuck`: nothing is left to happen and it is not delivered; `gap` (of a finished trace only, see
+            `whence.spec.judgement`): delivered over a predecessor that never came.
         process: where.
         message: the delivered message (`stuck`: the undelivered one).
-        missing: `causal`, `fifo`: the undelivered predecessors, in the order of their sends.
+        missing: `causal`, `fifo`, `gap`: the undelivered predecessors, in the order of their sends.
         event_index: position of the delivery (`stuck`: of the send) among the events observed, from 0.
-        chain: `causal`, `fifo`: messages from `missing[0]` to `message`, each directly before the next; `()` after
-            the first `CHAINS` findings of a run.
+        chain: `causal`, `fifo`, `gap`: messages from `missing[0]` to `message`, each directly before the next;
+            `()` after the first `CHAINS` findings of a run.
     """
 
     kind: FindingKind
@@ -51,14 +52,18 @@ class Finding:
         where, message = f"process {self.process}", self.message
         match self.kind:
             case "causal" | "fifo":
-                text = f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}"
-                return f"{text} ({' -> '.join(self.chain)})" if self.chain else text
+                return f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}{self._why()}"
+            case "gap":
+                return f"gap: {where} delivers {message} and never {', '.join(self.missing)}{self._why()}"
             case "duplicate":
                 return f"duplicate: {where} delivers {message} again"
             case "phantom":
                 return f"phantom: {where} delivers {message}, which nobody sent to it"
             case "stuck":
                 return f"stuck: {where} never delivers {message}"
+
+    def _why(self) -> str:
+        return f" ({' -> '.join(self.chain)})" if self.chain else ""
 
 
 class Oracle:
@@ -85,9 +90,7 @@ class Oracle:
         # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
         self._known = [[0] * processes for _ in range(processes)]
         # _pending[p][q]: q's messages to p in the order of sending; delivered ones leave when they reach the head.
-        self._pending: list[list[deque[MessageRecord]]] = [
-            [deque() for _ in range(processes)] for _ in range(processes)
-        ]
+        self._pending: list[dict[int, deque[MessageRecord]]] = [{} for _ in range(processes)]
         # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
         self._heads = [[_NOTHING_PENDING] * processes for _ in range(processes)]
 
@@ -126,7 +129,9 @@ class Oracle:
         while mask:
             destination = mask.bit_length() - 1
             mask ^= 1 << destination
-            queue = self._pending[destination][process]
+            queue = self._pending[destination].get(process)
+            if queue is None:
+                queue = self._pending[destination][process] = deque()
             if not queue:
                 self._heads[destination][process] = number
             queue.append(record)
@@ -180,7 +185,7 @@ class Oracle:
     def _overtaken(self, process: int, record: MessageRecord, index: int) -> tuple[Finding, ...]:
         """The findings of a delivery over undelivered predecessors."""
         missing: list[MessageRecord] = []
-        for sender, queue in enumerate(self._pending[process]):
+        for sender, queue in self._pending[process].items():
             limit = record.past[sender]
             for earlier in queue:
                 if earlier.number > limit:
