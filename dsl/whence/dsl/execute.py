@@ -97,7 +97,8 @@ class Compiler:
             case ir.Return():
                 return lambda frame: True
             case ir.Send(kind=kind, arguments=arguments, to=to):
-                return _send(kind, [compile_expression(argument, names) for argument in arguments], compile_expression(to, names))
+                computed = [compile_expression(argument, names) for argument in arguments]
+                return _send(kind, computed, compile_expression(to, names))
             case ir.Deliver(message=message):
                 return _deliver(compile_expression(message, names))
             case _:

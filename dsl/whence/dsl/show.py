@@ -24,6 +24,10 @@ def _list(expressions: tuple[ir.Expr, ...]) -> str:
     return ", ".join(_show(part, _LOOSE) for part in expressions)
 
 
+def _bound(variable: ir.Bound) -> str:
+    return variable.name if variable.domain is None else f"{variable.name} in {_show(variable.domain, _TIGHT)}"
+
+
 def _parts(expression: ir.Expr) -> tuple[str, int]:
     match expression:
         case ir.Literal_(value=bool() as truth):
@@ -84,9 +88,6 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
         case ir.Quantified(kind=kind, variables=variables, body=body):
-            names = ", ".join(
-                bound.name if bound.domain is None else f"{bound.name} in {_show(bound.domain, _TIGHT)}" for bound in variables
-            )
-            return f"{kind} {names}. {_show(body, _LOOSE)}", _LOOSE
+            return f"{kind} {', '.join(map(_bound, variables))}. {_show(body, _LOOSE)}", _LOOSE
         case _:
             assert_never(expression)

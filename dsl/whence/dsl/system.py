@@ -88,7 +88,7 @@ class System:
 
     def bit(self, message: Message) -> int:
         """The message's bit in the ghost's masks."""
-        return 1 << (self._bases[message.src] + message.index)
+        return 1 << (self._bases[message.src] + message.number)
 
     def carried(self, packet: Packet | Sent) -> Message | None:
         """The application message that the packet moves, if any."""
@@ -106,6 +106,11 @@ class System:
         if number == len(self._packets):
             self._packets.append(packet)
         return number
+
+    def adopt_packets(self, other: System) -> None:
+        """Takes over another system's packet numbers, so that its actions mean the same here."""
+        for packet in other._packets:
+            self._packet_id(packet)
 
     # --- the transition relation -------------------------------------------------------------
 

@@ -28,15 +28,15 @@ Value: TypeAlias = Any
 
 
 class Message(NamedTuple):
-    """An application message: the `index`-th (from 0) that `src` causal-sent. Its destinations are ascending."""
+    """An application message: the `number`-th (from 0) that `src` causal-sent. Its destinations are ascending."""
 
     src: int
-    index: int
+    number: int
     dsts: tuple[int, ...]
 
     @property
     def name(self) -> str:
-        return f"m{self.src}.{self.index + 1}"
+        return f"m{self.src}.{self.number + 1}"
 
 
 class Packet(NamedTuple):
@@ -151,7 +151,8 @@ def show(value: Value, type_: Type) -> str:
         case Sort():
             return str(value)
         case Record(name, fields):
-            inside = ", ".join(f"{label}: {show(part, kind)}" for (label, kind), part in zip(fields, value, strict=True))
+            shown = zip(fields, value, strict=True)
+            inside = ", ".join(f"{label}: {show(part, kind)}" for (label, kind), part in shown)
             return f"{name}({inside})"
         case Map(key, item):
             inside = ", ".join(f"{show(known, key)}: {show(part, item)}" for known, part in value)

@@ -1,0 +1,201 @@
+"""Exhaustive exploration of a protocol in a finite scope, breadth first over the interpreter.
+
+Every reachable global state is visited, so a property that is never violated holds in the scope, and the
+first violation found is a shortest one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from whence.dsl import ir
+from whence.dsl.causality import Finding
+from whence.dsl.narrate import NarratedStep, run
+from whence.dsl.system import Action, State, System
+from whence.dsl.values import Fault
+
+PROGRESS_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an exploration has come."""
+
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property that fails, and a shortest run that shows it, replayed by the interpreter."""
+
+    finding: Finding
+    system: System
+    steps: tuple[NarratedStep, ...]
+
+
+@dataclass(slots=True)
+class Exploration:
+    """What was covered. `complete` tells whether that is every reachable state; depth counts steps."""
+
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    complete: bool = False
+    seconds: float = 0.0
+    why_incomplete: str = ""
+    violations: dict[str, Violation] = field(default_factory=dict)
+
+
+def explore(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    properties: Collection[str],
+    *,
+    stop_when_refuted: bool = False,
+    limit: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
+
+    With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
+    KeyboardInterrupt, with what was covered.
+    """
+    search = _Search(System(protocol, workload), frozenset(properties), stop_when_refuted, limit, progress)
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        search.result.why_incomplete = "interrupted"
+    except MemoryError:
+        search.result.why_incomplete = "out of memory"
+    result = search.result
+    result.seconds = time.perf_counter() - search.started
+    return result
+
+
+@dataclass(slots=True)
+class _Search:
+    system: System
+    properties: frozenset[str]
+    stop_when_refuted: bool
+    limit: int | None
+    progress: Callable[[Progress], None] | None
+    result: Exploration = field(default_factory=Exploration)
+    started: float = field(default_factory=time.perf_counter)
+    origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
+    judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
+    reported: float = 0.0
+
+    def run(self) -> None:
+        initial = self.system.initial()
+        self.origins[initial] = None
+        frontier = [initial]
+        self._judge_state(initial)
+        self.result.states = 1
+        while frontier:
+            following: list[State] = []
+            for state in frontier:
+                if self._done():
+                    return
+                self._expand(state, following)
+            self._report(len(following), force=False)
+            frontier = following
+            if frontier:
+                self.result.depth += 1
+        self.result.complete = True
+
+    def _done(self) -> bool:
+        if self.stop_when_refuted and self.properties <= self.result.violations.keys():
+            self.result.why_incomplete = "every property is refuted"
+            return True
+        if self.limit is not None and self.result.states >= self.limit:
+            self.result.why_incomplete = f"stopped at {self.limit:,} states"
+            return True
+        return False
+
+    def _expand(self, state: State, following: list[State]) -> None:
+        result, origins = self.result, self.origins
+        for action in self.system.enabled(state):
+            outcome = self.system.apply(state, action)
+            after = outcome.state
+            if action.kind == "tick" and after == state and not outcome.findings:
+                continue
+            result.transitions += 1
+            for finding in outcome.findings:
+                self._violated(finding, state, action)
+            if after not in origins:
+                origins[after] = (state, action)
+                result.states += 1
+                following.append(after)
+                self._judge_state(after)
+        self._report(len(following), force=False)
+
+    def _judge_state(self, state: State) -> None:
+        if "delivered" in self.properties and "delivered" not in self.result.violations:
+            stuck = self.system.stuck(state)
+            if stuck is not None:
+                self._violated(stuck, state, None)
+        for finding in self._broken(state):
+            self._violated(finding, state, None)
+
+    def _broken(self, state: State) -> tuple[Finding, ...]:
+        if not self.system.protocol.invariants:
+            return ()
+        known = self.judged.get(state.locals)
+        if known is None:
+            try:
+                names = self.system.interpreter.broken_invariants(self.system.locals_of(state))
+                known = tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
+            except Fault as fault:
+                known = (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
+            self.judged[state.locals] = known
+        return known
+
+    def _violated(self, finding: Finding, state: State, action: Action | None) -> None:
+        name = finding.property
+        if name not in self.properties or name in self.result.violations:
+            return
+        actions = [] if action is None else [action]
+        at: State = state
+        while (origin := self.origins[at]) is not None:
+            at, taken = origin
+            actions.append(taken)
+        actions.reverse()
+        self.result.violations[name] = _replayed(self.system, finding, actions)
+
+    def _report(self, frontier: int, *, force: bool) -> None:
+        if self.progress is None:
+            return
+        now = time.perf_counter()
+        if force or now - self.reported >= PROGRESS_SECONDS:
+            self.reported = now
+            result = self.result
+            self.progress(Progress(result.states, result.transitions, result.depth, frontier, now - self.started))
+
+
+def _replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
+    """Runs the counterexample again, from nothing, in a fresh interpreter; it must show the same finding."""
+    again = System(system.protocol, system.workload)
+    again.adopt_packets(system)
+    steps = tuple(run(again, actions))
+    last = steps[-1].outcome if steps else None
+    state = last.state if last else again.initial()
+    shown = {found.property for found in last.findings} if last else set()
+    stuck = again.stuck(state)
+    if stuck is not None:
+        shown.add(stuck.property)
+    shown |= set(_invariants_broken(again, state))
+    assert finding.property in shown, f"the interpreter does not confirm the counterexample to {finding.property}"
+    return Violation(finding, again, steps)
+
+
+def _invariants_broken(system: System, state: State) -> tuple[str, ...]:
+    try:
+        return system.interpreter.broken_invariants(system.locals_of(state))
+    except Fault:
+        return ("fault",)
