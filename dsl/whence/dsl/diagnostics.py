@@ -295,10 +295,7 @@ def render_catalogue() -> str:
 def _excerpt(line: str, span: Span) -> tuple[str, str]:
     """The line at fault, cut to a window around the fault, and the carets that go under it."""
     start = max(span.column - 1, 0)
-    if span.end_line > span.line:
-        end = max(len(line), start + 1)
-    else:
-        end = max(span.end_column - 1, start + 1)
+    end = max(len(line), start + 1) if span.end_line > span.line else max(span.end_column - 1, start + 1)
     left = max(0, min(start - _EXCERPT_WIDTH // 2, len(line) - _EXCERPT_WIDTH))
     window = line[left : left + _EXCERPT_WIDTH]
     before, after = ("...", "") if left else ("", "")

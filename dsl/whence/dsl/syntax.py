@@ -549,7 +549,8 @@ class Clause(Node):
     `event` is `causal_send`, `deliver`, `send`, `receive`; `kind` the packet kind of a send or receive;
     `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `arguments`
     of the transition are expressions over those names, `self` and the protocol's state before the step.
-    With `once`, a second occurrence with the same arguments is silent.
+    With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
+    `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all.
     """
 
     event: Literal["causal_send", "deliver", "send", "receive"]
@@ -559,6 +560,7 @@ class Clause(Node):
     transition: Name
     arguments: tuple[Expr, ...]
     once: bool = False
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -604,8 +606,13 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class File(Node):
-    """A whole file. Comments take no part in equality."""
+    """A whole file. Comments take no part in equality.
+
+    `bare_lines` are the lines on which `else`, a `state` header or a documentation string begins: what
+    is written there but has no node, so that comments find their place when the file is printed.
+    """
 
     declarations: tuple[TopLevel, ...]
     doc: str = ""
     comments: tuple[Comment, ...] = field(default=(), compare=False)
+    bare_lines: tuple[int, ...] = field(default=(), compare=False)
