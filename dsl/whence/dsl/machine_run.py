@@ -1,0 +1,192 @@
+"""Runs a machine step by step over concrete messages: what a link replays the layer below into.
+
+The universe is every message that was causal-sent, and one unsent stand-in for each (sender, destination):
+unsent messages with equal ends are alike to every machine, since no transition has named them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
+
+from whence.dsl import ir
+from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
+from whence.dsl.types import BOOL, MESSAGE, PROCESS, Type
+from whence.dsl.values import Message, Value
+
+MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
+"""Per symbol, built-in ones first: the tuples of a relation; of a function, (arguments, value) where not zero."""
+
+Tables: TypeAlias = list[frozenset[tuple[Value, ...]]]
+
+GHOSTS = ("sent", "delivered", "before", "past", "hb", "delivered_before")
+SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE = range(len(GHOSTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A transition that is not enabled: the guard that fails, by the text and place of the machine."""
+
+    transition: str
+    guard: str
+    requirement: ir.NamedFormula | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    position: int
+    arguments: tuple[Evaluator, ...]
+    value: Evaluator
+    binders: tuple[ir.Variable, ...]
+    relation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Transition:
+    declaration: ir.Transition
+    guards: tuple[tuple[ir.NamedFormula, Evaluator], ...]
+    updates: tuple[_Update, ...]
+
+
+@dataclass(slots=True)
+class MachineRun:
+    """The step relation of `machine` among `processes` processes, whose messages go between the pairs in `ends`."""
+
+    machine: ir.Machine
+    processes: int
+    ends: Sequence[tuple[int, int]]
+    _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
+    _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        names = Names({})
+        positions = {symbol.name: len(GHOSTS) + at for at, symbol in enumerate(self.machine.symbols)}
+        self._symbols = self.machine.symbols
+        for transition in self.machine.transitions:
+            guards = tuple((guard, compile_expression(guard.body, names)) for guard in transition.requires)
+            updates = tuple(
+                _Update(
+                    positions[update.symbol],
+                    tuple(compile_expression(argument, names) for argument in update.arguments),
+                    compile_expression(update.value, names),
+                    update.binders,
+                    self._symbols[positions[update.symbol] - len(GHOSTS)].result == BOOL,
+                )
+                for update in transition.updates
+            )
+            self._transitions[transition.name] = _Transition(transition, guards, updates)
+
+    def initial(self) -> MachineState:
+        """Every relation empty, every function zero."""
+        return (frozenset(),) * (len(GHOSTS) + len(self._symbols))
+
+    def step(self, state: MachineState, name: str, arguments: Sequence[Value]) -> MachineState | Refusal:
+        """The state after the transition, or why it is not enabled."""
+        transition = self._transitions[name]
+        if name == "causal_send":
+            state = _named(state, arguments[0])
+        frame = self._frame(state, arguments)
+        parameters = transition.declaration.parameters
+        local = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
+        if name == "causal_send" and (arguments[0],) in state[SENT]:
+            return Refusal(name, "not sent(m)")
+        for requirement, guard in transition.guards:
+            frame.locals = dict(local)
+            if not guard(frame):
+                return Refusal(name, requirement.name, requirement)
+        changed = list(state)
+        for update in transition.updates:
+            self._update(frame, local, update, state, changed)
+        match name:
+            case "causal_send":
+                _causal_send(state, changed, arguments[0])
+            case "deliver":
+                _deliver(state, changed, arguments[0])
+        return tuple(changed)
+
+    def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
+        named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
+        stand_ins = [Message(src, -1, (dst,)) for src, dst in self.ends]
+        symbols: dict[str, Callable[..., Value]] = {"src": _source, "dst": _destination}
+        for position, name in enumerate(GHOSTS):
+            symbols[name] = _relation(state[position])
+        for position, symbol in enumerate(self._symbols, len(GHOSTS)):
+            symbols[symbol.name] = (_relation if symbol.result == BOOL else _function)(state[position])
+        return Frame(processes=self.processes, symbols=symbols, messages=[*sorted(named), *stand_ins])
+
+    def _update(
+        self, frame: Frame, local: dict[str, Value], update: _Update, state: MachineState, changed: Tables
+    ) -> None:
+        gone: set[tuple[Value, ...]] = set()
+        come: set[tuple[Value, ...]] = set()
+        for values in product(*[self._domain(frame, binder.type) for binder in update.binders]):
+            frame.locals = local | dict(zip([binder.name for binder in update.binders], values, strict=True))
+            key = tuple(argument(frame) for argument in update.arguments)
+            value = update.value(frame)
+            gone.add(key)
+            if value:
+                come.add(key if update.relation else (*key, value))
+        if update.relation:
+            changed[update.position] = (state[update.position] - gone) | come
+        else:
+            kept = frozenset(entry for entry in state[update.position] if entry[:-1] not in gone)
+            changed[update.position] = kept | come
+
+    def _domain(self, frame: Frame, type_: Type) -> Iterator[Value]:
+        if type_ == PROCESS:
+            return iter(range(self.processes))
+        assert type_ == MESSAGE, type_
+        return iter(frame.messages)
+
+
+def _source(message: Message) -> int:
+    return message.src
+
+
+def _destination(message: Message) -> int:
+    return message.dsts[0]
+
+
+def _relation(tuples: frozenset[tuple[Value, ...]]) -> Callable[..., Value]:
+    return lambda *arguments: arguments in tuples
+
+
+def _function(entries: frozenset[tuple[Value, ...]]) -> Callable[..., Value]:
+    table = {entry[:-1]: entry[-1] for entry in entries}
+    return lambda *arguments: table.get(arguments, 0)
+
+
+def _named(state: MachineState, message: Message) -> MachineState:
+    """Whatever held of the stand-in for `message` holds of `message`, now that it has a name."""
+    stand_in = Message(message.src, -1, message.dsts)
+    return tuple(
+        table | {entry for known in table if stand_in in known for entry in _instances(known, stand_in, message)}
+        for table in state
+    )
+
+
+def _instances(entry: tuple[Value, ...], stand_in: Message, message: Message) -> Iterator[tuple[Value, ...]]:
+    choices = [(stand_in, message) if value == stand_in else (value,) for value in entry]
+    return product(*choices)
+
+
+def _causal_send(state: MachineState, changed: Tables, message: Message) -> None:
+    """The ghost's own update: what `message` happens after, and that its sender knows it."""
+    known = {other for process, other in state[PAST] if process == message.src}
+    changed[HB] = state[HB] | {(other, message) for other in known}
+    earlier = {other for (other,) in state[SENT] if other.src == message.src}
+    changed[BEFORE] = state[BEFORE] | {(other, message) for other in earlier}
+    changed[PAST] = state[PAST] | {(message.src, message)}
+    changed[SENT] = state[SENT] | {(message,)}
+
+
+def _deliver(state: MachineState, changed: Tables, message: Message) -> None:
+    """The ghost's own update: its destination knows the message and everything before it."""
+    receiver = message.dsts[0]
+    known = {other for other, later in state[HB] if later == message} | {message}
+    earlier = {other for (other,) in state[DELIVERED] if other.dsts == message.dsts and other != message}
+    changed[DELIVERED_BEFORE] = state[DELIVERED_BEFORE] | {(other, message) for other in earlier}
+    changed[PAST] = state[PAST] | {(receiver, other) for other in known}
+    changed[DELIVERED] = state[DELIVERED] | {(message,)}

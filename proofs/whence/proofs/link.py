@@ -1,0 +1,276 @@
+"""Checks a link: every event that a protocol emits is enabled in its machine.
+
+The protocol is explored in a scope with the machine running along; each event of each explored edge is
+replayed in the machine, in the order of the handler. The same replay serves executions from elsewhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from whence.dsl import ir
+from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
+from whence.dsl.execute import Delivered
+from whence.dsl.interpreter import LocalState
+from whence.dsl.machine_run import SENT, MachineRun, MachineState, Refusal
+from whence.dsl.narrate import NarratedStep, run
+from whence.dsl.system import Action, Outcome, State, System
+from whence.dsl.values import Message, Value
+from whence.proofs.explore import PROGRESS_SECONDS, Progress
+
+
+_StepKey: TypeAlias = tuple[MachineState, str, tuple[Value, ...]]
+
+
+class Follower(NamedTuple):
+    """The machine's side of a run: its state, the `once` clauses that fired, the last message on each channel."""
+
+    machine: MachineState
+    fired: frozenset[tuple[int, tuple[Value, ...]]]
+    last: tuple[tuple[tuple[int, int], Message], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of the protocol: kind of event, packet kind, the values that a clause's names bind, the peer."""
+
+    event: str
+    kind: str | None
+    values: tuple[Value, ...]
+    peer: int | None
+    carried: Message | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An event that the machine does not enable."""
+
+    event: str
+    refusal: Refusal
+    arguments: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        shown = ", ".join(value.name if isinstance(value, Message) else str(value) for value in self.arguments)
+        return f"{self.event} is {self.refusal.transition}({shown}), which the machine refuses: {self.refusal.guard}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    number: int
+    declaration: ir.Clause
+    arguments: tuple[Evaluator, ...]
+
+
+@dataclass(slots=True)
+class LinkRun:
+    """Replays a protocol's events in the machine of `link`."""
+
+    link: ir.Link
+    system: System
+    _run: MachineRun = field(init=False)
+    _clauses: tuple[_Clause, ...] = field(init=False)
+    _tracks_last: bool = field(init=False)
+    _steps: dict[_StepKey, MachineState | Refusal] = field(init=False, default_factory=dict)
+    _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        workload = self.system.workload
+        ends = [(src, dst) for src, dsts in enumerate(workload.destinations) for dst in dsts]
+        self._run = MachineRun(self.link.machine, workload.processes, ends)
+        names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
+        self._clauses = tuple(
+            _Clause(number, clause, tuple(compile_expression(argument, names) for argument in clause.arguments))
+            for number, clause in enumerate(self.link.clauses)
+        )
+        self._tracks_last = any(
+            isinstance(argument, ir.Apply) and argument.symbol == "last_sent"
+            for clause in self.link.clauses
+            for argument in clause.arguments
+        )
+
+    def initial(self) -> Follower:
+        """The machine's initial state."""
+        return Follower(self._run.initial(), frozenset(), ())
+
+    def follow(self, follower: Follower, before: State, action: Action, outcome: Outcome) -> Follower | Broken:
+        """The machine's side after one step of the protocol, or the event that it refuses."""
+        local = self.system.local(before.locals[action.process])
+        for event in self._events(action, outcome):
+            result = self._follow_event(follower, action.process, local, event)
+            if isinstance(result, Broken):
+                return result
+            follower = result
+        return follower
+
+    def _events(self, action: Action, outcome: Outcome) -> Iterator[Event]:
+        if outcome.subject is not None:
+            yield Event("causal_send", None, (outcome.subject,), None, None)
+        if action.kind == "receive":
+            packet = self.system.packet(action.packet)
+            yield Event("receive", packet.kind, packet.arguments, packet.src, None)
+        for emission in outcome.emissions:
+            if isinstance(emission, Delivered):
+                yield Event("deliver", None, (emission.message,), None, None)
+            else:
+                yield Event("send", emission.kind, emission.arguments, emission.to, self.system.carried(emission))
+
+    def _follow_event(self, follower: Follower, process: int, local: LocalState, event: Event) -> Follower | Broken:
+        for clause in self._clauses:
+            declaration = clause.declaration
+            if (declaration.event, declaration.kind) != (event.event, event.kind):
+                continue
+            arguments = self._arguments(follower, process, local, clause, event)
+            key = (clause.number, arguments)
+            if declaration.once:
+                if key in follower.fired:
+                    continue
+                follower = follower._replace(fired=follower.fired | {key})
+            after = self._machine_step(follower.machine, declaration.transition, arguments)
+            if isinstance(after, Refusal):
+                return Broken(_describe(event, process), after, arguments)
+            follower = follower._replace(machine=after)
+        if self._tracks_last and event.carried is not None and event.peer is not None:
+            last = dict(follower.last)
+            last[process, event.peer] = event.carried
+            follower = follower._replace(last=tuple(sorted(last.items())))
+        return follower
+
+    def _machine_step(
+        self, state: MachineState, transition: str, arguments: tuple[Value, ...]
+    ) -> MachineState | Refusal:
+        key = (state, transition, arguments)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._run.step(state, transition, arguments)
+            if not isinstance(known, Refusal):
+                known = self._interned.setdefault(known, known)
+            self._steps[key] = known
+        return known
+
+    def _arguments(
+        self, follower: Follower, process: int, local: LocalState, clause: _Clause, event: Event
+    ) -> tuple[Value, ...]:
+        declaration = clause.declaration
+        names = [parameter.name for parameter in declaration.parameters]
+        values = dict(zip(names, event.values, strict=False))
+        if declaration.peer is not None:
+            values[declaration.peer] = event.peer
+        sent = {(message.src, message.number): message for (message,) in follower.machine[SENT]}
+        last = dict(follower.last)
+        frame = Frame(
+            process=process,
+            state=list(local),
+            processes=self.system.workload.processes,
+            locals=values,
+            symbols={"sent_by": lambda p, n: sent[p, n - 1], "last_sent": lambda p, q: last[p, q]},
+        )
+        return tuple(argument(frame) for argument in clause.arguments)
+
+
+def _describe(event: Event, process: int) -> str:
+    shown = ", ".join(value.name if isinstance(value, Message) else str(value) for value in event.values)
+    match event.event:
+        case "send":
+            return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
+        case "receive":
+            return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
+        case _:
+            return f"p{process}: {event.event}({shown})"
+
+
+@dataclass(slots=True)
+class LinkCheck:
+    """What was covered: states of protocol and machine together, edges, and the first event refused."""
+
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    complete: bool = False
+    seconds: float = 0.0
+    why_incomplete: str = ""
+    broken: Broken | None = None
+    system: System | None = None
+    steps: tuple[NarratedStep, ...] = ()
+
+
+def check_link(
+    link: ir.Link,
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> LinkCheck:
+    """Explores `protocol` (the link's own, or a mutant of it) with the machine running along, breadth first.
+
+    Stops at the first event that the machine refuses; the run to it is then a shortest one.
+    """
+    check = LinkCheck()
+    started = time.perf_counter()
+    try:
+        _explore(check, link, System(protocol, workload), started, progress)
+    except KeyboardInterrupt:
+        check.why_incomplete = "interrupted"
+    check.seconds = time.perf_counter() - started
+    return check
+
+
+def _explore(
+    check: LinkCheck, link: ir.Link, system: System, started: float, progress: Callable[[Progress], None] | None
+) -> None:
+    follow = LinkRun(link, system)
+    initial = (system.initial(), follow.initial())
+    origins: dict[tuple[State, Follower], tuple[tuple[State, Follower], Action] | None] = {initial: None}
+    frontier = [initial]
+    check.states = 1
+    reported = started
+    while frontier:
+        following = []
+        for pair in frontier:
+            state, follower = pair
+            for action in system.enabled(state):
+                outcome = system.apply(state, action)
+                if action.kind == "tick" and outcome.state == state:
+                    continue
+                check.transitions += 1
+                after = follow.follow(follower, state, action, outcome)
+                if isinstance(after, Broken):
+                    actions = [action]
+                    at = pair
+                    while (origin := origins[at]) is not None:
+                        at, taken = origin
+                        actions.append(taken)
+                    actions.reverse()
+                    check.broken, check.system = after, system
+                    check.steps = _replayed(link, system, actions, after)
+                    return
+                reached = (outcome.state, after)
+                if reached not in origins:
+                    origins[reached] = (pair, action)
+                    check.states += 1
+                    following.append(reached)
+            now = time.perf_counter()
+            if progress is not None and now - reported >= PROGRESS_SECONDS:
+                reported = now
+                progress(Progress(check.states, check.transitions, check.depth, len(following), now - started))
+        frontier = following
+        check.depth += bool(frontier)
+    check.complete = True
+
+
+def _replayed(link: ir.Link, system: System, actions: list[Action], broken: Broken) -> tuple[NarratedStep, ...]:
+    """Runs the counterexample again from nothing, in a fresh interpreter and machine; it must break the same way."""
+    again = System(system.protocol, system.workload)
+    again.adopt_packets(system)
+    steps = tuple(run(again, actions))
+    follow = LinkRun(link, again)
+    follower: Follower | Broken = follow.initial()
+    state = again.initial()
+    for step in steps:
+        assert isinstance(follower, Follower), "the link breaks earlier when it is replayed"
+        follower = follow.follow(follower, state, step.action, step.outcome)
+        state = step.outcome.state
+    assert follower == broken, "the replay does not confirm the broken link"
+    return steps
