@@ -21,7 +21,6 @@ from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Message, Value
 from whence.proofs.explore import PROGRESS_SECONDS, Progress
 
-
 _StepKey: TypeAlias = tuple[MachineState, str, tuple[Value, ...]]
 
 
