@@ -1,0 +1,459 @@
+"""Expressions of the abstract syntax, to typed expressions of the IR.
+
+One checker serves theories, machines and protocols; the vocabulary's place decides which names and forms are
+available. A part that is at fault is reported once and has no type (None) from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from whence.dsl import ir, syntax
+from whence.dsl.check_binders import check_quantified
+from whence.dsl.check_names import apply_name, resolve_at, resolve_variable
+from whence.dsl.diagnostics import did_you_mean
+from whence.dsl.names import LocalName, Locals, Vocabulary, listed, plural
+from whence.dsl.queries import ATTRIBUTES, can_be_empty, element_type, index_types, operations, queries
+from whence.dsl.reporter import Reporter
+from whence.dsl.syntax import Span
+from whence.dsl.types import BOOL, MESSAGE, NAT, Collection, Map, Record, Sort, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The expected type where the context is at fault: whatever is found is accepted in silence."""
+
+
+UNKNOWN = Unknown()
+Expected: TypeAlias = Type | Unknown | None
+"""What the context asks for: a type, anything (None), or anything in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionChecker:
+    """Checks expressions under the names that are in reach.
+
+    `elsewhere` are the names that other blocks of the same handler bind, for the note that says so.
+    """
+
+    vocabulary: Vocabulary
+    reporter: Reporter
+    locals: Locals
+    elsewhere: Mapping[str, Span]
+
+    def within(self, names: Mapping[str, LocalName]) -> ExpressionChecker:
+        """The checker for an inner block, where these names are in reach too."""
+        return replace(self, locals={**self.locals, **names})
+
+    @property
+    def formal(self) -> bool:
+        """Whether this is a formula of a theory or machine: relations and functions only."""
+        return self.vocabulary.place in ("theory", "machine")
+
+    def check(self, expr: syntax.Expr, expected: Type | Unknown, why: str = "") -> ir.Expr | None:
+        """The typed expression, of the expected type; `why` says where that type comes from."""
+        found = self.infer(expr, expected)
+        if found is None or isinstance(expected, Unknown) or found.type == expected:
+            return found
+        notes = [why] if why else []
+        if expected == Collection("option", found.type):
+            notes.append("an option holds a value as `some(...)`")
+        if found.type == Collection("option", expected):
+            notes.append("the value in an option is `.value`, where it is not `none`")
+        self.reporter.error("W0301", expr.span, f"this is a `{found.type}`, but a `{expected}` is expected", *notes)
+        return None
+
+    def infer(self, expr: syntax.Expr, expected: Expected = None) -> ir.Expr | None:
+        """The typed expression; `expected` only helps where the expression itself does not tell its type."""
+        if self.formal and not self._is_formal(expr):
+            return None
+        span = expr.span
+        match expr:
+            case syntax.Number(value=number):
+                return ir.Literal_(NAT, number, span=span)
+            case syntax.Truth(value=truth):
+                return ir.Literal_(BOOL, truth, span=span)
+            case syntax.Nothing():
+                return self._zero(expr, expected, "none")
+            case syntax.Empty():
+                return self._zero(expr, expected, "empty")
+            case syntax.Variable():
+                return resolve_variable(self, expr)
+            case syntax.FieldAccess():
+                return self._field(expr)
+            case syntax.IndexAccess():
+                return self._index(expr)
+            case syntax.Apply():
+                return self._apply(expr, expected)
+            case syntax.Construct():
+                return self._construct(expr)
+            case syntax.SetDisplay(items=items):
+                return self._set(items, expected, span)
+            case syntax.Not(operand=operand):
+                inner = self.check(operand, BOOL)
+                return None if inner is None else ir.Not(BOOL, inner, span=span)
+            case syntax.Binary():
+                return self._binary(expr)
+            case syntax.IsTest():
+                return self._is_test(expr)
+            case syntax.Conditional():
+                return self._conditional(expr, expected)
+            case syntax.Quantified():
+                return check_quantified(self, expr)
+            case syntax.At():
+                return resolve_at(self, expr)
+            case _:
+                assert_never(expr)
+
+    def _is_formal(self, expr: syntax.Expr) -> bool:
+        """Whether a theory or machine has this form of expression; reports it if not."""
+        place = self.vocabulary.place
+        match expr:
+            case syntax.FieldAccess(name=name) if name.text in ATTRIBUTES:
+                self.reporter.error(
+                    "W0518",
+                    expr.span,
+                    f"a {place} has no `.{name.text}`",
+                    "`src` and `dst` are functions here: write `src(m)`, `dst(m)`",
+                )
+                return False
+            case syntax.At():
+                self.reporter.error(
+                    "W0401", expr.span, f"`{expr.variable.text}@` is of protocols; a {place} has no state of a process"
+                )
+                return False
+            case syntax.Quantified(kind="count"):
+                what = "`count`"
+            case syntax.Binary(operator="-" | "in" | "not in" as operator):
+                what = f"`{operator}`"
+            case syntax.Binary(operator="+") if place == "theory":
+                what = "`+`"
+            case syntax.Number() if place == "theory":
+                what = "a number"
+            case syntax.Nothing():
+                what = "`none`"
+            case syntax.Empty() | syntax.IsTest(what="empty"):
+                what = "`empty`"
+            case syntax.IsTest():
+                what = "`is none`"
+            case syntax.FieldAccess() | syntax.IndexAccess():
+                what = "a field or an index"
+            case syntax.Construct() | syntax.SetDisplay():
+                what = "a record or set"
+            case _:
+                return True
+        self.reporter.error(
+            "W0314", expr.span, f"{what} is not available in a {place}", "a formula is made of relations and functions"
+        )
+        return False
+
+    def _zero(self, expr: syntax.Nothing | syntax.Empty, expected: Expected, word: str) -> ir.Expr | None:
+        if isinstance(expected, Unknown):
+            return None
+        if expected is None:
+            self.reporter.error(
+                "W0304",
+                expr.span,
+                f"the type of `{word}` cannot be found out here",
+                "only what it is compared with or assigned to tells it",
+            )
+            return None
+        is_option = isinstance(expected, Collection) and expected.kind == "option"
+        if is_option if word == "none" else can_be_empty(expected):
+            return ir.Zero(expected, span=expr.span)
+        what = "an option without a value" if word == "none" else "a collection without elements"
+        self.reporter.error("W0301", expr.span, f"`{word}` is {what}, but a `{expected}` is expected")
+        return None
+
+    def _field(self, expr: syntax.FieldAccess) -> ir.Expr | None:
+        target = self.infer(expr.target)
+        if target is None:
+            return None
+        label = expr.name.text
+        known = queries(target.type)
+        result = known.get(label)
+        if result is None:
+            self.reporter.error(
+                "W0206", expr.name.span, f"a `{target.type}` has no `{label}`", *_field_notes(target.type, label)
+            )
+            return None
+        if isinstance(target.type, Record):
+            return ir.FieldOf(result, target, label, span=expr.span)
+        match label:
+            case "src" | "dst" | "dsts":
+                return ir.Attribute(result, target, label, span=expr.span)
+            case "size" | "first" | "next" | "peek" | "value":
+                return ir.Query(result, target, label, span=expr.span)
+            case _:
+                raise AssertionError(label)
+
+    def _index(self, expr: syntax.IndexAccess) -> ir.Expr | None:
+        target = self.infer(expr.target)
+        if target is None:
+            self.infer(expr.key, UNKNOWN)
+            return None
+        types = index_types(target.type)
+        if types is None:
+            self.infer(expr.key, UNKNOWN)
+            self.reporter.error("W0306", expr.span, f"a `{target.type}` takes no index", "maps and sliding arrays do")
+            return None
+        key = self.check(expr.key, types[0], f"the index of a `{target.type}` is a `{types[0]}`")
+        if key is None:
+            return None
+        if isinstance(target.type, Map):
+            return ir.Lookup(types[1], target, key, span=expr.span)
+        return ir.ElementAt(types[1], target, key, span=expr.span)
+
+    def arguments(
+        self, what: str, written: tuple[syntax.Expr, ...], parameters: tuple[ir.Variable, ...] | None, span: Span
+    ) -> tuple[ir.Expr, ...] | None:
+        """Arguments by their parameters; None where that has been reported (or the parameters are not known)."""
+        if parameters is None:
+            for argument in written:
+                self.infer(argument, UNKNOWN)
+            return None
+        if len(written) != len(parameters):
+            for argument in written:
+                self.infer(argument, UNKNOWN)
+            takes = listed(f"{p.name}: {p.type}" if p.name else str(p.type) for p in parameters)
+            self.reporter.error(
+                "W0302",
+                span,
+                f"{what} takes {plural(len(parameters), 'argument')}, here are {len(written)}",
+                *((f"it takes {takes}",) if parameters else ()),
+            )
+            return None
+        found = [
+            self.check(argument, parameter.type, f"{what} takes a `{parameter.type}` here")
+            for argument, parameter in zip(written, parameters, strict=True)
+        ]
+        complete = tuple(argument for argument in found if argument is not None)
+        return complete if len(complete) == len(found) else None
+
+    def _apply(self, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
+        name, written, span = expr.function.text, expr.arguments, expr.span
+        if not self.formal:
+            match name:
+                case "max" | "min":
+                    pair = (ir.Variable("", NAT), ir.Variable("", NAT))
+                    numbers = self.arguments(f"`{name}`", written, pair, span)
+                    return None if numbers is None else ir.Arithmetic(NAT, name, numbers[0], numbers[1], span=span)
+                case "some" if len(written) == 1:
+                    is_option = isinstance(expected, Collection) and expected.kind == "option"
+                    inside = expected.item if is_option and isinstance(expected, Collection) else None
+                    item = self.infer(written[0], UNKNOWN if isinstance(expected, Unknown) else inside)
+                    return None if item is None else ir.Some(Collection("option", item.type), item, span=span)
+                case "window":
+                    return self._window(expr, expected)
+                case _:
+                    pass
+        return apply_name(self, expr)
+
+    def _window(self, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
+        start = self.arguments("`window`", expr.arguments, (ir.Variable("start", NAT),), expr.span)
+        if start is None or isinstance(expected, Unknown):
+            return None
+        match expected:
+            case Collection("sliding array" | "sliding map"):
+                return ir.Apply(expected, "window", start, span=expr.span)
+            case None:
+                self.reporter.error("W0304", expr.span, "the type of this `window` cannot be found out here")
+            case _:
+                self.reporter.error(
+                    "W0301", expr.span, f"`window` is an empty sliding array or map, but a `{expected}` is expected"
+                )
+        return None
+
+    def _construct(self, expr: syntax.Construct) -> ir.Expr | None:
+        name = expr.record.text
+        record = self.vocabulary.types.get(name)
+        if not isinstance(record, Record):
+            for field in expr.fields:
+                self.infer(field.value, UNKNOWN)
+            if name not in self.vocabulary.types or record is not None:
+                self.reporter.error(
+                    "W0211",
+                    expr.record.span,
+                    f"there is no record `{name}`",
+                    *did_you_mean(name, self.vocabulary.records),
+                )
+            return None
+        values: dict[str, ir.Expr | None] = {}
+        for field in expr.fields:
+            label = field.name.text
+            type_ = record.field(label)
+            if type_ is None:
+                labels = [known for known, _ in record.fields]
+                self.reporter.error(
+                    "W0307",
+                    field.name.span,
+                    f"record `{name}` has no field `{label}`",
+                    *did_you_mean(label, labels),
+                    f"its fields are {listed(labels)}",
+                )
+            elif label in values:
+                self.reporter.error("W0307", field.name.span, f"field `{label}` is given twice")
+            value = self.check(
+                field.value, UNKNOWN if type_ is None else type_, f"field `{label}` of record `{name}` is a `{type_}`"
+            )
+            if type_ is not None:
+                values[label] = value
+        missing = [label for label, _ in record.fields if label not in values]
+        if missing:
+            if all(record.field(field.name.text) is not None for field in expr.fields):
+                self.reporter.error(
+                    "W0307",
+                    expr.span,
+                    f"record `{name}` lacks {listed(missing)} here",
+                    "every field is given, in any order",
+                )
+            return None
+        ordered = [values[label] for label, _ in record.fields]
+        complete = tuple(value for value in ordered if value is not None)
+        return ir.Construct(record, complete, span=expr.span) if len(complete) == len(ordered) else None
+
+    def _set(self, items: tuple[syntax.Expr, ...], expected: Expected, span: Span) -> ir.Expr | None:
+        known: Expected = UNKNOWN if isinstance(expected, Unknown) else None
+        if isinstance(expected, Collection) and expected.kind == "set":
+            known = expected.item
+        found: list[ir.Expr | None] = []
+        for item in items:
+            value = (
+                self.infer(item)
+                if known is None
+                else self.check(item, known, f"the elements of this set are `{known}`")
+            )
+            found.append(value)
+            if known is None:
+                known = UNKNOWN if value is None else value.type
+        complete = tuple(item for item in found if item is not None)
+        if len(complete) != len(found):
+            return None
+        return ir.SetOf(Collection("set", complete[0].type), complete, span=span)
+
+    def _pair(self, left: syntax.Expr, right: syntax.Expr, span: Span, what: str) -> tuple[ir.Expr, ir.Expr] | None:
+        """Two expressions of one type; the one that tells its type is asked first."""
+        swapped = isinstance(left, syntax.Nothing | syntax.Empty)
+        one, other = (right, left) if swapped else (left, right)
+        first = self.infer(one)
+        second = self.infer(other, UNKNOWN if first is None else first.type)
+        if first is None or second is None:
+            return None
+        if first.type != second.type:
+            a, b = (second, first) if swapped else (first, second)
+            self.reporter.error(
+                "W0301", span, f"{what} a `{a.type}` and a `{b.type}`", "both sides have to be of one type"
+            )
+            return None
+        return (second, first) if swapped else (first, second)
+
+    def _binary(self, expr: syntax.Binary) -> ir.Expr | None:
+        span = expr.span
+        match expr.operator:
+            case "and" | "or" | "implies" | "iff" as connective:
+                left, right = self.check(expr.left, BOOL), self.check(expr.right, BOOL)
+                if left is None or right is None:
+                    return None
+                return ir.Connective(BOOL, connective, left, right, span=span)
+            case "=" | "!=":
+                pair = self._pair(expr.left, expr.right, span, "this compares")
+                if pair is None:
+                    return None
+                equal = ir.Comparison(BOOL, "=", pair[0], pair[1], span=span)
+                return equal if expr.operator == "=" else ir.Not(BOOL, equal, span=span)
+            case "<" | "<=" | ">" | ">=":
+                return self._order(expr)
+            case "in" | "not in":
+                return self._member(expr)
+            case "+" | "-" as arithmetic:
+                why = f"`{arithmetic}` is of numbers"
+                left, right = self.check(expr.left, NAT, why), self.check(expr.right, NAT, why)
+                if left is None or right is None:
+                    return None
+                return ir.Arithmetic(NAT, arithmetic, left, right, span=span)
+            case _:
+                assert_never(expr.operator)
+
+    def _order(self, expr: syntax.Binary) -> ir.Expr | None:
+        pair = self._pair(expr.left, expr.right, expr.span, f"`{expr.operator}` compares")
+        if pair is None:
+            return None
+        left, right = pair
+        ordered = isinstance(left.type, Sort) and left.type.name in self.vocabulary.ordered
+        if left.type != NAT and not ordered:
+            fitting = (
+                "only `nat` and sorts that are declared `ordered` have an order"
+                if self.formal
+                else "only `nat` has an order"
+            )
+            self.reporter.error("W0305", expr.span, f"`{left.type}` has no order", fitting)
+            return None
+        if expr.operator in (">", ">="):
+            left, right = right, left
+        return ir.Comparison(BOOL, "<" if expr.operator in ("<", ">") else "<=", left, right, span=expr.span)
+
+    def _member(self, expr: syntax.Binary) -> ir.Expr | None:
+        collection = self.infer(expr.right)
+        element = None if collection is None else element_type(collection.type)
+        if collection is None or element is None:
+            self.infer(expr.left, UNKNOWN)
+            if collection is not None:
+                self.reporter.error("W0306", expr.right.span, f"a `{collection.type}` has no elements")
+            return None
+        parts = "keys" if isinstance(collection.type, Map) else "elements"
+        item = self.check(
+            expr.left,
+            element,
+            f"the {parts} of a `{collection.type}` are `{element}`",
+        )
+        if item is None:
+            return None
+        member = ir.Member(BOOL, item, collection, span=expr.span)
+        return member if expr.operator == "in" else ir.Not(BOOL, member, span=expr.span)
+
+    def _is_test(self, expr: syntax.IsTest) -> ir.Expr | None:
+        target = self.infer(expr.target)
+        if target is None:
+            return None
+        test: ir.Expr
+        if expr.what == "empty" and can_be_empty(target.type):
+            test = ir.IsEmpty(BOOL, target, span=expr.span)
+        elif expr.what == "none" and isinstance(target.type, Collection) and target.type.kind == "option":
+            test = ir.IsNone(BOOL, target, span=expr.span)
+        else:
+            fitting = "collections and maps can be `empty`" if expr.what == "empty" else "options can be `none`"
+            self.reporter.error("W0306", expr.span, f"a `{target.type}` is never `{expr.what}`", fitting)
+            return None
+        return ir.Not(BOOL, test, span=expr.span) if expr.negated else test
+
+    def _conditional(self, expr: syntax.Conditional, expected: Expected) -> ir.Expr | None:
+        condition = self.check(expr.condition, BOOL)
+        if expected is None:
+            pair = self._pair(expr.then, expr.otherwise, expr.span, "the two cases are")
+        else:
+            then, otherwise = self.check(expr.then, expected), self.check(expr.otherwise, expected)
+            pair = None if then is None or otherwise is None else (then, otherwise)
+        if condition is None or pair is None:
+            return None
+        return ir.Conditional(pair[0].type, condition, pair[0], pair[1], span=expr.span)
+
+
+def _field_notes(type_: Type, label: str) -> tuple[str, ...]:
+    """What could have been meant by a field that the type does not have."""
+    if any(operation.method == label for operation in operations(type_)):
+        return (f"`{label}` changes the collection: it is a statement of its own",)
+    known = queries(type_)
+    notes = list(did_you_mean(label, known))
+    if known:
+        notes.append(f"it has {listed(known)}")
+    if isinstance(type_, Collection) and label in queries(type_.item):
+        notes.append(
+            f"the value in an option is `.value`: write `.value.{label}`"
+            if type_.kind == "option"
+            else f"its elements have `{label}`"
+        )
+    elif isinstance(type_, Sort) and type_ != MESSAGE:
+        notes.append(f"a `{type_}` has no fields")
+    return tuple(notes)
