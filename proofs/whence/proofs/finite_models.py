@@ -1,0 +1,166 @@
+"""Smallest finite models of formulas, found by Z3 over a growing universe and believed only after evaluation.
+
+A model is minimal: no smaller universe of the list has one, and no set of its true facts can be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from whence.dsl import ir
+from whence.dsl.types import NAT, Sort
+from whence.proofs.formula import negation
+from whence.proofs.ground import Grounding, Term
+from whence.proofs.obligation import Obligation, Signature
+from whence.proofs.solver import Search, SolverPool, Stage
+from whence.proofs.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Formulas to be made true together.
+
+    Attributes:
+        inductives: relations that must be the least ones closed under their rules, exactly.
+        constants: free names of the formulas.
+    """
+
+    signature: Signature
+    formulas: tuple[ir.NamedFormula, ...]
+    inductives: tuple[ir.Inductive, ...] = ()
+    constants: tuple[ir.Variable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A finite structure, and elements for the constants, that make a problem's formulas true."""
+
+    structure: Structure
+    environment: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A model, or why there is none: none in any universe of `sizes`, or the solver gave up on `unknown`."""
+
+    model: Model | None
+    sizes: tuple[Mapping[str, int], ...]
+    unknown: str = ""
+
+
+SIZES: tuple[Mapping[str, int], ...] = tuple(
+    {"message": messages, "process": processes}
+    for messages, processes in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (4, 3))
+)
+"""Universes from small to large. Sorts other than message and process get as many elements as there are messages."""
+
+
+def negated_obligation(obligation: Obligation) -> Problem:
+    """The problem whose models are the counterexamples of an obligation."""
+    goal = ir.NamedFormula(f"not {obligation.goal.name}", negation(obligation.goal.body))
+    return Problem(obligation.signature, (*obligation.hypotheses, goal), (), obligation.constants)
+
+
+def find_model(
+    pool: SolverPool, problem: Problem, *, timeout_ms: int, seed: int, sizes: Sequence[Mapping[str, int]] = SIZES
+) -> Outcome:
+    """The first model over the universes in their order.
+
+    Raises: Unsupported for what has no finite table; CrossCheckError where the evaluator disagrees with Z3.
+    """
+    tried: list[Mapping[str, int]] = []
+    for size in sizes:
+        universe = full_universe(problem.signature, size)
+        grounding, state, environment = _grounded(problem, universe)
+        request = Search(
+            grounding.constants,
+            (Stage(tuple(grounding.assertions), {"model": "goal"}),),
+            _facts(problem, grounding),
+            timeout_ms,
+            seed,
+        )
+        answer = pool.ask(request)
+        if answer.status == "unknown":
+            return Outcome(None, tuple(tried), f"finite search at {describe_size(size)}: {answer.reason}")
+        if "model" in answer.models:
+            values = answer.models["model"].values
+            tables = {name: grounding.table(cells, values) for name, cells in state.items()}
+            found = grounding.table({(n,): term for n, term in enumerate(environment.values())}, values)
+            elements = {name: found[(number,)] for number, name in enumerate(environment)}
+            return Outcome(checked(problem, Model(Structure(universe, tables), elements)), (*tried, size))
+        tried.append(size)
+    return Outcome(None, tuple(tried))
+
+
+def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str, int]:
+    """Sizes for all sorts; an ordered sort has room for every value of the functions into it to be different."""
+    universe = {
+        sort.name: size.get(sort.name, size.get("message", 1))
+        for sort in signature.sorts
+        if sort.name not in signature.ordered
+    }
+    for name in signature.ordered:
+        cells = (
+            prod(universe[p.type.name] for p in symbol.parameters if isinstance(p.type, Sort))
+            for symbol in signature.symbols
+            if symbol.result == Sort(name)
+        )
+        universe[name] = max(1, sum(cells))
+    return universe
+
+
+def _grounded(
+    problem: Problem, universe: Mapping[str, int]
+) -> tuple[Grounding, dict[str, Mapping[tuple[int, ...], Term]], dict[str, Term]]:
+    grounding = Grounding(universe, frozenset(problem.signature.ordered))
+    exact = {inductive.name for inductive in problem.inductives}
+    state: dict[str, Mapping[tuple[int, ...], Term]] = {
+        symbol.name: grounding.fresh_cells(symbol) for symbol in problem.signature.symbols if symbol.name not in exact
+    }
+    for inductive in problem.inductives:
+        state[inductive.name] = grounding.least_fixpoint(inductive, state)
+    environment: dict[str, Term] = {
+        constant.name: grounding.fresh_term(f"${constant.name}", constant.type) for constant in problem.constants
+    }
+    grounding.constants["goal"] = "Bool"
+    for formula in problem.formulas:
+        grounding.assertions.append(grounding.formula(formula.body, state, environment))
+    return grounding, state, environment
+
+
+def _facts(problem: Problem, grounding: Grounding) -> tuple[str, ...]:
+    """The constants to make false where possible: cells of relations."""
+    relations = tuple(f"{symbol.name}!" for symbol in problem.signature.symbols if symbol.result not in (NAT,))
+    return tuple(
+        name
+        for name, sort in grounding.constants.items()
+        if sort == "Bool" and name.startswith(relations) and "=" not in name
+    )
+
+
+def checked(problem: Problem, model: Model) -> Model:
+    """The model, after the evaluator has agreed with it. Raises: CrossCheckError."""
+    for inductive in problem.inductives:
+        if dict(least_relation(inductive, model.structure)) != dict(model.structure.tables[inductive.name]):
+            raise CrossCheckError(f"`{inductive.name}` is not the least relation closed under its rules")
+    for formula in problem.formulas:
+        if not evaluate(formula.body, model.structure, model.environment):
+            raise CrossCheckError(f"Z3's model does not satisfy `{formula.name}`")
+    return model
+
+
+def describe_size(size: Mapping[str, int]) -> str:
+    """`3 processes, 2 messages`."""
+    plural = {"process": "processes", "message": "messages"}
+    return ", ".join(
+        f"{count} {name if count == 1 else plural.get(name, name + 's')}" for name, count in sorted(size.items())[::-1]
+    )
+
+
+def true_facts(table: Table) -> Iterable[tuple[int, ...]]:
+    """The tuples of a relation."""
+    return (key for key, value in table.items() if value is True)
+
+

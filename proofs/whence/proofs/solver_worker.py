@@ -1,0 +1,146 @@
+"""A solver process: reads one JSON request a line, writes one JSON answer a line. Nothing else imports a solver.
+
+Two kinds of request, both with `id`, `seed` and `timeout_ms`:
+
+- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable?
+- `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}], "minimise": [...]}`:
+  stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
+  answered with values of all constants. `minimise` names truth values to make false, as many as can be, one after
+  another: the model is then minimal (no subset of its true facts will do).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def check_with_z3(text: str, seed: int, timeout_ms: int) -> tuple[str, str]:
+    """The status of an SMT-LIB2 text, and the reason of an `unknown`."""
+    import z3
+
+    solver = z3.Solver()
+    solver.set("timeout", timeout_ms)
+    solver.set("random_seed", seed)
+    solver.from_string(text.replace("(check-sat)", ""))
+    status = str(solver.check())
+    return status, solver.reason_unknown() if status == "unknown" else ""
+
+
+def check_with_cvc5(text: str, seed: int, timeout_ms: int) -> tuple[str, str]:
+    """The status of an SMT-LIB2 text, and the reason of an `unknown`."""
+    import cvc5
+
+    terms = cvc5.TermManager()
+    solver = cvc5.Solver(terms)
+    solver.setOption("tlimit-per", str(timeout_ms))
+    solver.setOption("seed", str(seed))
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace("(check-sat)", ""), "obligation")
+    symbols = parser.getSymbolManager()
+    while True:
+        command = parser.nextCommand()
+        if command.isNull():
+            break
+        reply = command.invoke(solver, symbols)
+        if reply.startswith("(error"):
+            return "unknown", reply.strip()
+    result = solver.checkSat()
+    if result.isUnsat():
+        return "unsat", ""
+    if result.isSat():
+        return "sat", ""
+    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower()
+
+
+def search(request: dict[str, Any]) -> dict[str, Any]:
+    """Answers a staged request: `{"status": "done" | "unknown", "reason", "models": {goal: {"stage", "values"}}}`."""
+    import z3
+
+    sorts: dict[str, str] = request["constants"]
+    finite = "Int" not in sorts.values()
+    solver = z3.SolverFor("QF_FD") if finite else z3.Solver()
+    solver.set("timeout", request["timeout_ms"])
+    if not finite:
+        solver.set("random_seed", request["seed"])
+    constants = {name: z3.Bool(name) if sort == "Bool" else z3.Int(name) for name, sort in sorts.items()}
+    outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
+    models: dict[str, Any] = {}
+    for number, stage in enumerate(request["stages"]):
+        if stage["assertions"]:
+            text = "".join(f"(assert {assertion})" for assertion in stage["assertions"])
+            solver.add(z3.parse_smt2_string(text, decls=constants))
+        for goal, literal in stage["goals"].items():
+            if goal not in outstanding:
+                continue
+            status = solver.check(constants[literal])
+            if status == z3.unknown:
+                return {"status": "unknown", "reason": solver.reason_unknown(), "models": models}
+            if status == z3.sat:
+                model = _minimal(solver, constants, literal, request["minimise"])
+                values = {name: _value(model, constant) for name, constant in constants.items()}
+                models[goal] = {"stage": number, "values": values}
+                outstanding.discard(goal)
+        if not outstanding:
+            break
+    return {"status": "done", "reason": "", "models": models}
+
+
+def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[str]) -> Any:
+    """The current model, improved until no set of its true facts can be made false without another becoming true."""
+    import z3
+
+    model = solver.model()
+    if not names:
+        return model
+    solver.push()
+    solver.add(constants[literal])
+    candidates = [constants[name] for name in names]
+    while True:
+        true = [fact for fact in candidates if z3.is_true(model.eval(fact, model_completion=True))]
+        for fact in candidates:
+            if not z3.is_true(model.eval(fact, model_completion=True)):
+                solver.add(z3.Not(fact))
+        candidates = true
+        if not true:
+            break
+        solver.add(z3.Or([z3.Not(fact) for fact in true]))
+        if solver.check() != z3.sat:
+            break
+        model = solver.model()
+    solver.pop()
+    return model
+
+
+def _value(model: Any, constant: Any) -> int | bool:
+    import z3
+
+    value = model.eval(constant, model_completion=True)
+    return bool(z3.is_true(value)) if z3.is_bool(constant) else int(value.as_long())
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request, with its `id`. A solver's own error is an `unknown` with the reason."""
+    try:
+        if "stages" in request:
+            return {"id": request["id"], **search(request)}
+        check = {"z3": check_with_z3, "cvc5": check_with_cvc5}[request["solver"]]
+        status, reason = check(request["text"], request["seed"], request["timeout_ms"])
+        return {"id": request["id"], "status": status, "reason": reason}
+    except (RuntimeError, ValueError, ArithmeticError, MemoryError) as error:
+        return {"id": request["id"], "status": "unknown", "reason": f"solver error: {error}", "models": {}}
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("z3", "cvc5"):
+            raise
+        return {"id": request["id"], "status": "unknown", "reason": f"solver error: {error}", "models": {}}
+
+
+def main() -> None:
+    """Serves requests until standard input ends."""
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
