@@ -30,7 +30,7 @@ class Group:
         return isinstance(process, int) and 0 <= process < self.processes
 
     def require_sendable(self, destination: int, message: Hashable) -> None:
-        """Raise ValueError unless `message` can be sent to `destination`. None is no message: it marks control packets."""
+        """Raise ValueError unless `message` can be sent to `destination`. None is not a message: it marks control."""
         if not self.has(destination):
             raise ValueError(f"destination {destination!r} is not one of 0 .. {self.processes - 1}")
         if message is None:

@@ -32,6 +32,8 @@ Departures:
       attaching SENT takes time linear, not quadratic, in the number of processes.
     - "Looked at again" is made definite: after each delivery, the first message in order of arrival that has become
       deliverable is next.
+    - A packet that makes several messages deliverable delivers them in one step: a message that the application sends
+      from inside the first delivery counts as sent after all of them.
     - Messages to oneself raise ValueError. The rules count such a message twice (S.2 and U.2 change the same entry), so
       that later messages wait for one that was never sent.
     - A matrix of another shape, or one that claims messages of ours that we have not sent, is a ProtocolError.

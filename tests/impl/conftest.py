@@ -1,0 +1,202 @@
+"""A random network for processes of `whence.impl`, with a naive oracle of its own."""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whence.impl.commands import CausalProcess, Deliver, ProtocolError, Send
+
+TESTS = str(Path(__file__).resolve().parents[1])
+if TESTS not in sys.path:
+    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `whence conform` sees them
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What the network may do. It always reorders. `reactive`: applications answer inside deliveries."""
+
+    loss: float = 0.0
+    duplication: float = 0.0
+    self_sends: bool = False
+    reactive: bool = False
+
+
+@dataclass
+class Outcome:
+    """What a run showed: findings by kind, and how much happened."""
+
+    findings: Counter[str] = field(default_factory=Counter)
+    sent: int = 0
+    delivered: int = 0
+    packets: Counter[str] = field(default_factory=Counter)
+
+
+class Simulation:
+    """One run of a class with the interface of `CausalProcess` over a random network.
+
+    The oracle is the definition: `past[m]` is the set of messages whose causal-send happens before that of m.
+    """
+
+    def __init__(
+        self, factory: Callable[[int, int], CausalProcess], seed: int, processes: int, channel: Channel
+    ) -> None:
+        self.random = random.Random(seed)
+        self.channel = channel
+        self.processes = [factory(identity, processes) for identity in range(processes)]
+        self.flight: list[tuple[int, int, Any]] = []
+        self.outcome = Outcome()
+        self.source: list[int] = []
+        self.target: list[int] = []
+        self.past: list[set[int]] = []
+        self.known: list[set[int]] = [set() for _ in range(processes)]
+        self.handed: list[set[int]] = [set() for _ in range(processes)]
+        self.arrived: list[set[int]] = [set() for _ in range(processes)]
+        self.answers = 0
+
+    def run(self, steps: int, sends: int) -> Outcome:
+        self.answers = sends // 2 if self.channel.reactive else 0
+        for _ in range(steps):
+            match self.random.randrange(10):
+                case 0 | 1 | 2 | 3 if self.outcome.sent < sends:
+                    self.send(self.random.randrange(len(self.processes)))
+                case 9 if self.random.random() < 0.2:
+                    self.tick(self.random.randrange(len(self.processes)))
+                case _:
+                    self.network()
+        self.drain()
+        return self.outcome
+
+    def send(self, process: int) -> None:
+        others = [p for p in range(len(self.processes)) if p != process or self.channel.self_sends]
+        destination = self.random.choice(others)
+        message = len(self.source)
+        self.source.append(process)
+        self.target.append(destination)
+        self.past.append(set(self.known[process]))
+        self.known[process].add(message)
+        self.outcome.sent += 1
+        self.carry_out(process, self.processes[process].causal_send(destination, message))
+
+    def network(self) -> None:
+        if not self.flight:
+            return
+        position = self.random.randrange(len(self.flight))
+        if self.random.random() < self.channel.loss:
+            del self.flight[position]
+        elif self.random.random() < self.channel.duplication:
+            self.receive(*self.flight[position])
+        else:
+            self.receive(*self.flight.pop(position))
+
+    def receive(self, sender: int, process: int, packet: Any) -> None:
+        self.outcome.packets[packet.kind] += 1
+        if packet.message is not None:
+            self.arrived[process].add(packet.message)
+        try:
+            commands = self.processes[process].receive(sender, packet)
+        except ProtocolError:
+            self.outcome.findings["crash"] += 1
+            return
+        self.carry_out(process, commands)
+        for message in self.arrived[process] - self.handed[process]:
+            if not self.missing(process, message):
+                self.outcome.findings["over_delay"] += 1
+
+    def tick(self, process: int) -> None:
+        self.carry_out(process, self.processes[process].tick())
+
+    def drain(self) -> None:
+        """Nothing is lost any more; timers fire until there is nothing more to send or nothing changes."""
+        self.channel = Channel()
+        for _ in range(30):
+            while self.flight:
+                self.network()
+            for process in range(len(self.processes)):
+                self.tick(process)
+            if not self.flight:
+                break
+        for message, target in enumerate(self.target):
+            if message not in self.handed[target]:
+                self.outcome.findings["stuck"] += 1
+
+    def carry_out(self, process: int, commands: Any) -> None:
+        for command in commands:
+            match command:
+                case Send(destination, packet):
+                    self.flight.append((process, destination, packet))
+                case Deliver(sender, message):
+                    self.deliver(process, sender, message)
+
+    def deliver(self, process: int, sender: int, message: int) -> None:
+        if self.target[message] != process or self.source[message] != sender:
+            self.outcome.findings["phantom"] += 1
+            return
+        if message in self.handed[process]:
+            self.outcome.findings["duplicate"] += 1
+            return
+        for earlier in self.missing(process, message):
+            self.outcome.findings["fifo" if self.source[earlier] == sender else "causal"] += 1
+        self.handed[process].add(message)
+        self.known[process] |= self.past[message] | {message}
+        self.outcome.delivered += 1
+        if self.answers > 0:
+            self.answers -= 1
+            self.send(process)
+
+    def missing(self, process: int, message: int) -> list[int]:
+        return [m for m in self.past[message] if self.target[m] == process and m not in self.handed[process]]
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., Outcome]:
+    """Run one seed: `simulate(factory, seed, processes=3, steps=60, sends=12, loss=..., ...)`."""
+
+    def run(
+        factory: Callable[[int, int], CausalProcess],
+        seed: int,
+        *,
+        processes: int = 3,
+        steps: int = 60,
+        sends: int = 12,
+        **channel: Any,
+    ) -> Outcome:
+        return Simulation(factory, seed, processes, Channel(**channel)).run(steps, sends)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def settled() -> Callable[..., list[CausalProcess]]:
+    """Processes in the middle of a random run: `settled(factory, seed, processes=3, steps=20, sends=8)`."""
+
+    def run(
+        factory: Callable[[int, int], CausalProcess], seed: int, *, processes: int = 3, steps: int = 20, sends: int = 8
+    ) -> list[CausalProcess]:
+        simulation = Simulation(factory, seed, processes, Channel())
+        for _ in range(steps):
+            if simulation.random.random() < 0.5 and simulation.outcome.sent < sends:
+                simulation.send(simulation.random.randrange(processes))
+            else:
+                simulation.network()
+        return simulation.processes
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def snapshot() -> Callable[[CausalProcess], dict[str, Any]]:
+    """The whole state of a process, as a value to compare."""
+
+    def take(process: CausalProcess) -> dict[str, Any]:
+        return copy.deepcopy(vars(process))
+
+    return take
