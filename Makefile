@@ -19,6 +19,7 @@ PYTHON ?=
 .PHONY: setup verify test lint lock clean
 
 setup: $(STAMP)
+	@:
 
 $(STAMP): requirements.lock pyproject.toml Makefile
 	@set -eu; \

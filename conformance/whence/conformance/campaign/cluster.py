@@ -1,0 +1,176 @@
+"""Spark, as a campaign needs it: a context that runs functions over ranges of seeds.
+
+NOTE(plain tasks): a batch is one job over an RDD of seeds whose tasks return Arrow streams, and not a DataFrame with
+`mapInArrow`: that call needs pandas installed, starts Spark's SQL engine, and adds nothing to a job without SQL.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+
+from whence.conformance.campaign.parameters import CampaignError
+from whence.conformance.java import JavaMissing, ensure_java
+
+_launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
+
+STOP_LIMIT_S = 20.0
+
+OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "HADOOP_CONF_DIR")
+"""Variables that would lead an embedded Spark to another installation or to its settings."""
+
+
+class Cluster:
+    """A running Spark."""
+
+    def __init__(self, context: SparkContext, log: Path) -> None:
+        self._context = context
+        self._log = log
+
+    def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
+        """What `function` yields for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
+
+        Raises:
+            CampaignError: a task failed, so that the seeds have no result.
+        """
+        slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
+        try:
+            return self._context.parallelize(seeds, slices).mapPartitions(function).collect()
+        except (Py4JError, PySparkException, OSError) as error:
+            raise CampaignError(
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error)}\n"
+                f"The finished batches are kept; {self._log} has the details."
+            ) from error
+
+
+@contextmanager
+def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
+    """A Spark at `master`, ended with the block. All that it says goes to the file `log`.
+
+    Raises:
+        CampaignError: no usable Java, or Spark does not start.
+    """
+    try:
+        ensure_java()
+    except JavaMissing as missing:
+        raise CampaignError(str(missing)) from missing
+    interrupt = signal.getsignal(signal.SIGINT)
+    process: subprocess.Popen[bytes] | None = None
+    context: SparkContext | None = None
+    try:
+        with log.open("wb") as sink, _environment(master):
+            configuration = _configuration(master)
+            try:
+                gateway = _launch_gateway(configuration, {"stdout": sink, "stderr": sink})
+                process = gateway.proc
+                context = SparkContext(conf=configuration, gateway=gateway)
+            except (Py4JError, PySparkException, OSError) as error:
+                raise CampaignError(
+                    f"Spark does not start at {master}: {_reason(error)}\n{log} has the details."
+                ) from error
+        yield Cluster(context, log)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            _stop(context, process)
+        finally:
+            signal.signal(signal.SIGINT, interrupt)
+
+
+def _stop(context: SparkContext | None, process: subprocess.Popen[bytes] | None) -> None:
+    """End Spark and its Java process, and let PySpark forget both, so that another can start in this process."""
+    gateway = SparkContext._gateway
+    try:
+        # An error here says that the Java process is gone already.
+        with suppress(Py4JError, OSError):
+            if context is not None:
+                context.stop()
+        with suppress(Py4JError, OSError):
+            if gateway is not None:
+                gateway.shutdown()
+    finally:
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+        if process is not None:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Java ends by itself when its standard input closes."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(STOP_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _configuration(master: str) -> SparkConf:
+    settings = {
+        "spark.app.name": "whence campaign",
+        "spark.master": master,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if _embedded(master):
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": "512m",
+            # Java only hands out the work: a small heap, and no time spent on optimising it.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # The workers import what this process can import.
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+    configuration = SparkConf(loadDefaults=False)
+    for name, value in settings.items():
+        configuration.set(name, value)
+    return configuration
+
+
+def _embedded(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
+
+
+@contextmanager
+def _environment(master: str) -> Iterator[None]:
+    """The environment that Spark starts in; put back afterwards."""
+    changes: dict[str, str | None] = {"PYSPARK_DRIVER_PYTHON": sys.executable}
+    if _embedded(master):
+        changes |= dict.fromkeys(OTHER_SPARK)
+        changes |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    before = {name: os.environ.get(name) for name in changes}
+    _set_environment(changes)
+    try:
+        yield
+    finally:
+        _set_environment(before)
+
+
+def _set_environment(values: dict[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _reason(error: BaseException) -> str:
+    """The line of a Spark error that says what happened: the last one of a Python traceback, else the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
+    java = [line for line in lines if "Exception: " in line]
+    chosen = python[-1] if python else next(iter(java or lines), "")
+    return chosen[:500] or type(error).__name__

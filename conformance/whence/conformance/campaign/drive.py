@@ -1,0 +1,123 @@
+"""Running a campaign: the batches that are not there yet, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from whence.conformance.campaign.case import load_runner, run_cases
+from whence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
+from whence.conformance.campaign.status import Status, status_of
+from whence.conformance.campaign.store import (
+    SPARK_LOG,
+    Manifest,
+    check_code,
+    check_vacant,
+    clear_drafts,
+    create,
+    finished_batches,
+    locked,
+    read_manifest,
+    write_batch,
+)
+from whence.conformance.campaign.tally import tally_rows
+from whence.conformance.java import JavaMissing, ensure_java
+
+Progress: TypeAlias = Callable[[Status], None]
+"""Called with the status at the beginning and after each batch."""
+
+
+def ignore_progress(_status: Status) -> None:
+    """No progress wanted."""
+
+
+def start(directory: Path, parameters: CampaignParameters, progress: Progress = ignore_progress) -> Status:
+    """Begin a campaign in `directory`, which is new or empty, and run it to its end.
+
+    Ctrl-C ends it early: the status then is `interrupted`, its finished batches are kept, and `resume` goes on.
+
+    Raises:
+        CampaignError: the directory is in use, the runner cannot be built, or Spark fails. A campaign that has begun
+            can be resumed all the same.
+    """
+    check_vacant(directory, parameters)
+    load_runner(parameters.runner, parameters.params)
+    _check_java()
+    with locked(directory):
+        return _run(directory, create(directory, parameters), progress)
+
+
+def resume(
+    directory: Path,
+    progress: Progress = ignore_progress,
+    *,
+    master: str | None = None,
+    partitions: int | None = None,
+) -> Status:
+    """Run what is left of the campaign in `directory`; nothing, if it is complete.
+
+    Where and in how many tasks it runs may change, for the digest does not depend on them.
+
+    Raises:
+        CampaignError: there is no campaign, another process works on it, the code has changed since it began, its
+            runner cannot be built, or Spark fails.
+    """
+    read_manifest(directory)
+    with locked(directory):
+        manifest = read_manifest(directory)
+        check_code(directory, manifest)
+        parameters = manifest.parameters
+        load_runner(parameters.runner, parameters.params)
+        if master is not None:
+            parameters = replace(parameters, master=master)
+        if partitions is not None:
+            parameters = replace(parameters, partitions=partitions)
+        return _run(directory, replace(manifest, parameters=parameters), progress)
+
+
+def _check_java() -> None:
+    """Nothing is written for a campaign that cannot run."""
+    try:
+        ensure_java()
+    except JavaMissing as missing:
+        raise CampaignError(str(missing)) from missing
+
+
+def _run(directory: Path, manifest: Manifest, progress: Progress) -> Status:
+    """Run the missing batches. The lock is held."""
+    parameters = manifest.parameters
+    clear_drafts(directory)
+    done = finished_batches(directory, parameters)
+    now = status_of(directory, manifest, done)
+    there = {batch.seeds for batch in done}
+    missing = [seeds for seeds in parameters.batches() if seeds not in there]
+    if not missing:
+        return now
+    # Spark is large; commands that only read a campaign do without it.
+    from whence.conformance.campaign.cluster import open_cluster
+
+    work = partial(run_cases, parameters.runner, canonical_json(parameters.params), parameters.case_limit_s)
+    try:
+        progress(now)
+        with open_cluster(parameters.master, directory / SPARK_LOG) as cluster:
+            for seeds in missing:
+                rows = _rows(cluster.run(work, seeds, parameters.partitions), seeds)
+                batch = write_batch(directory, parameters, seeds, rows, tally_rows(rows))
+                now = replace(now, tally=now.tally + batch.tally, batches_done=now.batches_done + 1)
+                progress(now)
+    except KeyboardInterrupt:
+        return replace(now, interrupted=True)
+    return now
+
+
+def _rows(streams: list[bytes], seeds: range) -> pa.Table:
+    """One table of the tasks' results: exactly one row for each seed, in order."""
+    table = pa.concat_tables([pa.ipc.open_stream(stream).read_all() for stream in streams])
+    if table.column("seed").to_pylist() != list(seeds):
+        raise CampaignError(f"Spark returned other seeds than {seeds.start:,} to {seeds.stop - 1:,}")
+    return table

@@ -1,0 +1,116 @@
+"""How far a campaign is, and what its cases say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whence.conformance.campaign.parameters import CampaignParameters
+from whence.conformance.campaign.store import Batch, Manifest, finished_batches, read_manifest
+from whence.conformance.campaign.tally import Tally, failure_bound
+from whence.spec.verdict import Level, Result, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A campaign at one moment.
+
+    Attributes:
+        directory: where it is.
+        parameters: what it is.
+        versions: of the programs that it began with.
+        code: hash of the code that it began with.
+        batches_done: finished batches; `tally` counts exactly their cases.
+        batches_total: all batches.
+        interrupted: whether the call that returned this was interrupted by the user.
+    """
+
+    directory: Path
+    parameters: CampaignParameters
+    versions: dict[str, str]
+    code: str
+    tally: Tally
+    batches_done: int
+    batches_total: int
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every seed has run."""
+        return self.batches_done == self.batches_total
+
+    @property
+    def verdict(self) -> Verdict:
+        """`refuted` by a finding, `tested` when complete without one; `unknown` where cases are missing or broke."""
+        if self.tally.failures:
+            return Verdict.REFUTED
+        return Verdict.TESTED if self.complete and not self.tally.errors else Verdict.UNKNOWN
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values: what it is, how far it is, what came out."""
+        tally = self.tally
+        judged = tally.cases - tally.errors
+        return {
+            "directory": str(self.directory),
+            "parameters": self.parameters.to_json(),
+            "identity": self.parameters.identity(),
+            "versions": self.versions,
+            "code": self.code,
+            "complete": self.complete,
+            "interrupted": self.interrupted,
+            "cases_total": self.parameters.cases,
+            "batches_done": self.batches_done,
+            "batches_total": self.batches_total,
+            **tally.to_json(),
+            "failure_rate_bound": failure_bound(judged, tally.failures) if tally.failures <= judged else 1.0,
+        }
+
+
+def status(directory: Path) -> Status:
+    """The status of the campaign in `directory`. Neither Spark nor the lock is needed: a running campaign can be asked.
+
+    Raises:
+        CampaignError: there is no campaign, or a file of it is damaged.
+    """
+    manifest = read_manifest(directory)
+    return status_of(directory, manifest, finished_batches(directory, manifest.parameters))
+
+
+def status_of(directory: Path, manifest: Manifest, batches: Iterable[Batch]) -> Status:
+    """The status that these finished batches make."""
+    done = list(batches)
+    return Status(
+        directory=directory,
+        parameters=manifest.parameters,
+        versions=manifest.versions,
+        code=manifest.code,
+        tally=sum((batch.tally for batch in done), Tally()),
+        batches_done=len(done),
+        batches_total=len(manifest.parameters.batches()),
+    )
+
+
+def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -> Result:
+    """The campaign as a statement with its verdict. Its subject is the parameter `system`, or else the runner."""
+    facts = status.to_json()
+    tally = status.tally
+    kept = ("cases", "events", "failures", "errors", "digest", "failure_rate_bound", "kinds", "groups")
+    shown: dict[str, Any] = {name: facts[name] for name in kept}
+    shown["seeds"] = [status.parameters.first_seed, status.parameters.end_seed]
+    if status.verdict is Verdict.UNKNOWN:
+        missing = status.parameters.cases - tally.cases
+        shown["unknown"] = f"{missing:,} cases have not run, {tally.errors:,} ended without an outcome"
+    found = ", ".join(f"{kind} in {number:,}" for kind, number in tally.kinds.items())
+    return Result(
+        name=f"campaign of {status.parameters.cases:,} cases",
+        kind="campaign",
+        subject=str(status.parameters.params.get("system", status.parameters.runner)),
+        verdict=status.verdict,
+        level=Level.L0,
+        expected=status.verdict is expected,
+        seconds=seconds,
+        facts=shown,
+        explanation=f"findings: {found}" if found else "",
+    )
