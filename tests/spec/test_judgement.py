@@ -112,7 +112,7 @@ def test_a_predecessor_that_never_comes_is_a_gap() -> None:
     judgement = judge(Execution(3, TRIANGLE))
     assert (judgement.causal, judgement.stuck, judgement.first_violation) == (True, True, None)
     assert judgement.gaps == (Finding("gap", 2, "c", ("a",), 4, ("a", "b", "c")),)
-    assert str(judgement.gaps[0]) == "gap: process 2 delivers c and never a (a -> b -> c)"
+    assert str(judgement.gaps[0]) == "gap: p2 delivers c and never a (a -> b -> c)"
     assert not judgement.faultless
 
 

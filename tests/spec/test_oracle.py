@@ -157,11 +157,11 @@ def test_what_the_caller_gets_wrong_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("finding", "text"),
     [
-        (Finding("causal", 2, "c", ("a",), 4, ("a", "b", "c")), "causal: process 2 delivers c before a (a -> b -> c)"),
-        (Finding("fifo", 1, "b", ("a",), 4), "fifo: process 1 delivers b before a"),
-        (Finding("duplicate", 1, "b", (), 4), "duplicate: process 1 delivers b again"),
-        (Finding("phantom", 1, "b", (), 4), "phantom: process 1 delivers b, which nobody sent to it"),
-        (Finding("stuck", 1, "b", (), 4), "stuck: process 1 never delivers b"),
+        (Finding("causal", 2, "c", ("a",), 4, ("a", "b", "c")), "causal: p2 delivers c before a (a -> b -> c)"),
+        (Finding("fifo", 1, "b", ("a",), 4), "fifo: p1 delivers b before a"),
+        (Finding("duplicate", 1, "b", (), 4), "duplicate: p1 delivers b again"),
+        (Finding("phantom", 1, "b", (), 4), "phantom: p1 delivers b, which nobody sent to it"),
+        (Finding("stuck", 1, "b", (), 4), "stuck: p1 never delivers b"),
     ],
 )
 def test_findings_read_as_sentences(finding: Finding, text: str) -> None:

@@ -49,7 +49,7 @@ class Finding:
     chain: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where, message = f"process {self.process}", self.message
+        where, message = f"p{self.process}", self.message
         match self.kind:
             case "causal" | "fifo":
                 return f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}{self._why()}"
