@@ -11,7 +11,7 @@ Every class has
 
 from __future__ import annotations
 
-from faults import cykas, hybrid_basic, mf, rst
+from . import cykas, hybrid_basic, mf, rst
 
 FAULTS: dict[str, list[type]] = {
     "mf": mf.FAULTS,

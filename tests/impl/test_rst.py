@@ -66,6 +66,17 @@ def test_waiting_messages_are_delivered_in_order_of_arrival_when_they_can_be() -
     assert carol.receive(0, first) == [Deliver(0, "a"), Deliver(0, "b"), Deliver(0, "c")]
 
 
+def test_waiting_messages_are_looked_at_in_rounds() -> None:
+    alice, bob, carol = (RST(identity, 3) for identity in range(3))
+    first = sent_packet(alice.causal_send(2, "first"))
+    bob.receive(0, sent_packet(alice.causal_send(1, "to bob")))
+    from_bob = sent_packet(bob.causal_send(2, "from bob"))
+    second, third = sent_packet(alice.causal_send(2, "second")), sent_packet(alice.causal_send(2, "third"))
+    assert carol.receive(0, third) == carol.receive(0, second) == carol.receive(1, from_bob) == []
+    deliveries = [command.message for command in carol.receive(0, first) if isinstance(command, Deliver)]
+    assert deliveries == ["first", "second", "from bob", "third"]
+
+
 def test_messages_share_the_rows_of_the_matrix() -> None:
     process = RST(0, 3)
     one, two = sent_packet(process.causal_send(1, "a")), sent_packet(process.causal_send(2, "b"))

@@ -30,8 +30,8 @@ Symbols:
 Departures:
     - Rows are immutable and replaced when they change, so that a message shares all rows with the sender's matrix and
       attaching SENT takes time linear, not quadratic, in the number of processes.
-    - "Looked at again" is made definite: after each delivery, the first message in order of arrival that has become
-      deliverable is next.
+    - "Looked at again" is made definite: in rounds, each in order of arrival, until a round delivers nothing. The
+      article leaves open which of several deliverable messages is next.
     - A packet that makes several messages deliverable delivers them in one step: a message that the application sends
       from inside the first delivery counts as sent after all of them.
     - Messages to oneself raise ValueError. The rules count such a message twice (S.2 and U.2 change the same entry), so
@@ -133,16 +133,19 @@ class RST:
     def _deliver_from(self, start: int) -> list[Command]:
         """Deliver whatever is deliverable; of the messages waiting, those before `start` are known not to be."""
         commands: list[Command] = []
-        position = start
-        while position < len(self._waiting):  # D.2
-            sender, packet = self._waiting[position]
-            if self._deliverable(sender, packet.meta):
-                del self._waiting[position]
-                commands.append(Deliver(sender, packet.message))
-                self._record_delivery(sender, packet.meta)
-                position = 0  # D.2
-            else:
-                position += 1
+        progress = True
+        while progress:  # D.2
+            progress = False
+            still_waiting = self._waiting[:start]
+            for sender, packet in self._waiting[start:]:
+                if self._deliverable(sender, packet.meta):
+                    commands.append(Deliver(sender, packet.message))
+                    self._record_delivery(sender, packet.meta)
+                    progress = True
+                else:
+                    still_waiting.append((sender, packet))
+            self._waiting = still_waiting
+            start = 0
         return commands
 
     def _count(self, sender: int, receiver: int) -> None:
