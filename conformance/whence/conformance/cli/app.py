@@ -1,0 +1,268 @@
+"""The commands and their options. Each body lives in a module of its own, imported only when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from whence.conformance.cli.session import run_command
+
+app = typer.Typer(
+    name="whence",
+    help="Specifications, proofs and conformance tests for causal message delivery.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+trace = typer.Typer(help="Recorded executions: judge them, draw them.", no_args_is_help=True, rich_markup_mode=None)
+campaign = typer.Typer(
+    help="Randomized conformance campaigns on Spark, stopped and resumed.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(trace, name="trace")
+app.add_typer(campaign, name="campaign")
+
+File = Annotated[str, typer.Argument(help="A .whence file, or the bare name of a library file.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
+Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+Sends = Annotated[
+    Optional[str], typer.Option(help="Messages per process: one number for all, or one each, as 2,1,1.")  # noqa: UP045
+]
+Processes = Annotated[Optional[int], typer.Option(min=1, help="How many processes.")]  # noqa: UP045
+ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file.")]  # noqa: UP045
+MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"whence {version('whence')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Specifications, proofs and conformance tests for causal message delivery."""
+
+
+@app.command()
+def verify(
+    files: Annotated[Optional[list[str]], typer.Argument(help="Files; by default the whole shipped library.")] = None,  # noqa: UP045
+    report: Annotated[str, typer.Option(help="Where the HTML report goes.")] = "whence-report.html",
+    cases: Annotated[int, typer.Option(min=1, help="Conformance cases per implementation.")] = 400,
+    campaign_cases: Annotated[int, typer.Option(min=0, help="Cases of the Spark campaign; 0 leaves it out.")] = 2000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Check everything that the files state: theorems, machines, scopes, links, mutants, implementations."""
+    from whence.conformance.cli import verifying
+
+    run_command(
+        "verify",
+        json,
+        lambda session: verifying.verify(session, files or [], report, cases, campaign_cases, seed),
+    )
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(help=".whence files, or bare names of library files.")],
+    json: Json = False,
+) -> None:
+    """Parse, resolve and type files; every fault with its place and a code."""
+    from whence.conformance.cli import files as command
+
+    run_command("check", json, lambda session: command.check(files))
+
+
+@app.command()
+def fmt(
+    files: Annotated[list[str], typer.Argument(help=".whence files.")],
+    check_only: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")] = False,
+    json: Json = False,
+) -> None:
+    """Write files in their canonical form; comments are kept."""
+    from whence.conformance.cli import files as command
+
+    run_command("fmt", json, lambda session: command.fmt(files, check_only))
+
+
+@app.command()
+def run(
+    file: File,
+    scope: ScopeName = None,
+    processes: Processes = None,
+    sends: Sends = None,
+    mutant: MutantName = None,
+    seed: Seed = 0,
+    steps: Annotated[int, typer.Option(min=1, help="At most so many steps.")] = 100,
+    replay: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Replay the counterexample in this JSON file, from --json of explore, or a list of steps."),
+    ] = None,
+    svg: Annotated[Optional[str], typer.Option(help="Write the space-time diagram to this file.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Simulate a protocol step by step, or replay a counterexample."""
+    from whence.conformance.cli import exploring
+
+    run_command(
+        "run",
+        json,
+        lambda session: exploring.simulate(
+            exploring.Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg
+        ),
+    )
+
+
+@app.command()
+def explore(
+    file: File,
+    scope: ScopeName = None,
+    processes: Processes = None,
+    sends: Sends = None,
+    mutant: MutantName = None,
+    property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
+    limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
+    reductions: Annotated[
+        str, typer.Option(help="auto or none; both leave the exact collection of the causality oracle.")
+    ] = "auto",
+    svg: Annotated[Optional[str], typer.Option(help="Write the first counterexample's diagram to this file.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Visit every reachable state of a protocol in a scope; shortest counterexamples."""
+    from whence.conformance.cli import exploring
+
+    run_command(
+        "explore",
+        json,
+        lambda session: exploring.explore(
+            session, exploring.Choice(file, scope, processes, sends, mutant), property_ or [], limit, reductions, svg
+        ),
+    )
+
+
+@app.command()
+def prove(
+    file: File,
+    names: Annotated[Optional[list[str]], typer.Argument(help="Theorems or machines; by default all.")] = None,  # noqa: UP045
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Prove theorems and machines for any number of processes and messages."""
+    from whence.conformance.cli import proving
+
+    run_command("prove", json, lambda session: proving.prove(session, file, names or [], timeout, seed))
+
+
+@app.command()
+def conform(
+    protocol: Annotated[str, typer.Argument(help="A library protocol, or a file with one protocol.")],
+    impl: Annotated[str, typer.Option(help="The implementation, as module:Class.")],
+    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
+    seed: Seed = 0,
+    save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
+    replay: Annotated[Optional[str], typer.Option(help="Run only the schedule in this file.")] = None,  # noqa: UP045
+    svg: Annotated[Optional[str], typer.Option(help="Write the diagram of the failure to this file.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Drive an implementation through random schedules, against the oracle and the protocol."""
+    from whence.conformance.cli import conforming
+
+    run_command(
+        "conform",
+        json,
+        lambda session: conforming.conform(
+            session, conforming.Request(protocol, impl, processes, cases, operations, seed), save, replay, svg
+        ),
+    )
+
+
+@trace.command("check")
+def trace_check(
+    files: Annotated[list[str], typer.Argument(help="whence-trace/1 files (NDJSON).")],
+    json: Json = False,
+) -> None:
+    """Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing."""
+    from whence.conformance.cli import tracing
+
+    run_command("trace check", json, lambda session: tracing.check(session, files))
+
+
+@trace.command("draw")
+def trace_draw(
+    file: Annotated[str, typer.Argument(help="A whence-trace/1 file (NDJSON).")],
+    svg: Annotated[Optional[str], typer.Option(help="Write the diagram as SVG to this file.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Draw a recorded execution as a space-time diagram."""
+    from whence.conformance.cli import tracing
+
+    run_command("trace draw", json, lambda session: tracing.draw(file, svg))
+
+
+Directory = Annotated[str, typer.Argument(help="The campaign's directory.")]
+
+
+@campaign.command("start")
+def campaign_start(
+    directory: Directory,
+    protocol: Annotated[str, typer.Option(help="A library protocol; the implementation is replayed in it.")],
+    impl: Annotated[Optional[str], typer.Option(help="module:Class; by default the shipped implementation.")] = None,  # noqa: UP045
+    cases: Annotated[int, typer.Option(min=1, help="How many cases, a seed each.")] = 20000,
+    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    scheduler: Annotated[str, typer.Option(help="starve_one_channel, uniform, pct, swarm, or portfolio.")] = "portfolio",
+    partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: the number of cores.")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
+    master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
+    json: Json = False,
+) -> None:
+    """Start a campaign."""
+    from whence.conformance.cli import campaigns
+
+    request = campaigns.Request(
+        protocol, impl, cases, first_seed, processes, operations, scheduler, partitions, batch, master
+    )
+    run_command("campaign start", json, lambda session: campaigns.start(session, directory, request))
+
+
+@campaign.command("resume")
+def campaign_resume(directory: Directory, json: Json = False) -> None:
+    """Go on with a campaign that was stopped, exactly where it was."""
+    from whence.conformance.cli import campaigns
+
+    run_command("campaign resume", json, lambda session: campaigns.resume(session, directory))
+
+
+@campaign.command("status")
+def campaign_status(directory: Directory, json: Json = False) -> None:
+    """Say how far a campaign is; works while it runs."""
+    from whence.conformance.cli import campaigns
+
+    run_command("campaign status", json, lambda session: campaigns.status(directory))
+
+
+@campaign.command("report")
+def campaign_report(
+    directory: Directory,
+    html: Annotated[Optional[str], typer.Option(help="Where the HTML report goes; by default in the directory.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Write the report of a campaign."""
+    from whence.conformance.cli import campaigns
+
+    run_command("campaign report", json, lambda session: campaigns.report(directory, html))
+
+
+def main() -> None:
+    """The entry point of the command `whence`."""
+    app()

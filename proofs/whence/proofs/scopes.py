@@ -1,0 +1,238 @@
+"""What a file states about protocols in finite scopes, as results: scopes, links, mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.dsl import ir
+from whence.dsl.narrate import execution, record, text
+from whence.proofs.explore import Exploration, Progress, Violation, explore
+from whence.proofs.link import LinkCheck, check_link
+from whence.spec.events import Execution
+from whence.spec.oracle import Oracle
+from whence.spec.verdict import Kind, Level, Result, Verdict
+
+Report = Callable[[str, Progress], None]
+"""Called with what is being explored, and how far it is."""
+
+ORACLE_KINDS = {"causal": "causal", "fifo": "fifo", "at_most_once": "duplicate", "no_creation": "phantom"}
+"""Which finding of the metadata-free oracle confirms a violation of which property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to explore: at most so many states (None: no limit), and whom to tell."""
+
+    limit: int | None = None
+    report: Report | None = None
+
+    def progress(self, label: str) -> Callable[[Progress], None] | None:
+        """The progress callback for one exploration."""
+        report = self.report
+        return None if report is None else lambda progress: report(label, progress)
+
+
+def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
+    """Everything that is judged of a protocol: what it names, its invariants, and that no step is at fault."""
+    invariants = tuple(invariant.name for invariant in protocol.invariants)
+    return (*protocol.properties, *protocol.eventually, *invariants, "fault")
+
+
+def describe(workload: ir.Workload) -> str:
+    """A workload in words."""
+    words = [f"{workload.processes} processes"]
+    counts = set(workload.sends)
+    words.append(f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}")
+    others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
+    everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
+    if workload.destinations == everyone:
+        words.append("to anybody, oneself included")
+    elif any(
+        sends and chosen != any_other
+        for sends, chosen, any_other in zip(workload.sends, workload.destinations, others, strict=True)
+    ):
+        edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
+        words.append("; ".join(edges))
+    words += [f"{number} {what}" for number, what in _faults(workload) if number]
+    if workload.ticks is not None:
+        words.append(f"{workload.ticks} ticks each")
+    return ", ".join(words)
+
+
+def _faults(workload: ir.Workload) -> list[tuple[int, str]]:
+    return [(workload.duplicates, "duplicated"), (workload.losses, "lost")]
+
+
+def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
+    """A scope as JSON values."""
+    return {
+        "name": name,
+        "processes": workload.processes,
+        "sends": list(workload.sends),
+        "destinations": [list(chosen) for chosen in workload.destinations],
+        "duplicates": workload.duplicates,
+        "losses": workload.losses,
+        "ticks": workload.ticks,
+    }
+
+
+def explore_scope(
+    protocol: ir.Protocol,
+    name: str | None,
+    workload: ir.Workload,
+    expects: Sequence[ir.Expectation] = (),
+    properties: Collection[str] = (),
+    options: Options = Options(),
+) -> tuple[Result, ...]:
+    """Explores one scope; one result per property, all with the counts of the one exploration."""
+    judged = tuple(properties) or properties_of(protocol)
+    label = f"{protocol.name} {name or describe(workload)}"
+    exploration = explore(protocol, workload, judged, limit=options.limit, progress=options.progress(label))
+    wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
+    return tuple(
+        _property_result(
+            "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload,
+            property_=property_, exploration=exploration, wanted=wanted.get(property_, "holds"),
+        )
+        for property_ in judged
+    )  # fmt: skip
+
+
+def check_mutant(
+    specification: ir.Specification, mutant: ir.Mutant, options: Options = Options()
+) -> tuple[Result, ...]:
+    """Explores a mutant of a protocol as its expectations say; one result per expectation and property."""
+    assert isinstance(mutant.mutated, ir.Protocol)
+    return tuple(_mutant_results(specification, mutant, mutant.mutated, options))
+
+
+def _mutant_results(
+    specification: ir.Specification, mutant: ir.Mutant, mutated: ir.Protocol, options: Options
+) -> Iterator[Result]:
+    groups: dict[tuple[str | None, ir.Workload], dict[str, str]] = {}
+    for expect in mutant.expects:
+        assert expect.settings is not None
+        for name in expect.names:
+            groups.setdefault((expect.scope, expect.settings), {})[name] = expect.verdict
+    for (scope, workload), wanted in groups.items():
+        label = f"{mutant.name} {scope or describe(workload)}"
+        explored = {name: verdict for name, verdict in wanted.items() if name != "link"}
+        if explored:
+            stop = all(verdict == "refuted" for verdict in explored.values())
+            progress = options.progress(label)
+            exploration = explore(
+                mutated, workload, explored, stop_when_refuted=stop, limit=options.limit, progress=progress
+            )
+            for name, verdict in explored.items():
+                yield _property_result(
+                    "mutant", f"{mutant.subject}/{mutant.name}", prefix=scope or describe(workload), scope=scope,
+                    workload=workload, property_=name, exploration=exploration, wanted=verdict,
+                )  # fmt: skip
+        if "link" in wanted:
+            link = next(known for known in specification.links if known.protocol.name == mutant.subject)
+            check = check_link(link, mutated, workload, progress=options.progress(label))
+            yield _link_result(
+                "mutant", f"{mutant.subject}/{mutant.name}", scope, workload, link, check, wanted=wanted["link"]
+            )
+
+
+def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ...]:
+    """Checks a link in each of its scopes."""
+    results = []
+    for scope in link.scopes:
+        wanted = next(
+            (expect.verdict for expect in link.expects if expect.scope in (None, scope.name)), "holds"
+        )
+        label = f"{link.name} {scope.name}"
+        check = check_link(link, link.protocol, scope.workload, progress=options.progress(label))
+        results.append(_link_result("link", link.name, scope.name, scope.workload, link, check, wanted))
+    return tuple(results)
+
+
+def _property_result(
+    kind: Kind,
+    subject: str,
+    *,
+    prefix: str,
+    scope: str | None,
+    workload: ir.Workload,
+    property_: str,
+    exploration: Exploration,
+    wanted: str,
+) -> Result:
+    violation = exploration.violations.get(property_)
+    facts: dict[str, Any] = {
+        "property": property_,
+        "scope": workload_facts(scope, workload),
+        "states": exploration.states,
+        "transitions": exploration.transitions,
+        "depth": exploration.depth,
+        "complete": exploration.complete,
+    }
+    explanation = ""
+    if violation is not None:
+        verdict = Verdict.REFUTED
+        facts["counterexample"] = record(violation.system, violation.steps)
+        explanation = explain(violation)
+    elif exploration.complete:
+        verdict = Verdict.HOLDS
+    else:
+        verdict = Verdict.UNKNOWN
+        facts["unknown"] = f"incomplete: {exploration.why_incomplete} after {exploration.states:,} states"
+    return Result(
+        f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
+        exploration.seconds, facts, explanation,
+    )  # fmt: skip
+
+
+def _link_result(
+    kind: Kind, subject: str, scope: str | None, workload: ir.Workload, link: ir.Link, check: LinkCheck, wanted: str
+) -> Result:
+    facts: dict[str, Any] = {
+        "property": "link",
+        "machine": link.machine.name,
+        "scope": workload_facts(scope, workload),
+        "states": check.states,
+        "transitions": check.transitions,
+        "depth": check.depth,
+        "complete": check.complete,
+    }
+    explanation = ""
+    if check.broken is not None:
+        assert check.system is not None
+        verdict = Verdict.REFUTED
+        facts["counterexample"] = record(check.system, check.steps)
+        explanation = f"{text(check.steps)}\n\n{check.broken}"
+    elif check.complete:
+        verdict = Verdict.HOLDS
+    else:
+        verdict = Verdict.UNKNOWN
+        facts["unknown"] = f"incomplete: {check.why_incomplete} after {check.states:,} states"
+    name = f"{scope or describe(workload)}: every event is enabled in {link.machine.name}"
+    return Result(name, kind, subject, verdict, Level.L1, verdict.value == wanted, check.seconds, facts, explanation)
+
+
+def explain(violation: Violation) -> str:
+    """The counterexample for a reader. What the independent oracle can see of it must confirm it."""
+    observed = execution(violation.system, violation.steps)
+    confirm(violation, observed)
+    finding = violation.finding
+    lines = [text(violation.steps)]
+    if finding.property == "delivered" and finding.message is not None:
+        lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
+    elif not violation.steps or not violation.steps[-1].outcome.findings:
+        lines.append(f"\n{finding.detail or finding.property}")
+    return "\n".join(lines)
+
+
+def confirm(violation: Violation, observed: Execution) -> None:
+    """Holds a violation against the metadata-free oracle, which knows nothing of the protocol."""
+    kind = ORACLE_KINDS.get(violation.finding.property)
+    if kind is None:
+        return
+    oracle = Oracle(observed.processes)
+    seen = {finding.kind for event in observed.events for finding in oracle.observe(event)}
+    assert kind in seen, f"the oracle does not confirm the violation of {violation.finding.property}"
+
