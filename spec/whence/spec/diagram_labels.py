@@ -36,7 +36,7 @@ class Box:
     def overlaps(self, other: Box) -> bool:
         """Whether two labels touch."""
         return (
-            abs(self.x - other.x) < (self.width + other.width) / 2 + 2 and abs(self.bottom - other.bottom) < HEIGHT + 1
+            abs(self.x - other.x) < (self.width + other.width) / 2 + 4 and abs(self.bottom - other.bottom) < HEIGHT + 1
         )
 
     def meets(self, segment: Segment) -> bool:

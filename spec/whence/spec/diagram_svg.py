@@ -216,8 +216,10 @@ class _Picture:
         """Labels go where the arrows of their point do not."""
         arrows = self._arrows_of.get(point.message, [])
         if point.kind == "send":
+            if any(arrow.destination == point.process for arrow in arrows):
+                return True
             return sum(1 if arrow.destination > point.process else -1 for arrow in arrows) < 0
-        return any(arrow.start.process < point.process for arrow in arrows)
+        return any(arrow.start.process <= point.process for arrow in arrows)
 
     def _labels(self) -> Iterator[str]:
         segments: list[Segment] = [(*self._at(a.start), *self._arrow_end(a)) for a in self._layout.arrows]
