@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -94,6 +96,16 @@ def test_chains_are_made_of_direct_steps(
                 for e in events[:send]
             )
     assert all(not finding.chain for finding in violations[CHAINS:])
+
+
+def test_random_executions_show_every_kind(execution_of: Build) -> None:
+    """Reachability: the comparison with the definition is not about executions in which nothing goes wrong."""
+    random = Random(1)
+    kinds: Counter[str] = Counter()
+    for _ in range(50):
+        choices = [(random.randint(0, 10), random.randint(0, 4), random.randint(0, 40)) for _ in range(45)]
+        kinds.update(finding.kind for finding in found_by_oracle(execution_of(3, choices)))
+    assert all(kinds[kind] >= 20 for kind in ("causal", "fifo", "duplicate", "stuck")), kinds
 
 
 def triangle() -> Oracle:

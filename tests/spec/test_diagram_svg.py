@@ -1,0 +1,111 @@
+"""SVG diagrams: well-formed, self-contained, and readable: no label lies on another or outside."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whence.spec.diagram import Highlight, draw_svg, highlight_of
+from whence.spec.diagram_svg import CHARACTER
+from whence.spec.events import Deliver, Execution, Receive, Send
+from whence.spec.judgement import judge
+from whence.spec.oracle import Finding
+
+CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 7), st.integers(0, 200)), max_size=60)
+Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]
+SVG = "{http://www.w3.org/2000/svg}"
+
+TRIANGLE = Execution(
+    3,
+    (Send(0, "a", (2,)), Send(0, "b", (1,)), Deliver(1, "b"), Send(1, "c", (2,)), Deliver(2, "c")),
+)
+FINDING = Finding("causal", 2, "c", ("a",), 4, ("a", "b", "c"))
+
+
+def elements(svg: str, name: str, *classes: str) -> list[ElementTree.Element]:
+    """Those drawn, outside the legend."""
+    root = ElementTree.fromstring(svg)
+    return [e for e in root.findall(f"{SVG}{name}") if set(classes) <= set(e.get("class", "").split())]
+
+
+def labels(svg: str) -> list[tuple[str, float, float]]:
+    return [
+        (element.text or "", float(element.get("x", "")), float(element.get("y", "")))
+        for element in elements(svg, "text")
+        if element.get("text-anchor") == "middle" and element.get("aria-hidden") is None
+    ]
+
+
+def test_a_violation_before_the_missing_message_comes() -> None:
+    svg = draw_svg(TRIANGLE, highlight_of(FINDING))
+    assert len(elements(svg, "circle", "expected", "missing")) == 1
+    assert len(elements(svg, "path", "arrow", "unfinished", "missing")) == 1
+    assert len(elements(svg, "circle", "offence")) == 1
+    assert len(elements(svg, "path", "path")) == 2, "the chain runs along two process lines"
+    assert len(elements(svg, "path", "head", "chain")) == 1
+    assert len(elements(svg, "path", "head", "overtaking")) == 1
+    assert [text for text, _, _ in labels(svg)] == ["a", "b", "b", "c", "c", "a"]
+    assert "causal: p2 delivers c before a (a -&gt; b -&gt; c)" in svg
+
+
+def test_a_violation_and_the_late_message() -> None:
+    svg = draw_svg(Execution(3, (*TRIANGLE.events, Deliver(2, "a"))), highlight_of(FINDING))
+    assert not elements(svg, "circle", "expected")
+    assert len(elements(svg, "path", "head", "missing")) == 1
+
+
+def test_waiting_and_lost_messages() -> None:
+    svg = draw_svg(Execution(2, (Send(0, "a", (1,)), Send(0, "b", (1,)), Send(1, "c", (0,)), Receive(1, "b", 0))))
+    assert len(elements(svg, "circle", "ring")) == 1
+    assert len(elements(svg, "path", "waiting")) == 1
+    assert len(elements(svg, "path", "arrow", "unfinished")) == 2
+    assert "does not arrive" in svg and "waits" in svg
+
+
+def test_names_from_elsewhere_cannot_break_the_document() -> None:
+    name = '</text><script>alert("x")</script>\ud800\x00&'
+    caption = Highlight(1, name, (), (), 1, f"about {name}")
+    svg = draw_svg(Execution(2, (Send(0, name, (1,)), Deliver(1, name))), caption)
+    assert "<script" not in svg
+    assert svg.encode("utf-8").decode("utf-8") == svg
+    assert ElementTree.fromstring(svg).tag == f"{SVG}svg"
+
+
+def test_it_is_one_file_for_light_and_dark() -> None:
+    svg = draw_svg(TRIANGLE)
+    assert "prefers-color-scheme:dark" in svg
+    assert svg.count("http") == 1, "nothing but the namespace"
+    assert "<script" not in svg
+    assert all(
+        line.startswith((".whence-diagram ", "@media", "}"))
+        for line in svg.split("<style>")[1].split("</style>")[0].split("\n")
+        if line
+    )
+
+
+def test_nothing_happens() -> None:
+    assert labels(draw_svg(Execution(2, ()))) == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=120)
+@given(processes=st.integers(2, 8), choices=CHOICES)
+def test_labels_can_be_read(execution_of: Build, processes: int, choices: list[tuple[int, int, int]]) -> None:
+    execution = execution_of(processes, choices)
+    findings = judge(execution).findings()
+    svg = draw_svg(execution, highlight_of(findings[0]) if findings else None)
+    root = ElementTree.fromstring(svg)
+    width, height = float(root.get("width", "")), float(root.get("height", ""))
+    found = labels(svg)
+    boxes = [(x - len(text) * CHARACTER / 2, x + len(text) * CHARACTER / 2, y) for text, x, y in found]
+    for left, right, y in boxes:
+        assert left >= 0 and right <= width and 10 <= y <= height
+    for number, (left, right, y) in enumerate(boxes):
+        for other_left, other_right, other_y in boxes[:number]:
+            assert right <= other_left or other_right <= left or abs(y - other_y) >= 11
+
+
+def test_drawing_twice_gives_the_same_text() -> None:
+    assert draw_svg(TRIANGLE, highlight_of(FINDING)) == draw_svg(TRIANGLE, highlight_of(FINDING))
