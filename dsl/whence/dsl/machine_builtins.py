@@ -214,8 +214,8 @@ They are proved with each machine, not assumed: `ghost_delivered_past` rests on 
 
 _DELIVERED_IN_ORDER = _and(_holds("delivered", _A), _holds("delivered_before", _A, _B))
 _ORDERED = {
-    "causal": ("hb", "Almeida, Definition 4.3: what happens before a message is delivered before it"),
-    "fifo": ("before", "Almeida, Definition 4.2: messages between two processes are delivered in causal-send order"),
+    "causal": ("hb", "what happens before a message to the same process is delivered before it"),
+    "fifo": ("before", "messages from one process to another are delivered in causal-send order"),
 }
 
 
@@ -228,10 +228,10 @@ def property_formula(name: str) -> ir.NamedFormula:
             return ir.NamedFormula(name, _forall(_implies(premises, _DELIVERED_IN_ORDER), a=MESSAGE, b=MESSAGE), doc)
         case "csps" | "sps":
             premises = _and(_holds("network_sent", _M), _holds("hb", _A, _M), _not(_equal(_src(_A), _src(_M))))
-            doc = "what happens before a message, from other senders, is delivered when it is network-sent"
+            doc = "what happens before a message, sent by others, is delivered when it is network-sent"
             if name == "sps":
-                premises = _and(premises, _not(_equal(_dst(_A), _src(_M))), _not(_equal(_dst(_A), _dst(_M))))
-                doc += ", where it has a third process as its destination"
+                premises = _and(premises, _not(_equal(_dst(_A), _src(_M))), _not(_equal(_src(_A), _dst(_M))))
+                doc += ", unless it goes to this sender or comes from the destination (Almeida, Definition 4.1)"
             return ir.NamedFormula(
                 name, _forall(_implies(premises, _holds("delivered", _A)), a=MESSAGE, m=MESSAGE), doc
             )
