@@ -60,7 +60,7 @@ def zero_of(type_: Type) -> Value:
 
 def constant_table(symbol: ir.Symbol, universe: Mapping[str, int], value: Value) -> Table:
     """The table that is `value` everywhere."""
-    return {key: value for key in tuples([parameter.type for parameter in symbol.parameters], universe)}
+    return dict.fromkeys(tuples([parameter.type for parameter in symbol.parameters], universe), value)
 
 
 def evaluate(expr: ir.Expr, structure: Structure, environment: Mapping[str, Value]) -> Value:

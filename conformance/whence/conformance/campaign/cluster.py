@@ -7,12 +7,13 @@ NOTE(plain tasks): a batch is one job over an RDD of seeds whose tasks return Ar
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -27,14 +28,22 @@ _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 
 STOP_LIMIT_S = 20.0
 
+SPARK_ERRORS = (Py4JError, PySparkException, OSError)
+"""What a call to Spark raises when it, or the way to it, is broken."""
+
 OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "HADOOP_CONF_DIR")
 """Variables that would lead an embedded Spark to another installation or to its settings."""
 
 
 class Cluster:
-    """A running Spark."""
+    """A running Spark.
 
-    def __init__(self, context: SparkContext, log: Path) -> None:
+    NOTE(spark thread): a thread of its own makes all calls to Spark, and the caller waits for it. An interrupt from the
+    keyboard then finds the caller waiting, and never in the middle of a call, which would break the connection.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor, context: SparkContext, log: Path) -> None:
+        self._thread = thread
         self._context = context
         self._log = log
 
@@ -44,14 +53,24 @@ class Cluster:
         Raises:
             CampaignError: a task failed, so that the seeds have no result.
         """
-        slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
+        job = self._thread.submit(self._collect, function, seeds, partitions)
         try:
-            return self._context.parallelize(seeds, slices).mapPartitions(function).collect()
-        except (Py4JError, PySparkException, OSError) as error:
+            return job.result()
+        except KeyboardInterrupt:
+            self._context.cancelAllJobs()
+            wait([job])
+            raise
+        except SPARK_ERRORS as error:
             raise CampaignError(
-                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error)}\n"
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
                 f"The finished batches are kept; {self._log} has the details."
             ) from error
+
+    def _collect(
+        self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
+    ) -> list[bytes]:
+        slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
+        return self._context.parallelize(seeds, slices).mapPartitions(function).collect()
 
 
 @contextmanager
@@ -65,45 +84,52 @@ def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
         ensure_java()
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
-    interrupt = signal.getsignal(signal.SIGINT)
-    process: subprocess.Popen[bytes] | None = None
-    context: SparkContext | None = None
-    try:
-        with log.open("wb") as sink, _environment(master):
-            configuration = _configuration(master)
-            try:
-                gateway = _launch_gateway(configuration, {"stdout": sink, "stderr": sink})
-                process = gateway.proc
-                context = SparkContext(conf=configuration, gateway=gateway)
-            except (Py4JError, PySparkException, OSError) as error:
-                raise CampaignError(
-                    f"Spark does not start at {master}: {_reason(error)}\n{log} has the details."
-                ) from error
-        yield Cluster(context, log)
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
+        launch = thread.submit(_launch, master, log)
         try:
-            _stop(context, process)
+            yield Cluster(thread, launch.result(), log)
+        except SPARK_ERRORS as error:
+            raise CampaignError(
+                f"Spark does not start at {master}: {_reason(error, log)}\n{log} has the details."
+            ) from error
         finally:
-            signal.signal(signal.SIGINT, interrupt)
+            thread.submit(_stop, launch).result()
 
 
-def _stop(context: SparkContext | None, process: subprocess.Popen[bytes] | None) -> None:
-    """End Spark and its Java process, and let PySpark forget both, so that another can start in this process."""
-    gateway = SparkContext._gateway
-    try:
+def _launch(master: str, log: Path) -> SparkContext:
+    configuration = _configuration(master)
+    with log.open("wb") as sink, _environment(master):
+        try:
+            gateway = _launch_gateway(configuration, {"stdout": sink, "stderr": sink})
+        except PySparkException as error:
+            # PySpark keeps the process to itself when it fails to start.
+            for frame, _ in walk_tb(error.__traceback__):
+                if isinstance(process := frame.f_locals.get("proc"), subprocess.Popen):
+                    _end(process)
+            raise
+        try:
+            return SparkContext(conf=configuration, gateway=gateway)
+        except SPARK_ERRORS:
+            _forget(gateway)
+            raise
+
+
+def _stop(launch: Future[SparkContext]) -> None:
+    """End Spark and its Java process."""
+    if launch.exception() is None:
         # An error here says that the Java process is gone already.
-        with suppress(Py4JError, OSError):
-            if context is not None:
-                context.stop()
-        with suppress(Py4JError, OSError):
-            if gateway is not None:
-                gateway.shutdown()
-    finally:
-        SparkContext._gateway = None
-        SparkContext._jvm = None
-        if process is not None:
-            _end(process)
+        with suppress(*SPARK_ERRORS):
+            launch.result().stop()
+        _forget(SparkContext._gateway)
+
+
+def _forget(gateway: Any) -> None:
+    """End the Java process, and let PySpark forget it, so that another can start in this process."""
+    with suppress(*SPARK_ERRORS):
+        gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    _end(gateway.proc)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -167,9 +193,12 @@ def _set_environment(values: dict[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def _reason(error: BaseException) -> str:
-    """The line of a Spark error that says what happened: the last one of a Python traceback, else the first."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+def _reason(error: BaseException, log: Path) -> str:
+    """The line that says what happened: of a Python traceback, of Java's, or of the log where Java did not start."""
+    text = str(error)
+    if "JAVA_GATEWAY_EXITED" in text and log.is_file():
+        text = log.read_text(encoding="utf-8", errors="replace") or text
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
     java = [line for line in lines if "Exception: " in line]
     chosen = python[-1] if python else next(iter(java or lines), "")

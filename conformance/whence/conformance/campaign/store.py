@@ -192,6 +192,8 @@ def finished_batches(directory: Path, parameters: CampaignParameters) -> list[Ba
     planned = {(seeds.start, seeds.stop) for seeds in parameters.batches()}
     batches = []
     for path in sorted((directory / BATCHES).glob("*.parquet")):
+        if path.name.startswith(DRAFT_PREFIX):
+            continue
         match = BATCH_NAME.fullmatch(path.name)
         if match is None or (int(match[1]), int(match[2])) not in planned:
             raise CampaignError(f"{path} is no batch of this campaign; move it away")
@@ -213,11 +215,11 @@ def read_rows(batch: Batch) -> pa.Table:
 
 @lru_cache(maxsize=1)
 def code_fingerprint() -> str:
-    """A hash of the Python and Whence files of this installation. A runner from elsewhere takes no part in it."""
+    """A hash of the program: the Python files, the grammar and the library of this installation. A runner from elsewhere takes no part in it."""
     digest = blake2b(digest_size=16)
     files: dict[str, Path] = {}
     for portion in whence.__path__:
-        for pattern in ("*.py", "*.whence"):
+        for pattern in ("*.py", "*.lark", "*.whence"):
             files.update((path.relative_to(portion).as_posix(), path) for path in Path(portion).rglob(pattern))
     for name, path in sorted(files.items()):
         content = path.read_bytes()

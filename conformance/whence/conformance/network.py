@@ -1,0 +1,130 @@
+"""The network of the harness: packets in flight, and what may happen to them.
+
+Packets are opaque. The harness owns them from the moment that a process hands them over until they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+Channel: TypeAlias = tuple[int, int]
+"""(source, destination)."""
+
+PER_MILLE: Final = 1_000
+"""A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the network and the application may do.
+
+    Attributes:
+        processes: their number.
+        channels: `reordering`: any packet in flight may arrive next; `fifo`: only the oldest of each channel.
+        duplication: a packet may arrive twice.
+        loss: a packet may vanish.
+        self_sends: a process may causal-send to itself.
+
+    Raises:
+        ValueError: a value is out of range.
+    """
+
+    processes: int = 3
+    channels: Literal["fifo", "reordering"] = "reordering"
+    duplication: bool = False
+    loss: bool = False
+    self_sends: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
+            raise ValueError(f"the number of processes is {self.processes!r}; at least one is needed")
+        if self.channels not in ("fifo", "reordering"):
+            raise ValueError(f"channels are fifo or reordering, not {self.channels!r}")
+        for name in ("duplication", "loss", "self_sends"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
+        if self.processes == 1 and not self.self_sends:
+            raise ValueError("a single process has nobody to send to; allow self_sends or take more processes")
+
+    def allows(self, process: int, destination: int) -> bool:
+        """Whether `process` may causal-send to `destination`."""
+        inside = 0 <= process < self.processes and 0 <= destination < self.processes
+        return inside and (process != destination or self.self_sends)
+
+    def to_json(self) -> dict[str, Any]:
+        """All settings as JSON values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(value: object) -> Settings:
+        """Settings as `to_json` wrote them; what is left out has its default.
+
+        Raises:
+            ValueError: `value` is anything else.
+        """
+        names = {field.name for field in fields(Settings)}
+        if not isinstance(value, Mapping) or not set(value) <= names:
+            raise ValueError(f"settings are an object with {', '.join(sorted(names))}")
+        return Settings(**value)
+
+
+class Flight(NamedTuple):
+    """A packet on its way. `shadow` is the number of the same packet in the replay, if there is one."""
+
+    source: int
+    destination: int
+    packet: Any
+    shadow: int
+
+
+class Network:
+    """The packets in flight, in the order of their sending."""
+
+    __slots__ = ("fifo", "flights")
+
+    def __init__(self, *, fifo: bool) -> None:
+        self.fifo = fifo
+        self.flights: list[Flight] = []
+
+    def receivable(self) -> list[int]:
+        """Where in `flights` the packets stand that may arrive next."""
+        if not self.fifo:
+            return list(range(len(self.flights)))
+        heads: dict[Channel, int] = {}
+        for index, (source, destination, _, _) in enumerate(self.flights):
+            heads.setdefault((source, destination), index)
+        return list(heads.values())
+
+    def find(self, position: int, channel: Channel | None) -> int:
+        """Where in `flights` a packet stands; -1 if there is none.
+
+        With a channel, its `position`-th packet, from 0; on FIFO channels only 0 is there. Without one, `position`
+        thousandths of the way through the packets that may arrive next.
+        """
+        flights = self.flights
+        if channel is None:
+            if not self.fifo:
+                return len(flights) * position // PER_MILLE if flights else -1
+            heads = self.receivable()
+            return heads[len(heads) * position // PER_MILLE] if heads else -1
+        if self.fifo and position:
+            return -1
+        source, destination = channel
+        for index, flight in enumerate(flights):
+            if flight[0] == source and flight[1] == destination:
+                if not position:
+                    return index
+                position -= 1
+        return -1
+
+    def place(self, index: int) -> tuple[int, Channel]:
+        """The position on its channel, and the channel, of the packet at `index`."""
+        flights = self.flights
+        source, destination, _, _ = flights[index]
+        position = 0
+        for flight in flights[:index]:
+            if flight[0] == source and flight[1] == destination:
+                position += 1
+        return position, (source, destination)

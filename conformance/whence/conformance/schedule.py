@@ -1,0 +1,200 @@
+"""A schedule is a value: a flat tuple of operations, leniently interpreted.
+
+An operation that is not possible where it stands is skipped. Whatever the operations, a deterministic drain follows
+(see `whence.conformance.harness`). Hence every sub-sequence of a schedule is a schedule, which makes shrinking work;
+and a stored schedule outlives every change of the generators.
+
+As JSON, each operation is a list:
+
+====================================  ==================================================================
+`["send", p, q]`                      the application of process p causal-sends its next message to q
+`["react", p, q]`                     the same, right after the next step of p that delivers something
+`["receive", f]`                      the packet f thousandths of the way through those that may arrive next
+`["receive", p, q, k]`                the k-th packet in flight from p to q, from 0
+`["tick", p]`                         a timer of p fires
+`["duplicate", f]`, `[..., p, q, k]`  a second copy of the packet is in flight
+`["lose", f]`, `[..., p, q, k]`       the packet vanishes
+====================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, assert_never
+
+from hypothesis import strategies as st
+
+from whence.conformance.network import PER_MILLE, Channel, Settings
+
+LARGEST_SCHEDULE = 100_000
+"""Operations that a stored schedule may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The application of `process` causal-sends its next message."""
+
+    process: int
+    destination: int
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """The application of `process` answers: it causal-sends right after the next step that delivers something."""
+
+    process: int
+    destination: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A timer of `process` fires."""
+
+    process: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """A packet arrives: the `position`-th on `channel`, or `position` thousandths of the way through all of them."""
+
+    position: int
+    channel: Channel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A packet gets a second copy, which is sent last. It is named as in `Receive`."""
+
+    position: int
+    channel: Channel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lose:
+    """A packet vanishes. It is named as in `Receive`."""
+
+    position: int
+    channel: Channel | None = None
+
+
+Operation: TypeAlias = Send | React | Tick | Receive | Duplicate | Lose
+Schedule: TypeAlias = tuple[Operation, ...]
+
+_ON_PACKETS: dict[str, type[Receive] | type[Duplicate] | type[Lose]] = {
+    "receive": Receive,
+    "duplicate": Duplicate,
+    "lose": Lose,
+}
+
+
+class ScheduleError(ValueError):
+    """Stored operations that are none; the message says which one and what is wrong."""
+
+
+def to_json(schedule: Iterable[Operation]) -> list[list[Any]]:
+    """The operations as JSON values."""
+    return [_operation_to_json(operation) for operation in schedule]
+
+
+def from_json(value: object) -> Schedule:
+    """The operations as `to_json` wrote them.
+
+    Raises:
+        ScheduleError: `value` is anything else.
+    """
+    if not isinstance(value, list):
+        raise ScheduleError("a schedule is a list of operations")
+    if len(value) > LARGEST_SCHEDULE:
+        raise ScheduleError(f"the schedule has {len(value):,} operations; {LARGEST_SCHEDULE:,} is the limit")
+    return tuple(_operation_from_json(number, entry) for number, entry in enumerate(value, 1))
+
+
+def describe(operation: Operation) -> str:
+    """The operation as a sentence."""
+    match operation:
+        case Send(process, destination):
+            return f"p{process} sends to p{destination}"
+        case React(process, destination):
+            return f"p{process} answers its next delivery with a send to p{destination}"
+        case Tick(process):
+            return f"a timer of p{process} fires"
+        case Receive(position, None):
+            return f"the packet {position}/{PER_MILLE} of the way through those in flight arrives"
+        case Receive(position, (source, destination)):
+            return f"p{destination} receives the {_ordinal(position)} packet from p{source}"
+        case Duplicate(position, None) | Lose(position, None):
+            return f"the network {_verb(operation)} the packet {position}/{PER_MILLE} of the way through"
+        case Duplicate(position, (source, destination)) | Lose(position, (source, destination)):
+            return f"the network {_verb(operation)} the {_ordinal(position)} packet from p{source} to p{destination}"
+        case _:
+            assert_never(operation)
+
+
+def schedules(settings: Settings, operations: int) -> st.SearchStrategy[Schedule]:
+    """Hypothesis strategy: schedules of up to `operations` operations that fit `settings`.
+
+    They shrink towards few operations, low processes and old packets. Public: to drive another harness with, or a
+    third party's test of an implementation.
+    """
+    process = st.integers(0, settings.processes - 1)
+    if settings.self_sends:
+        pair = st.tuples(process, process)
+    else:
+        shift = st.integers(1, settings.processes - 1)
+        pair = st.tuples(process, shift).map(lambda drawn: (drawn[0], sum(drawn) % settings.processes))
+    position = st.integers(0, PER_MILLE - 1)
+    sends: st.SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
+    receives: st.SearchStrategy[Operation] = position.map(Receive)
+    # Named twice: half of the operations are to be arrivals, so that the network does not just fill up.
+    kinds = [sends, receives, receives, pair.map(lambda drawn: React(*drawn)), process.map(Tick)]
+    if settings.duplication:
+        kinds.append(position.map(Duplicate))
+    if settings.loss:
+        kinds.append(position.map(Lose))
+    return st.lists(st.one_of(kinds), max_size=operations).map(tuple)
+
+
+def _operation_to_json(operation: Operation) -> list[Any]:
+    match operation:
+        case Send(process, destination):
+            return ["send", process, destination]
+        case React(process, destination):
+            return ["react", process, destination]
+        case Tick(process):
+            return ["tick", process]
+        case Receive(position, channel) | Duplicate(position, channel) | Lose(position, channel):
+            name = type(operation).__name__.lower()
+            return [name, position] if channel is None else [name, *channel, position]
+        case _:
+            assert_never(operation)
+
+
+def _operation_from_json(number: int, entry: object) -> Operation:
+    match entry:
+        case [str() as name, *numbers] if all(type(given) is int and given >= 0 for given in numbers):
+            match name, numbers:
+                case "send", [process, destination]:
+                    return Send(process, destination)
+                case "react", [process, destination]:
+                    return React(process, destination)
+                case "tick", [process]:
+                    return Tick(process)
+                case _, [position] if name in _ON_PACKETS and position < PER_MILLE:
+                    return _ON_PACKETS[name](position)
+                case _, [source, destination, position] if name in _ON_PACKETS:
+                    return _ON_PACKETS[name](position, (source, destination))
+    raise ScheduleError(f"operation {number} is none: {_shortened(entry)}")
+
+
+def _shortened(entry: object) -> str:
+    text = repr(entry)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _ordinal(position: int) -> str:
+    return "oldest" if position == 0 else {1: "2nd", 2: "3rd"}.get(position, f"{position + 1}th")
+
+
+def _verb(operation: Duplicate | Lose) -> Literal["duplicates", "loses"]:
+    return "duplicates" if isinstance(operation, Duplicate) else "loses"

@@ -1,0 +1,142 @@
+"""A machine, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whence.dsl import ir, syntax
+from whence.dsl.check_expectations import check_expectations
+from whence.dsl.check_expressions import ExpressionChecker
+from whence.dsl.check_symbols import SymbolTable, check_formulas
+from whence.dsl.check_transition import check_transition
+from whence.dsl.diagnostics import did_you_mean
+from whence.dsl.machine_builtins import MACHINE_PROPERTIES, OF_NETWORK_SENDS, SYMBOLS
+from whence.dsl.names import Vocabulary, declare
+from whence.dsl.reporter import Reporter
+from whence.dsl.syntax import Span
+from whence.dsl.traversal import nodes
+from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
+
+_SORTS: dict[str, Type | None] = {"process": PROCESS, "message": MESSAGE}
+_BUILT_IN = frozenset(symbol.name for symbol in SYMBOLS)
+_REQUIRED = ("causal_send", "deliver")
+
+
+def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | None:
+    """The typed machine; None if anything in it is erroneous."""
+    before = reporter.errors
+    table = SymbolTable(_SORTS, {**_SORTS, "nat": NAT}, reporter, "in a machine", _BUILT_IN)
+    for declaration in (*machine.relations, *machine.functions):
+        table.add(declaration)
+    vocabulary = Vocabulary(
+        "machine",
+        {**_SORTS, "nat": NAT, "bool": BOOL},
+        {**{symbol.name: symbol for symbol in SYMBOLS}, **table.known},
+    )
+    checker = ExpressionChecker(vocabulary, reporter, {}, {})
+    axioms = check_formulas(machine.axioms, "axiom", checker, {})
+    transitions = _transitions(machine, checker)
+    _check_axioms_are_rigid(axioms, transitions, reporter)
+    invariants = check_formulas(machine.invariants, "invariant", checker, {})
+    for formula in machine.invariants:
+        if formula.name.text in MACHINE_PROPERTIES:
+            reporter.error(
+                "W0519", formula.name.span, f"`{formula.name.text}` is the name of a built-in property", "write `prove` to prove it"
+            )
+    names = [invariant.name for invariant in invariants]
+    prove = _prove(machine, table, checker)
+    expects = check_expectations(
+        machine.expects, reporter, "machine", {*names, *MACHINE_PROPERTIES}, f"machine `{machine.name.text}`"
+    )
+    if reporter.errors > before:
+        return None
+    for function in machine.functions:
+        symbol = table.known[function.names[0].text]
+        if symbol is not None and symbol.result == MESSAGE:
+            reporter.warning(
+                "W0905",
+                function.span,
+                f"`{function.names[0].text}` is a function into message",
+                "solvers find counterexamples badly with it; a relation says the same",
+            )
+    return ir.Machine(
+        machine.name.text,
+        table.symbols,
+        axioms,
+        transitions,
+        invariants,
+        prove,
+        expects,
+        doc=machine.doc,
+        span=machine.span,
+    )
+
+
+def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[ir.Transition, ...]:
+    names: dict[str, Span] = {}
+    found: list[ir.Transition] = []
+    for transition in machine.transitions:
+        declare(transition.name, "transition", names, checker.reporter)
+        typed = check_transition(transition, checker)
+        if typed is not None:
+            found.append(typed)
+    for required in _REQUIRED:
+        if required not in names:
+            checker.reporter.error(
+                "W0506",
+                machine.name.span,
+                f"machine `{machine.name.text}` has no `transition {required}(m):`",
+                "the history of sends and deliveries, and so happens-before, grows there",
+                *did_you_mean(required, names),
+            )
+    return tuple(found)
+
+
+def _check_axioms_are_rigid(
+    axioms: Sequence[ir.NamedFormula], transitions: Sequence[ir.Transition], reporter: Reporter
+) -> None:
+    """An axiom holds in every state: it may speak only about what never changes."""
+    changed = {symbol.name for symbol in SYMBOLS} - {"src", "dst"}
+    changed |= {update.symbol for transition in transitions for update in transition.updates}
+    for axiom in axioms:
+        spoken = {node.symbol for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
+        for symbol in sorted(spoken & changed):
+            reporter.error(
+                "W0520",
+                axiom.span,
+                f"an axiom cannot speak about `{symbol}`, which transitions change",
+                "what has to be true in every state is an `invariant`, and is proved",
+            )
+
+
+def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionChecker) -> tuple[str, ...]:
+    report = checker.reporter.error
+    invariants = {formula.name.text for formula in machine.invariants if formula.name.text}
+    names: dict[str, Span] = {}
+    for name in machine.prove:
+        if name.text not in invariants and name.text not in MACHINE_PROPERTIES:
+            report(
+                "W0508",
+                name.span,
+                f"there is no invariant or property `{name.text}` to prove",
+                *did_you_mean(name.text, (*invariants, *MACHINE_PROPERTIES)),
+            )
+            continue
+        declare(name, "conjunct to prove", names, checker.reporter)
+        if name.text in OF_NETWORK_SENDS and not _has_network_sent(table):
+            report(
+                "W0509",
+                name.span,
+                f"`{name.text}` is about network sends",
+                "declare `relation network_sent(m: message)` and set it where a message is network-sent",
+            )
+    if not machine.prove and not machine.invariants:
+        report("W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`")
+    return tuple(names)
+
+
+def _has_network_sent(table: SymbolTable) -> bool:
+    symbol = table.known.get("network_sent")
+    if symbol is None:
+        return "network_sent" in table.known  # erroneous, and reported
+    return symbol.result == BOOL and [parameter.type for parameter in symbol.parameters] == [MESSAGE]

@@ -1,0 +1,206 @@
+"""Discharging obligations: every solver that is asked, in processes, with a time limit and a seed.
+
+An obligation is proved when a solver says that its negation is unsatisfiable and none says the opposite. What
+the first solver does not prove at once is looked at over finite universes before anybody waits for a time
+limit: a finite countermodel settles it. Solvers that contradict each other settle nothing, loudly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from whence.proofs.finite_models import Model, find_model, negated_obligation
+from whence.proofs.formula import Unsupported
+from whence.proofs.obligation import Obligation
+from whence.proofs.smt import smt_text
+from whence.proofs.solver import Answer, Check, SolverName, SolverPool
+from whence.spec.verdict import Level
+
+QUICK_MS = 1_500
+"""What the first solver gets before finite countermodels are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to prove. The same options give the same solver input."""
+
+    timeout_ms: int = 10_000
+    seed: int = 0
+    solvers: tuple[SolverName, ...] = ("z3", "cvc5")
+    workers: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.solvers or len(set(self.solvers)) != len(self.solvers):
+            raise ValueError("name at least one solver, each once")
+        if not set(self.solvers) <= {"z3", "cvc5"}:
+            raise ValueError(f"the solvers are z3 and cvc5, not {', '.join(self.solvers)}")
+        if self.timeout_ms < 1:
+            raise ValueError("the time limit must be at least a millisecond")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a statement is: `done` of `total` obligations or searches."""
+
+    subject: str
+    statement: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discharge:
+    """One obligation and what came of it.
+
+    Attributes:
+        answers: by solver; empty where the goal is one of the hypotheses (`by_frame`).
+        countermodel: a finite structure in which the hypotheses are true and the goal is not.
+        unsupported: why no solver could be asked.
+    """
+
+    obligation: Obligation
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    countermodel: Model | None = None
+    unsupported: str = ""
+
+    @property
+    def disagreement(self) -> bool:
+        statuses = {answer.status for answer in self.answers.values()}
+        return statuses >= {"sat", "unsat"} or ("unsat" in statuses and self.countermodel is not None)
+
+    @property
+    def proved(self) -> bool:
+        if self.obligation.by_frame:
+            return True
+        return not self.disagreement and any(answer.status == "unsat" for answer in self.answers.values())
+
+    @property
+    def failed(self) -> bool:
+        """Definitely not valid: a countermodel is at hand."""
+        return self.countermodel is not None and not self.disagreement
+
+    @property
+    def provers(self) -> int:
+        """How many solvers prove it."""
+        return sum(answer.status == "unsat" for answer in self.answers.values())
+
+    @property
+    def reason(self) -> str:
+        """Why it is not proved, in words."""
+        if self.disagreement:
+            said = ", ".join(f"{solver} says {answer.status}" for solver, answer in self.answers.items())
+            found = "; a finite countermodel exists" if self.countermodel else ""
+            return f"the solvers contradict each other: {said}{found}"
+        if self.unsupported:
+            return self.unsupported
+        if self.countermodel is not None:
+            return "a finite countermodel exists"
+        return ", ".join(
+            f"{solver}: {answer.status}{f' ({answer.reason})' if answer.reason else ''}"
+            for solver, answer in self.answers.items()
+        )
+
+
+def level_of(discharges: Sequence[Discharge]) -> Level:
+    """L3 where two solvers prove each obligation, else L2."""
+    asked = [discharge for discharge in discharges if not discharge.obligation.by_frame]
+    return Level.L3 if all(discharge.provers >= 2 for discharge in asked) else Level.L2
+
+
+def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str, Any]:
+    """The JSON facts about the solving: what was asked of whom, under which limits."""
+    packages = {"z3": "z3-solver", "cvc5": "cvc5"}
+    counts: dict[str, Any] = {}
+    for solver in options.solvers:
+        answers = [discharge.answers[solver] for discharge in discharges if solver in discharge.answers]
+        counts[solver] = {
+            "version": version(packages[solver]),
+            "unsat": sum(answer.status == "unsat" for answer in answers),
+            "other": sum(answer.status != "unsat" for answer in answers),
+        }
+    return {
+        "obligations": len(discharges),
+        "by_frame": sum(discharge.obligation.by_frame for discharge in discharges),
+        "solvers": counts,
+        "seed": options.seed,
+        "timeout_ms": options.timeout_ms,
+    }
+
+
+Note = Callable[[int, int], None]
+"""Called with how many obligations are done, of how many."""
+
+
+def discharge_all(
+    pool: SolverPool,
+    obligations: Sequence[Obligation],
+    options: Options,
+    note: Note | None = None,
+    *,
+    look_for_models: bool = True,
+) -> tuple[Discharge, ...]:
+    """What came of every obligation, in order."""
+    texts: dict[int, str] = {}
+    unsupported: dict[int, str] = {}
+    for number, obligation in enumerate(obligations):
+        if obligation.by_frame:
+            continue
+        try:
+            texts[number] = smt_text(obligation)
+        except Unsupported as reason:
+            unsupported[number] = str(reason)
+    answers: dict[int, dict[str, Answer]] = {number: {} for number in texts}
+    first, *others = options.solvers
+    quick = min(QUICK_MS, options.timeout_ms)
+    _ask(pool, [(number, first) for number in texts], texts, quick, options.seed, answers)
+    proved = [number for number in texts if answers[number][first].status == "unsat"]
+    if note is not None:
+        note(len(proved), len(texts))
+    _ask(
+        pool, [(number, other) for number in proved for other in others], texts, options.timeout_ms, options.seed, answers
+    )
+    models: dict[int, Model] = {}
+    left = [number for number in texts if number not in set(proved)]
+    if look_for_models:
+        for number in left:
+            model = countermodel(pool, obligations[number], options)
+            if model is not None:
+                models[number] = model
+    again = [number for number in left if number not in models]
+    solvers = [first, *others] if quick < options.timeout_ms else others
+    _ask(
+        pool, [(number, solver) for number in again for solver in solvers], texts, options.timeout_ms, options.seed, answers
+    )
+    if note is not None:
+        note(len(texts), len(texts))
+    return tuple(
+        Discharge(obligation, answers.get(number, {}), models.get(number), unsupported.get(number, ""))
+        for number, obligation in enumerate(obligations)
+    )
+
+
+def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
+    """A smallest finite structure in which the obligation is false, if one is found."""
+    try:
+        return find_model(
+            pool, negated_obligation(obligation), timeout_ms=options.timeout_ms, seed=options.seed
+        ).model
+    except Unsupported:
+        return None
+
+
+def _ask(
+    pool: SolverPool,
+    asked: Sequence[tuple[int, SolverName]],
+    texts: Mapping[int, str],
+    timeout_ms: int,
+    seed: int,
+    answers: dict[int, dict[str, Answer]],
+) -> None:
+    requests = [Check(solver, texts[number], timeout_ms, seed) for number, solver in asked]
+    for position, answer in pool.answers(requests):
+        number, solver = asked[position]
+        answers[number][solver] = answer

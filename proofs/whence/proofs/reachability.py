@@ -1,0 +1,282 @@
+"""Bounded search from the initial states of a machine, over a small universe, breadth by depth.
+
+All choices of the initial state (who sends to whom) and all sequences of transitions up to a depth, in one
+propositional query per depth; shortest first. What is found is replayed step by step by evaluation.
+Finding nothing proves nothing beyond the universe and depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TypeAlias
+
+from whence.dsl import ir
+from whence.dsl.types import BOOL, NAT
+from whence.proofs.formula import free_locals, negation
+from whence.proofs.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
+from whence.proofs.solver import Search, SolverPool, Stage
+from whence.proofs.structure import CrossCheckError, Structure, evaluate, tuples
+from whence.proofs.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A reachable state in which the formula is false; if it has free names, where `deliver` is about to happen."""
+
+    formula: ir.NamedFormula
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """The transition of this name happens."""
+
+    action: str
+
+
+Goal: TypeAlias = Violation | Firing
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An initial structure and the transitions from it, each with its arguments; replayed by evaluation."""
+
+    start: Structure
+    steps: tuple[tuple[Action, tuple[int, ...]], ...]
+
+    def states(self) -> tuple[Structure, ...]:
+        """The structures before the first and after each step. Raises: CrossCheckError for a step that is not enabled."""
+        states = [self.start]
+        for action, arguments in self.steps:
+            if not enabled(action, arguments, states[-1]):
+                raise CrossCheckError(f"`{action.name}` is not enabled where the solver takes it")
+            states.append(step(action, arguments, states[-1]))
+        return tuple(states)
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was found, by goal, and how far was looked."""
+
+    runs: Mapping[str, Run]
+    depth: int
+    universe: Mapping[str, int]
+    unknown: str = ""
+
+
+UNIVERSE: Mapping[str, int] = {"process": 3, "message": 3}
+DEPTH = 12
+
+
+@dataclass(slots=True)
+class _Unrolling:
+    """The machine's steps as constants: a choice for every step, cells for every state."""
+
+    machine: ir.Machine
+    grounding: Grounding
+    symbols: tuple[ir.Symbol, ...]
+    actions: tuple[Action, ...]
+    states: list[dict[str, Cells]] = field(default_factory=list)
+    choices: list[dict[tuple[str, tuple[int, ...]], str]] = field(default_factory=list)
+
+    def start(self) -> None:
+        fixed = rigid(self.machine)
+        state: dict[str, Cells] = {}
+        for symbol in self.symbols:
+            arbitrary = symbol.name in fixed or symbol.result not in (BOOL, NAT)
+            state[symbol.name] = (
+                self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
+            )
+        self.states.append(state)
+        for axiom in self.machine.axioms:
+            self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
+
+    def advance(self) -> None:
+        """One more step: exactly one transition happens, with its guard true."""
+        number, before = len(self.choices), self.states[-1]
+        choices: dict[tuple[str, tuple[int, ...]], str] = {}
+        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
+        for action in self.actions:
+            for arguments in tuples([parameter.type for parameter in action.parameters], self.grounding.universe):
+                environment = self._environment(action, arguments)
+                guard = all_of(
+                    (
+                        *(self.grounding.formula(guard.body, before, environment) for guard in action.guards),
+                        self._in_order(action, arguments, before),
+                    )
+                )
+                if guard == "false":
+                    continue
+                name = "!".join([f"@{number}", action.name, *map(str, arguments)])
+                self.grounding.constants[name] = "Bool"
+                choices[(action.name, arguments)] = quoted(name)
+                self.grounding.assertions.append(any_of((negated(quoted(name)), guard)))
+                self._collect(action, environment, before, quoted(name), changes)
+        self.grounding.assertions.append(any_of(choices.values()))
+        self.grounding.assertions.extend(
+            any_of((negated(one), negated(other))) for one, other in combinations(choices.values(), 2)
+        )
+        self.choices.append(choices)
+        self.states.append(
+            {
+                symbol.name: {
+                    key: self._next(f"{symbol.name}@{number + 1}", symbol, key, cell, changes)
+                    for key, cell in before[symbol.name].items()
+                }
+                for symbol in self.symbols
+            }
+        )
+
+    def _environment(self, action: Action, arguments: Sequence[int]) -> dict[str, Term]:
+        return {
+            parameter.name: self.grounding.element(value, parameter.type)
+            for parameter, value in zip(action.parameters, arguments, strict=True)
+        }
+
+    def _in_order(self, action: Action, arguments: Sequence[int], before: Mapping[str, Cells]) -> str:
+        """Messages are alike, so they are causal-sent in the order of their numbers."""
+        if action.name != "causal_send" or arguments[0] == 0:
+            return "true"
+        earlier = before["sent"][(arguments[0] - 1,)]
+        assert isinstance(earlier, str)
+        return earlier
+
+    def _collect(
+        self,
+        action: Action,
+        environment: Mapping[str, Term],
+        before: Mapping[str, Cells],
+        choice: str,
+        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]],
+    ) -> None:
+        for update in action.updates:
+            cells = changes.setdefault(update.symbol, {})
+            for values in tuples([binder.type for binder in update.binders], self.grounding.universe):
+                inner = {
+                    **environment,
+                    **{
+                        binder.name: self.grounding.element(value, binder.type)
+                        for binder, value in zip(update.binders, values, strict=True)
+                    },
+                }
+                terms = [self.grounding.term(argument, before, inner) for argument in update.arguments]
+                key = tuple(int(term) if isinstance(term, str) else next(iter(term)) for term in terms)
+                cells.setdefault(key, []).append((choice, self.grounding.term(update.value, before, inner)))
+
+    def _next(
+        self,
+        prefix: str,
+        symbol: ir.Symbol,
+        key: tuple[int, ...],
+        cell: Term,
+        changes: Mapping[str, Mapping[tuple[int, ...], Sequence[tuple[str, Term]]]],
+    ) -> Term:
+        """The cell after the step: the new value of the transition that happened, if it updates the cell."""
+        written = changes.get(symbol.name, {}).get(key, ())
+        if not written:
+            return cell
+        name = "!".join([prefix, *map(str, key)])
+        if symbol.result == BOOL:
+            assert isinstance(cell, str)
+            touched = any_of(choice for choice, _ in written)
+            set_true = [all_of((choice, value)) for choice, value in written if isinstance(value, str)]
+            return self.grounding.named(name, any_of((*set_true, all_of((negated(touched), cell)))))
+        after = cell
+        for choice, value in written:
+            after = choose(choice, value, after)
+        if isinstance(after, str):
+            if after.isdigit():
+                return after
+            self.grounding.constants[name] = "Int"
+            self.grounding.assertions.append(f"(= {quoted(name)} {after})")
+            return quoted(name)
+        return {value: self.grounding.named(f"{name}={value}", when) for value, when in after.items()}
+
+    def goal(self, goal: Goal) -> str:
+        """The condition under which the last state, or the last step, is what is looked for."""
+        state = self.states[-1]
+        match goal:
+            case Firing():
+                return any_of(choice for (name, _), choice in self.choices[-1].items() if name == goal.action)
+            case Violation() if not free_locals(goal.formula.body):
+                return self.grounding.formula(negation(goal.formula.body), state, {})
+            case Violation():
+                action = next(action for action in self.actions if action.name == "deliver")
+                return any_of(
+                    all_of(
+                        (
+                            choice,
+                            self.grounding.formula(
+                                negation(goal.formula.body), self.states[-2], self._environment(action, arguments)
+                            ),
+                        )
+                    )
+                    for (name, arguments), choice in self.choices[-1].items()
+                    if name == "deliver"
+                )
+
+
+def search(
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    *,
+    timeout_ms: int,
+    seed: int,
+    universe: Mapping[str, int] = UNIVERSE,
+    depth: int = DEPTH,
+) -> Searched:
+    """A shortest run to every goal that can be reached within `depth` steps in the universe.
+
+    Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
+    """
+    unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
+    unrolling.start()
+    grounding = unrolling.grounding
+    stages: list[Stage] = []
+    said = 0
+    for number in range(1, depth + 1):
+        unrolling.advance()
+        literals: dict[str, str] = {}
+        for name, goal in goals.items():
+            grounding.constants[f"goal@{number} {name}"] = "Bool"
+            literals[name] = f"goal@{number} {name}"
+            condition = unrolling.goal(goal)
+            grounding.assertions.append(any_of((negated(quoted(literals[name])), condition)))
+        stages.append(Stage(tuple(grounding.assertions[said:]), literals))
+        said = len(grounding.assertions)
+    answer = pool.ask(Search(grounding.constants, tuple(stages), (), timeout_ms, seed))
+    runs = {
+        name: _replayed(unrolling, goals[name], found.stage + 1, found.values) for name, found in answer.models.items()
+    }
+    return Searched(runs, depth, universe, answer.reason if answer.status == "unknown" else "")
+
+
+def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> Run:
+    """The run of a model, replayed; the goal must be reached. Raises: CrossCheckError."""
+    grounding = unrolling.grounding
+    given = {name: grounding.table(cells, values) for name, cells in unrolling.states[0].items()}
+    start = initial(unrolling.machine, grounding.universe, given)
+    by_name = {action.name: action for action in unrolling.actions}
+    steps: list[tuple[Action, tuple[int, ...]]] = []
+    for choices in unrolling.choices[:length]:
+        chosen = [key for key, choice in choices.items() if values[choice.strip("|")]]
+        if len(chosen) != 1:
+            raise CrossCheckError("a step with other than one transition")
+        name, arguments = chosen[0]
+        steps.append((by_name[name], arguments))
+    run = Run(start, tuple(steps))
+    states = run.states()
+    action, arguments = run.steps[-1]
+    match goal:
+        case Firing():
+            reached = action.name == goal.action
+        case Violation() if free_locals(goal.formula.body):
+            reached = not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
+        case Violation():
+            reached = not evaluate(goal.formula.body, states[-1], {})
+    if not reached:
+        raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
+    return run
+

@@ -1,0 +1,162 @@
+"""The status, the result and the report of a campaign on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from whence.conformance.campaign import (
+    CampaignError,
+    CampaignParameters,
+    failing_cases,
+    failure_bound,
+    report,
+    result,
+    status,
+    write_report,
+)
+from whence.conformance.campaign.store import create, finished_batches, write_batch
+from whence.conformance.campaign.tally import tally_rows
+from whence.spec.verdict import Level, Verdict
+
+WALK = CampaignParameters(
+    "campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20
+)
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def written(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -> Write:
+    """Write a campaign without Spark, up to a number of batches."""
+
+    def write(parameters: CampaignParameters, batches: int | None = None) -> Path:
+        directory = tmp_path / "campaign"
+        directory.mkdir()
+        create(directory, parameters)
+        table = rows_of(parameters)
+        for seeds in parameters.batches()[:batches]:
+            rows = table.slice(seeds.start, len(seeds))
+            write_batch(directory, parameters, seeds, rows, tally_rows(rows))
+        return directory
+
+    return write
+
+
+def test_a_campaign_with_failures_is_refuted_even_when_incomplete(written: Write) -> None:
+    now = status(written(WALK, 2))
+    assert not now.complete
+    assert now.tally.failures > 0
+    assert now.verdict is Verdict.REFUTED
+
+
+def test_a_complete_campaign_without_failures_is_tested(written: Write) -> None:
+    now = status(written(replace(WALK, params={"steps": 20, "limit": 20})))
+    assert now.complete
+    assert now.verdict is Verdict.TESTED
+    said = result(now, 1.5)
+    assert said.expected
+    assert said.level is Level.L0
+    assert said.kind == "campaign"
+    assert said.facts["cases"] == 60
+    assert said.facts["failures"] == 0
+    assert said.facts["failure_rate_bound"] == failure_bound(60, 0)
+    assert said.facts["seeds"] == [0, 60]
+    assert "unknown" not in said.facts
+
+
+def test_an_incomplete_campaign_without_failures_is_unknown(written: Write) -> None:
+    said = result(status(written(replace(WALK, params={"steps": 20, "limit": 20}), 1)), 1.5)
+    assert said.verdict is Verdict.UNKNOWN
+    assert not said.expected
+    assert said.facts["unknown"] == "40 cases have not run, 0 ended without an outcome"
+
+
+def test_a_case_without_an_outcome_makes_the_campaign_unknown(written: Write) -> None:
+    directory = written(replace(WALK, runner="campaign_demo:troubled", params={"how": "raise", "at": 3}))
+    said = result(status(directory), 1.5)
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.facts["errors"] == 1
+    [case] = failing_cases(directory)
+    assert (case.seed, case.error) == (3, "RuntimeError: the case fell over")
+
+
+def test_an_expected_refutation(written: Write) -> None:
+    said = result(status(written(WALK)), 1.5, expected=Verdict.REFUTED)
+    assert said.expected
+    assert said.subject == "<b>walk"
+    assert said.explanation.startswith("findings: above in ")
+
+
+def test_every_failing_case_is_stored_with_its_operations(written: Write) -> None:
+    directory = written(WALK)
+    cases = list(failing_cases(directory))
+    assert len(cases) == status(directory).tally.failures > 1
+    assert all(case.operations_json is not None and case.findings for case in cases)
+    assert [case.seed for case in cases] == sorted(case.seed for case in cases)
+    assert report(directory).shown == tuple(cases)
+    assert report(directory, shown=1).shown == tuple(cases[:1])
+    facts = report(directory).to_json()
+    assert facts["failures"] == len(facts["failing"])
+    assert facts["verdict"] == "refuted"
+
+
+def test_rows_that_disagree_with_their_tally_are_noticed(
+    written: Write, rows_of: Callable[[CampaignParameters], pa.Table]
+) -> None:
+    directory = written(WALK)
+    first = finished_batches(directory, WALK)[0]
+    others = rows_of(replace(WALK, first_seed=1, cases=20))
+    write_batch(directory, WALK, first.seeds, others, first.tally)
+    assert status(directory).complete
+    with pytest.raises(CampaignError, match="does not agree with its own tally"):
+        report(directory)
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.text = ""
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_is_whole_and_stands_alone(written: Write, tmp_path: Path) -> None:
+    directory = written(WALK, 2)
+    target = tmp_path / "report.html"
+    write_report(report(directory), target)
+    page = Page()
+    page.feed(target.read_text(encoding="utf-8"))
+    assert page.open == []
+    assert page.links == []
+    assert "<b>walk" in page.text
+    assert status(directory).to_json()["digest"] in page.text
+    assert "Incomplete: 20 cases have not run." in " ".join(page.text.split())
+    assert {path.name for path in tmp_path.iterdir()} == {"campaign", "report.html"}
+
+
+def test_an_unwritable_report(written: Write, tmp_path: Path) -> None:
+    read = report(written(WALK))
+    with pytest.raises(CampaignError, match="cannot be written"):
+        write_report(read, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(CampaignError, match="cannot be written"):
+        write_report(read, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"campaign"}
