@@ -17,10 +17,11 @@ def check(files: list[str]) -> Output:
 
 def fmt(files: list[str], check_only: bool) -> Output:
     """Formats each file in place. A file that does not parse is left alone, with its diagnostics."""
-    from whence.dsl.diagnostics import SourceText
     from whence.dsl.format import format_source
-    from whence.dsl.load import Loaded
     from whence.dsl.parse import decode, parse
+
+    from whence.dsl.diagnostics import SourceText
+    from whence.dsl.load import Loaded
 
     diagnostics = []
     changed = []

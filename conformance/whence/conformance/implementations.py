@@ -1,0 +1,10 @@
+"""The shipped implementations, by the library protocol that they implement."""
+
+from __future__ import annotations
+
+SHIPPED = {
+    "mf": "whence.impl.mf:MF",
+    "rst": "whence.impl.rst:RST",
+    "cykas": "whence.impl.cykas:Cykas",
+    "hybrid_basic": "whence.impl.hybrid_basic:HybridBasic",
+}
