@@ -18,7 +18,7 @@ from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A counterexample for a reader (`text`), for a program (`facts`, JSON values), and as an execution if it is one."""
+    """For a reader (`text`), for a program (`facts`, JSON values), and as an execution where it is one."""
 
     text: str
     facts: Mapping[str, Any]

@@ -153,15 +153,20 @@ def discharge_all(
         except Unsupported as reason:
             unsupported[number] = str(reason)
     answers: dict[int, dict[str, Answer]] = {number: {} for number in texts}
+
+    def ask(asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
+        requests = [Check(solver, texts[number], timeout_ms, options.seed) for number, solver in asked]
+        for position, answer in pool.answers(requests):
+            number, solver = asked[position]
+            answers[number][solver] = answer
+
     first, *others = options.solvers
     quick = min(QUICK_MS, options.timeout_ms)
-    _ask(pool, [(number, first) for number in texts], texts, quick, options.seed, answers)
+    ask([(number, first) for number in texts], quick)
     proved = [number for number in texts if answers[number][first].status == "unsat"]
     if note is not None:
         note(len(proved), len(texts))
-    _ask(
-        pool, [(number, other) for number in proved for other in others], texts, options.timeout_ms, options.seed, answers
-    )
+    ask([(number, other) for number in proved for other in others], options.timeout_ms)
     models: dict[int, Model] = {}
     left = [number for number in texts if number not in set(proved)]
     if look_for_models:
@@ -169,11 +174,8 @@ def discharge_all(
             model = countermodel(pool, obligations[number], options)
             if model is not None:
                 models[number] = model
-    again = [number for number in left if number not in models]
-    solvers = [first, *others] if quick < options.timeout_ms else others
-    _ask(
-        pool, [(number, solver) for number in again for solver in solvers], texts, options.timeout_ms, options.seed, answers
-    )
+    solvers = options.solvers if quick < options.timeout_ms else tuple(others)
+    ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
     if note is not None:
         note(len(texts), len(texts))
     return tuple(
@@ -191,16 +193,3 @@ def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> 
     except Unsupported:
         return None
 
-
-def _ask(
-    pool: SolverPool,
-    asked: Sequence[tuple[int, SolverName]],
-    texts: Mapping[int, str],
-    timeout_ms: int,
-    seed: int,
-    answers: dict[int, dict[str, Answer]],
-) -> None:
-    requests = [Check(solver, texts[number], timeout_ms, seed) for number, solver in asked]
-    for position, answer in pool.answers(requests):
-        number, solver = asked[position]
-        answers[number][solver] = answer

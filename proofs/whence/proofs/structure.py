@@ -83,29 +83,9 @@ def evaluate(expr: ir.Expr, structure: Structure, environment: Mapping[str, Valu
         case ir.Connective():
             return _connective(expr, structure, environment)
         case ir.Comparison():
-            left, right = evaluate(expr.left, structure, environment), evaluate(expr.right, structure, environment)
-            match expr.operator:
-                case "=":
-                    return left == right
-                case "<":
-                    return left < right
-                case "<=":
-                    return left <= right
-                case _ as never:
-                    assert_never(never)
+            return _comparison(expr, structure, environment)
         case ir.Arithmetic():
-            left, right = evaluate(expr.left, structure, environment), evaluate(expr.right, structure, environment)
-            match expr.operator:
-                case "+":
-                    return left + right
-                case "-":
-                    return left - right
-                case "max":
-                    return max(left, right)
-                case "min":
-                    return min(left, right)
-                case _ as never:
-                    assert_never(never)
+            return _arithmetic(expr, structure, environment)
         case ir.Conditional():
             chosen = expr.then if evaluate(expr.condition, structure, environment) else expr.otherwise
             return evaluate(chosen, structure, environment)
@@ -113,6 +93,34 @@ def evaluate(expr: ir.Expr, structure: Structure, environment: Mapping[str, Valu
             return _quantified(expr, structure, environment)
         case _:
             raise Unsupported(f"`{type(expr).__name__}` has no meaning in a theory or machine")
+
+
+def _comparison(expr: ir.Comparison, structure: Structure, environment: Mapping[str, Value]) -> bool:
+    left, right = evaluate(expr.left, structure, environment), evaluate(expr.right, structure, environment)
+    match expr.operator:
+        case "=":
+            return left == right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case _ as never:
+            assert_never(never)
+
+
+def _arithmetic(expr: ir.Arithmetic, structure: Structure, environment: Mapping[str, Value]) -> int:
+    left, right = evaluate(expr.left, structure, environment), evaluate(expr.right, structure, environment)
+    match expr.operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "max":
+            return max(left, right)
+        case "min":
+            return min(left, right)
+        case _ as never:
+            assert_never(never)
 
 
 def _connective(expr: ir.Connective, structure: Structure, environment: Mapping[str, Value]) -> bool:

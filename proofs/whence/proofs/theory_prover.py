@@ -1,0 +1,233 @@
+"""Theorems: proved by every obligation, refuted by an execution, each assumption dropped in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.dsl import ir
+from whence.dsl.types import Sort
+from whence.proofs.countermodel import Counterexample
+from whence.proofs.discharge import (
+    QUICK_MS,
+    Discharge,
+    Note,
+    Options,
+    discharge_all,
+    level_of,
+    solver_facts,
+)
+from whence.proofs.finite_models import SIZES, Model, find_model
+from whence.proofs.formula import FALSE, Unsupported
+from whence.proofs.obligation import Obligation
+from whence.proofs.solver import SolverPool
+from whence.proofs.theory_countermodel import counterexample
+from whence.proofs.theory_obligations import (
+    Scheme,
+    background,
+    consistency_problem,
+    refutation_problem,
+    signature_of,
+    theorem_scheme,
+)
+from whence.spec.verdict import Level, Result, Verdict
+
+LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
+"""Universes for refuting theorems: one more message than for obligations."""
+
+FEW: tuple[Mapping[str, int], ...] = SIZES[:7]
+"""Universes looked at before a proof without an assumption is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What became of a theorem when one assumption was dropped: needed (with an execution), not needed, or unknown."""
+
+    assumption: str
+    needed: bool | None
+    countermodel: Counterexample | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"name": self.assumption, "needed": self.needed}
+        if self.countermodel is not None:
+            facts["countermodel"] = dict(self.countermodel.facts)
+        return facts
+
+    @property
+    def text(self) -> str:
+        if self.countermodel is not None:
+            return self.countermodel.text
+        if self.needed is False:
+            return f"{self.assumption} is not needed: the same proof goes through without it"
+        return f"whether {self.assumption} is needed is not known: no countermodel was found, and no proof without it"
+
+
+def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None = None) -> Result:
+    """The verdict on a theorem, with what its file expects of it."""
+    started = time.monotonic()
+    try:
+        result = _prove(pool, theorem, options, note)
+    except Unsupported as reason:
+        result = _result(theorem, Verdict.UNKNOWN, Level.L2, {"unknown": str(reason)}, str(reason))
+    return Result(
+        result.name,
+        result.kind,
+        result.subject,
+        result.verdict,
+        result.level,
+        result.expected,
+        time.monotonic() - started,
+        result.facts,
+        result.explanation,
+    )
+
+
+def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> Result:
+    contradiction = inconsistency(pool, theorem, options)
+    if contradiction is not None:
+        return _result(theorem, Verdict.UNKNOWN, Level.L2, {"unknown": contradiction}, contradiction)
+    scheme = theorem_scheme(theorem)
+    if "refuted" in {expectation.verdict for expectation in theorem.expects}:
+        model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+        if model is not None:
+            return _refuted(theorem, model, options)
+    discharges = discharge_all(pool, scheme.obligations, options, note)
+    facts = solver_facts(discharges, options)
+    if all(discharge.proved for discharge in discharges):
+        needs = tuple(_need(pool, theorem, assumption, options) for assumption in theorem.assume)
+        facts["assumptions"] = [need.to_json() for need in needs]
+        return _result(theorem, Verdict.PROVED, level_of(discharges), facts, _proof_text(scheme, needs), needs)
+    model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+    if model is not None:
+        return _refuted(theorem, model, options, facts)
+    reasons = [f"{discharge.obligation.name}: {discharge.reason}" for discharge in discharges if not discharge.proved]
+    text = "\n".join([scheme.principle, *reasons, *_failed_steps(theorem, discharges)])
+    facts["unknown"] = "; ".join(reasons)
+    return _result(theorem, Verdict.UNKNOWN, Level.L2, facts, text)
+
+
+def inconsistency(pool: SolverPool, theorem: ir.Theorem, options: Options) -> str | None:
+    """Why nothing is proved from these axioms and assumptions: they contradict each other. None if they do not."""
+    problem = consistency_problem(theorem.theory, theorem.assume)
+    if find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed).model is not None:
+        return None
+    facts = (*background(theorem.theory), *theorem.assume)
+    contradiction = Obligation(
+        "the assumptions contradict each other", signature_of(theorem.theory), facts, ir.NamedFormula("false", FALSE)
+    )
+    (found,) = discharge_all(pool, (contradiction,), options, look_for_models=False)
+    if found.proved:
+        return "the axioms and assumptions contradict each other: anything would follow, so nothing is proved"
+    return "no execution was found that satisfies the axioms and assumptions; they may contradict each other"
+
+
+def _refutation(
+    pool: SolverPool,
+    theorem: ir.Theorem,
+    assumed: Sequence[ir.NamedFormula],
+    options: Options,
+    sizes: Sequence[Mapping[str, int]],
+) -> Model | None:
+    problem = refutation_problem(theorem, tuple(assumed))
+    return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
+
+
+def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, options: Options) -> Need:
+    """Drops an assumption: an execution that then violates the conclusion, or the proof without it."""
+    rest = tuple(other for other in theorem.assume if other != assumption)
+    model = _refutation(pool, theorem, rest, options, FEW)
+    if model is None:
+        without = ir.Theorem(
+            theorem.name,
+            theory=theorem.theory,
+            assume=rest,
+            prove=theorem.prove,
+            induction=theorem.induction,
+            needs=(),
+            expects=(),
+        )
+        brief = Options(min(QUICK_MS, options.timeout_ms), options.seed, options.solvers[:1], options.workers)
+        discharges = discharge_all(pool, theorem_scheme(without).obligations, brief, look_for_models=False)
+        if all(discharge.proved for discharge in discharges):
+            return Need(assumption.name, False)
+        model = _refutation(pool, theorem, rest, options, LARGER[len(FEW) :])
+    if model is None:
+        return Need(assumption.name, None)
+    headline = f"without {assumption.name}"
+    return Need(assumption.name, True, counterexample(theorem.theory, (assumption, *theorem.prove), model, headline))
+
+
+def _refuted(
+    theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None
+) -> Result:
+    shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
+    known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
+    return _result(
+        theorem, Verdict.REFUTED, Level.L2, {**known, "counterexample": dict(shown.facts)}, shown.text
+    )
+
+
+def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:
+    """Where the induction breaks: a model of the obligation, in which the relation need not be the least one."""
+    return [
+        counterexample(
+            theorem.theory,
+            (),
+            discharge.countermodel,
+            f"`{discharge.obligation.name}` does not follow; it fails with {_elements(discharge)}",
+        ).text
+        for discharge in discharges
+        if discharge.countermodel is not None
+    ]
+
+
+def _elements(discharge: Discharge) -> str:
+    assert discharge.countermodel is not None
+    environment = discharge.countermodel.environment
+    listed = ", ".join(
+        f"{constant.name} = {constant.type if isinstance(constant.type, Sort) else ''} {environment[constant.name]}"
+        for constant in discharge.obligation.constants
+    )
+    return listed or "no instance"
+
+
+def _proof_text(scheme: Scheme, needs: Sequence[Need]) -> str:
+    names = ", ".join(obligation.name for obligation in scheme.obligations)
+    lines = [f"{scheme.principle} ({len(scheme.obligations)} obligations: {names})"]
+    lines.extend(need.text for need in needs)
+    return "\n".join(lines)
+
+
+def _result(
+    theorem: ir.Theorem,
+    verdict: Verdict,
+    level: Level,
+    facts: Mapping[str, Any],
+    text: str,
+    needs: Sequence[Need] = (),
+) -> Result:
+    surprises = [] if verdict is not Verdict.PROVED else _surprising_needs(theorem, needs)
+    expected = _wanted(theorem) is verdict and not surprises
+    explanation = "\n".join([text, *surprises])
+    return Result(theorem.name, "theorem", theorem.theory.name, verdict, level, expected, 0.0, facts, explanation)
+
+
+def _wanted(theorem: ir.Theorem) -> Verdict:
+    """The verdict that the file expects; without a word, `proved`."""
+    return Verdict(theorem.expects[-1].verdict) if theorem.expects else Verdict.PROVED
+
+
+def _surprising_needs(theorem: ir.Theorem, needs: Sequence[Need]) -> list[str]:
+    """How `needs` as stated differs from what was found. A theorem that states no needs claims nothing about them."""
+    if not theorem.needs:
+        return []
+    surprises = []
+    for need in needs:
+        stated = need.assumption in theorem.needs
+        if stated and not need.needed:
+            surprises.append(f"the file says that {need.assumption} is needed; no countermodel without it was found")
+        if not stated and need.needed:
+            surprises.append(f"{need.assumption} is needed, and the file does not say so")
+    return surprises
