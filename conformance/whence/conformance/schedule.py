@@ -21,11 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, assert_never
-
-from hypothesis import strategies as st
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
 
 from whence.conformance.network import PER_MILLE, Channel, Settings
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 LARGEST_SCHEDULE = 100_000
 """Operations that a stored schedule may have."""
@@ -131,12 +132,15 @@ def describe(operation: Operation) -> str:
             assert_never(operation)
 
 
-def schedules(settings: Settings, operations: int) -> st.SearchStrategy[Schedule]:
+def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     """Hypothesis strategy: schedules of up to `operations` operations that fit `settings`.
 
     They shrink towards few operations, low processes and old packets. Public: to drive another harness with, or a
     third party's test of an implementation.
     """
+    # Campaigns run schedules by the million without Hypothesis, which takes a while to import.
+    from hypothesis import strategies as st
+
     process = st.integers(0, settings.processes - 1)
     if settings.self_sends:
         pair = st.tuples(process, process)
@@ -144,8 +148,8 @@ def schedules(settings: Settings, operations: int) -> st.SearchStrategy[Schedule
         shift = st.integers(1, settings.processes - 1)
         pair = st.tuples(process, shift).map(lambda drawn: (drawn[0], sum(drawn) % settings.processes))
     position = st.integers(0, PER_MILLE - 1)
-    sends: st.SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
-    receives: st.SearchStrategy[Operation] = position.map(Receive)
+    sends: SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
+    receives: SearchStrategy[Operation] = position.map(Receive)
     # Named twice: half of the operations are to be arrivals, so that the network does not just fill up.
     kinds = [sends, receives, receives, pair.map(lambda drawn: React(*drawn)), process.map(Tick)]
     if settings.duplication:

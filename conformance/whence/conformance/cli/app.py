@@ -44,7 +44,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Specifications, proofs and conformance tests for causal message delivery."""
 
@@ -82,7 +84,9 @@ def check(
 @app.command()
 def fmt(
     files: Annotated[list[str], typer.Argument(help=".whence files.")],
-    check_only: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")] = False,
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write files in their canonical form; comments are kept."""
@@ -220,7 +224,9 @@ def campaign_start(
     first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
     operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
-    scheduler: Annotated[str, typer.Option(help="starve_one_channel, uniform, pct, swarm, or portfolio.")] = "portfolio",
+    scheduler: Annotated[
+        str, typer.Option(help="starve_one_channel, uniform, pct, swarm, or portfolio.")
+    ] = "portfolio",
     partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: the number of cores.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
     master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
@@ -254,7 +260,10 @@ def campaign_status(directory: Directory, json: Json = False) -> None:
 @campaign.command("report")
 def campaign_report(
     directory: Directory,
-    html: Annotated[Optional[str], typer.Option(help="Where the HTML report goes; by default in the directory.")] = None,  # noqa: UP045
+    html: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where the HTML report goes; by default in the directory."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write the report of a campaign."""

@@ -105,7 +105,7 @@ def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: s
             "steps": record(system, taken),
         },
     )
-    return Output(results=(result,), text=shown + "\n")
+    return Output(results=(result,), text=shown, table=False)
 
 
 def _recorded(path: str) -> list[dict[str, Any]]:
@@ -127,7 +127,8 @@ def _draw_first(results: list[Result], targets: list[Target], svg: str) -> None:
     for result in results:
         steps = result.facts.get("counterexample")
         if steps:
-            target = next(known for known in targets if workload_facts(known.scope, known.workload) == result.facts["scope"])
+            scope = result.facts["scope"]
+            target = next(known for known in targets if workload_facts(known.scope, known.workload) == scope)
             system = System(target.protocol, target.workload)
             write_text(svg, _svg(system, replay(system, steps)))
             return

@@ -35,9 +35,10 @@ class Output:
     Attributes:
         results: the statements and their verdicts.
         diagnostics: with the files that they are about, for excerpts.
-        text: for readers, in place of the table of results.
+        text: for readers, before the table of results.
         fields: further fields of the JSON object.
         exit: the exit code, where it does not follow from the results and diagnostics.
+        table: whether readers get the table of results.
     """
 
     results: tuple[Result, ...] = ()
@@ -45,6 +46,7 @@ class Output:
     text: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     exit: int | None = None
+    table: bool = True
 
     def exit_code(self) -> int:
         """The exit code by the rules of the design."""
@@ -183,19 +185,16 @@ def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
 def write_text(path: str, text: str) -> None:
     """Writes a file whole or not at all. Raises OSError."""
     from pathlib import Path
-    from tempfile import NamedTemporaryFile
 
     target = Path(path)
     if target.is_dir():
         raise BadInput(f"{path} is a directory; name a file")
     if not target.parent.is_dir():
         raise BadInput(f"{path} cannot be written: there is no folder {target.parent}")
-    temporary = NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with temporary:
-            temporary.write(text)
-        Path(temporary.name).chmod(0o644)
-        Path(temporary.name).replace(target)
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(target)
     except BaseException:
-        Path(temporary.name).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise

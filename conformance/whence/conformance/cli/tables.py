@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whence.conformance.cli.session import Output
+from whence.conformance.counts import counts
 from whence.spec.verdict import Result, Verdict
 
 _STYLE = {
@@ -25,10 +26,9 @@ def print_output(output: Output, seconds: float) -> None:
     """Prints diagnostics on stderr, then the text or the table of results."""
     console = Console(soft_wrap=True, highlight=False)
     print_diagnostics(output)
-    if output.text is not None:
-        if output.text:
-            console.out(output.text, highlight=False)
-    if output.results:
+    if output.text:
+        console.out(output.text, highlight=False)
+    if output.results and output.table:
         print_results(console, output.results, seconds)
 
 
@@ -79,17 +79,6 @@ def results_table(results: Sequence[Result]) -> Table:
             f"{result.seconds:.2f}",
         )
     return table
-
-
-def counts(result: Result) -> str:
-    """The numbers of a result in words."""
-    names = ("obligations", "states", "transitions", "depth", "cases", "events", "failures", "length")
-    shown = [f"{result.facts[name]:,} {name}" for name in names if isinstance(result.facts.get(name), int)]
-    if isinstance(result.facts.get("counterexample"), list) and "depth" in result.facts:
-        shown.append(f"{len(result.facts['counterexample'])} steps")
-    if "unknown" in result.facts:
-        shown.append(str(result.facts["unknown"]))
-    return ", ".join(shown)
 
 
 def _indented(text: str) -> str:

@@ -22,7 +22,18 @@ def check(session: Session, files: list[str]) -> Output:
         started = time.perf_counter()
         judgement = judge(read_trace(file).execution)
         results.append(_result(file, judgement, time.perf_counter() - started))
-    return Output(results=tuple(results), exit=1 if any(not result.expected for result in results) else 0)
+    text = "\n".join(_line(result) for result in results) + "\n"
+    return Output(tuple(results), text=text, exit=1 if any(not result.expected for result in results) else 0, table=False)
+
+
+def _line(result: Result) -> str:
+    facts = result.facts
+    kinds = {"not causal": not facts["causal"], "not FIFO": not facts["fifo"], "stuck": facts["stuck"], "duplicates": facts["duplicate"]}
+    wrong = [kind for kind, found in kinds.items() if found]
+    said = ", ".join(wrong) or "causal, FIFO, all delivered once"
+    events = f"{facts['detail']['events']:,} events"
+    shown = [f"{result.subject}: {said} ({events})", *[f"  {line}" for line in result.explanation.splitlines()]]
+    return "\n".join(shown)
 
 
 def _result(file: str, judgement: Judgement, seconds: float) -> Result:
@@ -36,7 +47,7 @@ def _result(file: str, judgement: Judgement, seconds: float) -> Result:
         expected=judgement.faultless,
         seconds=seconds,
         facts=facts,
-        explanation="\n".join(str(finding) for finding in judgement.findings[:5]),
+        explanation="\n".join(str(finding) for finding in judgement.findings()[:5]),
     )
 
 

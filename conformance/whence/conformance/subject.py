@@ -1,0 +1,92 @@
+"""The system under test: a Python class with the interface of `whence.impl.commands.CausalProcess`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from whence.impl.commands import CausalProcess
+
+MakeProcess: TypeAlias = Callable[[int, int], CausalProcess]
+"""Makes process `identity` of `processes`."""
+
+REQUIRED: Final = ("causal_send", "receive")
+"""The methods that a subject has. `tick` is optional: without it, there are no timers."""
+
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+class SubjectError(Exception):
+    """A system under test that cannot be used as one; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system under test: the name that it was asked for by, and how to make its processes."""
+
+    name: str
+    make_process: MakeProcess
+
+
+def load_subject(name: str, processes: int = 3) -> Subject:
+    """The class that `name`, `module:Class`, means. Modules of the current directory are found.
+
+    One process is made on trial, as the first of `processes`.
+
+    Raises:
+        SubjectError: the name has another form; the module does not import; it has no such class; the class lacks a
+            method, or cannot be called with (identity, processes).
+    """
+    if not _NAME.fullmatch(name):
+        raise SubjectError(f"{name!r} does not name a class: write module:Class, as in whence.impl.mf:MF")
+    module_name, _, class_name = name.partition(":")
+    module = _import(module_name)
+    subject = getattr(module, class_name, None)
+    if subject is None:
+        raise SubjectError(f"the module {module_name} has no class {class_name}{_hint(module)}")
+    if not callable(subject):
+        raise SubjectError(f"{name} is not a class, but {type(subject).__name__}")
+    try:
+        process = subject(0, processes)
+    except (Exception, SystemExit) as error:
+        raise SubjectError(f"{name} is called with (identity, processes): {class_name}(0, {processes}) raises {say(error)}") from error
+    lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
+    if lacking:
+        raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see whence.impl.commands.CausalProcess")
+    return Subject(name, subject)
+
+
+def say(error: BaseException) -> str:
+    """`Type: message`, on one line and not endless."""
+    message = " ".join(str(error).split())
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def _import(name: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise SubjectError(f"there is no module {name}, here or installed") from error
+        raise SubjectError(f"the module {name} does not import: {say(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise SubjectError(f"the module {name} does not import: {say(error)}") from error
+
+
+def _hint(module: Any) -> str:
+    """The classes of the module that would do."""
+    fitting = sorted(
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and all(callable(getattr(value, method, None)) for method in REQUIRED)
+    )
+    return f"; it has {', '.join(fitting)}" if fitting else ""
