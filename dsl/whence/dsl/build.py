@@ -113,14 +113,14 @@ class Builder(BodyBuilder):
         return syntax.SortDecl((c[0],), ordered=len(c) == 2, span=extent(c))
 
     def function(self, c: Children) -> syntax.FunctionDecl:
-        return syntax.FunctionDecl((c[1],), c[2], c[4], span=extent(c))
+        return syntax.FunctionDecl((c[1],), c[2].items, c[4], span=extent(c))
 
     def function_by_types(self, c: Children) -> syntax.FunctionDecl:
         *types, result = c[3::2]
         return syntax.FunctionDecl(c[1], self.unnamed(types), result, span=extent(c))
 
     def relation(self, c: Children) -> syntax.RelationDecl:
-        return syntax.RelationDecl((c[1],), c[2], span=extent(c))
+        return syntax.RelationDecl((c[1],), c[2].items, span=extent(c))
 
     def relation_by_types(self, c: Children) -> syntax.RelationDecl:
         return syntax.RelationDecl(c[1], self.unnamed(c[3::2]), span=extent(c))
@@ -131,7 +131,7 @@ class Builder(BodyBuilder):
     def inductive(self, c: Children) -> syntax.Inductive:
         block = _Items(c)
         self.no_doc(block, c)
-        return syntax.Inductive(c[1], c[2], pick(block.items, Formula), span=extent(c))
+        return syntax.Inductive(c[1], c[2].items, pick(block.items, Formula), span=extent(c))
 
     def theorem(self, c: Children) -> syntax.Theorem:
         block = _Items(c)
@@ -181,7 +181,7 @@ class Builder(BodyBuilder):
     def transition(self, c: Children) -> syntax.Transition:
         """A lone `pass` is the empty body: nothing but what is built in."""
         body = c[4] if c[4] != (syntax.Pass(),) else ()
-        return syntax.Transition(c[1], c[2], body, span=extent(c))
+        return syntax.Transition(c[1], c[2].items, body, span=extent(c))
 
     # --- protocols -----------------------------------------------------------------------------
 
@@ -205,15 +205,9 @@ class Builder(BodyBuilder):
         )
 
     def message(self, c: Children) -> syntax.MessageKind:
-        parameters = c[2] if len(c) > 2 and isinstance(c[2], tuple) else ()
-        carries = c[-1] if len(c) > 3 else None
-        if len(c) == 4 and not isinstance(c[2], tuple):  # `message KIND carries m`, without parameters
-            carries = c[3]
-        return syntax.MessageKind(c[1], parameters, carries, span=self.header_extent(c))
-
-    def header_extent(self, c: Children) -> syntax.Span:
-        """The extent of a line that may end in an empty parameter list, which has no place of its own."""
-        return extent([child for child in c if child != ()])
+        parameters = next((child.items for child in c if isinstance(child, Section)), ())
+        carries = c[-1] if isinstance(c[-1], Name) and len(c) > 2 else None
+        return syntax.MessageKind(c[1], parameters, carries, span=extent(c))
 
     def eventually(self, c: Children) -> Promise:
         return Promise(c[1], c[4] if len(c) > 2 else (), span=extent(c))
@@ -235,16 +229,16 @@ class Builder(BodyBuilder):
         return syntax.StateVar(c[0], c[2], c[4] if len(c) > 3 else None, span=extent(c))
 
     def causal_send_handler(self, c: Children) -> Handler:
-        return Handler("causal_send", c[2], c[4], span=extent(c))
+        return Handler("causal_send", c[2].items, c[4], span=extent(c))
 
     def receive_handler(self, c: Children) -> Handler:
-        return Handler("receive", c[3], c[7], c[2], c[5], span=extent(c))
+        return Handler("receive", c[3].items, c[7], c[2], c[5], span=extent(c))
 
     def timer_handler(self, c: Children) -> Handler:
         return Handler("periodically", (), c[2], span=extent(c))
 
     def procedure(self, c: Children) -> syntax.Procedure:
-        return syntax.Procedure(c[1], c[2], c[4], span=extent(c))
+        return syntax.Procedure(c[1], c[2].items, c[4], span=extent(c))
 
     # --- scopes and expectations ---------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class NameList(Node):
 
 @dataclass(frozen=True, slots=True)
 class Section(Node):
-    """Several nodes of one line or header: the sorts of a `sort`, the variables of a `state`; or none."""
+    """Several nodes of one line or header: the sorts of a `sort`, a list of parameters, the variables of a `state`."""
 
     items: tuple[Any, ...]
 
@@ -129,8 +129,8 @@ class BodyBuilder(Transformer[Word, Any]):
     def map_type(self, c: Children) -> syntax.MapType:
         return syntax.MapType(c[1], c[3], span=extent(c))
 
-    def parameters(self, c: Children) -> tuple[syntax.Parameter, ...]:
-        return tuple(c[1:-1:2])
+    def parameters(self, c: Children) -> Section:
+        return Section(tuple(c[1:-1:2]), span=extent(c))
 
     def parameter(self, c: Children) -> syntax.Parameter:
         return syntax.Parameter(c[0], c[2] if len(c) == 3 else None, span=extent(c))

@@ -52,6 +52,8 @@ CODES: dict[str, str] = {
     "W0132": "A verdict is expected: `proved`, `holds`, `refuted` or `unknown`.",
     "W0133": "`not` binds less tightly than the operator before it: parentheses are missing.",
     "W0134": "A documentation string stands where none can stand.",
+    "W0135": "A connecting word is missing, such as `of`, `in`, `is`, `then`.",
+    "W0136": "A number is expected.",
     "W0150": "The file is too large.",
     "W0151": "A line is too long.",
     "W0152": "The text is nested too deeply.",

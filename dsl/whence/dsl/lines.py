@@ -21,7 +21,7 @@ from whence.dsl.diagnostics import Diagnostic
 from whence.dsl.syntax import Comment, Span
 
 RESERVED = frozenset(
-    "and or not implies iff forall exists count in is if then else true false none empty let while for return pass".split()
+    ["and", "or", "not", "implies", "iff", "forall", "exists", "count", "in", "is", "if", "then", "else", "true", "false", "none", "empty", "let", "while", "for", "return", "pass"]
 )
 MAX_DEPTH = 100
 MAX_DIGITS = 18
@@ -51,12 +51,11 @@ FOREIGN_SYMBOLS = {
 }
 
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
-_CONTINUING = frozenset("and or implies iff in is then = != < <= > >= + -".split())
-_UNFINISHED = frozenset("and or not implies iff in then = != < <= > >= + - := , . @".split())
+_CONTINUING = frozenset(["and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-"])
+_UNFINISHED = frozenset(["and", "or", "not", "implies", "iff", "in", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-", ":=", ",", ".", "@"])
 # Words that begin a line of their own: inside a bracket they show that it was left open.
 _OPENERS = frozenset(
-    """theory theorem machine protocol scope conforms mutant on procedure transition invariant state record axiom
-    property let while for return send deliver require periodically network message relation expect""".split()
+    ["theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "on", "procedure", "transition", "invariant", "state", "record", "axiom", "property", "let", "while", "for", "return", "send", "deliver", "require", "periodically", "network", "message", "relation", "expect"]
 )
 
 _WORDS = re.compile(
