@@ -117,7 +117,7 @@ def test_a_worker_that_dies_is_reported_and_the_batches_before_it_are_kept(tmp_p
 
 
 def test_a_master_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match=r"Spark does not start at nonsense: .*nonsense"):
+    with pytest.raises(CampaignError, match=r"Spark does not start at nonsense: .*Master must"):
         start(tmp_path / "campaign", replace(WALK, master="nonsense"))
     assert status(tmp_path / "campaign").tally.cases == 0
 

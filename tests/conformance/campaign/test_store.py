@@ -173,3 +173,12 @@ def test_a_place_that_cannot_be_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CampaignError, match="cannot hold a campaign"), locked(tmp_path / "file" / "below"):
         pytest.fail("locked")
+
+
+def test_a_batch_that_cannot_be_written(campaign: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -> None:
+    moved = (campaign / BATCHES).rename(campaign / "moved")
+    (campaign / BATCHES).write_text("")
+    rows = rows_of(WALK).slice(20, 20)
+    with pytest.raises(CampaignError, match="cannot be written"):
+        write_batch(campaign, WALK, range(25, 45), rows, tally_rows(rows))
+    assert len(list(moved.iterdir())) == 2

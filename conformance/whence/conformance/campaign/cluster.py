@@ -87,11 +87,13 @@ def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
         launch = thread.submit(_launch, master, log)
         try:
-            yield Cluster(thread, launch.result(), log)
-        except SPARK_ERRORS as error:
-            raise CampaignError(
-                f"Spark does not start at {master}: {_reason(error, log)}\n{log} has the details."
-            ) from error
+            try:
+                context = launch.result()
+            except SPARK_ERRORS as error:
+                raise CampaignError(
+                    f"Spark does not start at {master}: {_reason(error, log)}\n{log} has the details."
+                ) from error
+            yield Cluster(thread, context, log)
         finally:
             thread.submit(_stop, launch).result()
 

@@ -178,7 +178,6 @@ def write_batch(directory: Path, parameters: CampaignParameters, seeds: range, r
     sink = io.BytesIO()
     pq.write_table(rows.replace_schema_metadata(metadata), sink, compression="zstd")
     path = directory / BATCHES / f"seeds-{seeds.start:019d}-{seeds.stop:019d}.parquet"
-    path.parent.mkdir(exist_ok=True)
     _write(path, sink.getvalue())
     return Batch(seeds, path, tally)
 
@@ -215,7 +214,10 @@ def read_rows(batch: Batch) -> pa.Table:
 
 @lru_cache(maxsize=1)
 def code_fingerprint() -> str:
-    """A hash of the program: the Python files, the grammar and the library of this installation. A runner from elsewhere takes no part in it."""
+    """A hash of the program: the Python files, the grammar and the library of this installation.
+
+    A runner from elsewhere takes no part in it.
+    """
     digest = blake2b(digest_size=16)
     files: dict[str, Path] = {}
     for portion in whence.__path__:
@@ -246,18 +248,26 @@ def _damaged(path: Path) -> CampaignError:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write the file at `path` atomically and durably."""
+    """Write the file at `path` atomically and durably.
+
+    Raises:
+        CampaignError: it cannot be written.
+    """
     draft = path.parent / f"{DRAFT_PREFIX}{path.name}"
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    descriptor = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        path.parent.mkdir(exist_ok=True)
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror}; the finished batches are kept") from error
 
 
 def _hash(content: dict[str, Any]) -> str:
