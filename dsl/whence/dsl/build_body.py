@@ -64,8 +64,6 @@ class MethodCall(Node):
     arguments: tuple[syntax.Expr, ...]
 
 
-
-
 def place_of(child: Any) -> Span:
     """Where a child of a rule stands."""
     if isinstance(child, Word):
@@ -191,7 +189,9 @@ class BodyBuilder(Transformer[Word, Any]):
         span = extent(c)
         variable = c[0]
         if not isinstance(variable, syntax.Variable):
-            self.report("W0131", "`@` follows the name of a state variable", span_of(c[1]), "write `X@p`, `X@(m.src)[k]`")
+            self.report(
+                "W0131", "`@` follows the name of a state variable", span_of(c[1]), "write `X@p`, `X@(m.src)[k]`"
+            )
             variable = syntax.Variable("_", span=place_of(c[0]))
         process = c[3] if len(c) == 5 else syntax.Variable(c[2].text, span=c[2].span)
         return syntax.At(Name(variable.name, span=variable.span), process, span=span)
@@ -208,7 +208,9 @@ class BodyBuilder(Transformer[Word, Any]):
             case syntax.FieldAccess(target, method):
                 return MethodCall(target, method, self.positional(arguments), span=span)
             case _:
-                self.report("W0131", "this cannot be called", place_of(callee), "only a name can: `f(x)`, `place.push(x)`")
+                self.report(
+                    "W0131", "this cannot be called", place_of(callee), "only a name can: `f(x)`, `place.push(x)`"
+                )
                 return syntax.Apply(Name("_", span=span), self.positional(arguments), span=span)
 
     def positional(self, arguments: Children) -> tuple[syntax.Expr, ...]:

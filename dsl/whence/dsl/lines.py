@@ -21,7 +21,30 @@ from whence.dsl.diagnostics import Diagnostic
 from whence.dsl.syntax import Comment, Span
 
 RESERVED = frozenset(
-    ["and", "or", "not", "implies", "iff", "forall", "exists", "count", "in", "is", "if", "then", "else", "true", "false", "none", "empty", "let", "while", "for", "return", "pass"]
+    [
+        "and",
+        "or",
+        "not",
+        "implies",
+        "iff",
+        "forall",
+        "exists",
+        "count",
+        "in",
+        "is",
+        "if",
+        "then",
+        "else",
+        "true",
+        "false",
+        "none",
+        "empty",
+        "let",
+        "while",
+        "for",
+        "return",
+        "pass",
+    ]
 )
 MAX_DEPTH = 100
 MAX_DIGITS = 18
@@ -52,10 +75,40 @@ FOREIGN_SYMBOLS = {
 
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _CONTINUING = frozenset(["and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-"])
-_UNFINISHED = frozenset(["and", "or", "not", "implies", "iff", "in", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-", ":=", ",", ".", "@"])
+_UNFINISHED = frozenset(
+    ["and", "or", "not", "implies", "iff", "in", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-", ":=", ",", ".", "@"]
+)
 # Words that begin a line of their own: inside a bracket they show that it was left open.
 _OPENERS = frozenset(
-    ["theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "on", "procedure", "transition", "invariant", "state", "record", "axiom", "property", "let", "while", "for", "return", "send", "deliver", "require", "periodically", "network", "message", "relation", "expect"]
+    [
+        "theory",
+        "theorem",
+        "machine",
+        "protocol",
+        "scope",
+        "conforms",
+        "mutant",
+        "on",
+        "procedure",
+        "transition",
+        "invariant",
+        "state",
+        "record",
+        "axiom",
+        "property",
+        "let",
+        "while",
+        "for",
+        "return",
+        "send",
+        "deliver",
+        "require",
+        "periodically",
+        "network",
+        "message",
+        "relation",
+        "expect",
+    ]
 )
 
 _WORDS = re.compile(
@@ -227,7 +280,10 @@ class _Reader:
             self.add("WORD", value, column)
         elif len(value) > MAX_DIGITS:
             self.fault(
-                "W0128", f"a number of {len(value)} digits", self.here(column, len(value)), f"at most {MAX_DIGITS} digits"
+                "W0128",
+                f"a number of {len(value)} digits",
+                self.here(column, len(value)),
+                f"at most {MAX_DIGITS} digits",
             )
             self.add("NUMBER", "0", column, width=len(value))
         else:
@@ -338,9 +394,7 @@ class _Reader:
     def end_logical_line(self) -> None:
         if self.words and self.words[-1].type not in ("NEWLINE", "DEDENT"):
             last = self.words[-1]
-            self.words.append(
-                Word("NEWLINE", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0)
-            )
+            self.words.append(Word("NEWLINE", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
 
     def finish(self) -> None:
         if self.brackets:
@@ -366,4 +420,3 @@ class _Reader:
     def fault(self, code: str, message: str, span: Span, note: str | None = None) -> None:
         notes = (note,) if note is not None else ()
         self.diagnostics.append(Diagnostic(code, "error", message, self.file, span, notes))
-

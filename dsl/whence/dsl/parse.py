@@ -139,16 +139,16 @@ def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagno
     return doc, chunks, faults
 
 
-def _declaration(
-    words: list[Word], grammar: _Grammar, file: str
-) -> tuple[TopLevel | None, list[Diagnostic]]:
+def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
     """A declaration, or what is wrong with it. What the builder reports comes besides, in its `faults`."""
     last = words[-1]
     words.append(Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
     first = words[0]
     if str(first) not in TOP_LEVEL:
         if first.type == "INDENT":
-            fault = _fault("W0106", "the first line is indented", file, span_of(words[1]), "declarations start at the margin")
+            fault = _fault(
+                "W0106", "the first line is indented", file, span_of(words[1]), "declarations start at the margin"
+            )
             return None, [fault]
         message = f"`{first}` begins no declaration"
         kinds = "a file is made of: " + ", ".join(TOP_LEVEL)
@@ -247,7 +247,7 @@ def _leave_out(
 
 
 @cache
-def _children(kind: type[Node]) -> tuple[str, ...]:
+def _children(kind: type[object]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc"))
 
 

@@ -36,7 +36,21 @@ _TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
     "INDENT": "a deeper line", "DEDENT": "the end of the block", "$END": "the end of the file",
     "FULL_STOP": ".", "LIST_COMMA": ",", "EDGE_SEMICOLON": ";", "EACH_COLON": ":", "EACH": "forall",
 }  # fmt: skip
-_CONNECTING = ("OF", "IN", "IS", "ON", "THEN", "ELSE", "CLAIM", "INDUCTION", "ARRAY", "FAIR", "PROCESS", "SENDS", "ONCE")
+_CONNECTING = (
+    "OF",
+    "IN",
+    "IS",
+    "ON",
+    "THEN",
+    "ELSE",
+    "CLAIM",
+    "INDUCTION",
+    "ARRAY",
+    "FAIR",
+    "PROCESS",
+    "SENDS",
+    "ONCE",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +158,9 @@ class _Case:
             note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
         )
 
-    def fault(self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()) -> Slip:
+    def fault(
+        self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()
+    ) -> Slip:
         notes = (*notes, *((note,) if note else ()))
         return Slip(Diagnostic(code, "error", message, self.file, at or self.place(), notes))
 
@@ -204,7 +220,12 @@ class _Case:
         if self.kind != "INDENT":
             return None
         note = "a block starts after a line that ends with `:`; a formula goes on with an operator at the start of the line"
-        return self.fault("W0106", "this line is indented deeper than the one above", at=span_of(self.words[self.index + 1]), note=note)
+        return self.fault(
+            "W0106",
+            "this line is indented deeper than the one above",
+            at=span_of(self.words[self.index + 1]),
+            note=note,
+        )
 
     def body(self) -> Slip | None:
         if "INDENT" not in self.accepted:
@@ -239,7 +260,9 @@ class _Case:
             if "AND" in self.accepted:
                 slip = self.fault("W0111", "`:=` assigns; here two values are compared", note="equality is `=`")
             else:
-                slip = self.fault("W0111", "`:=` changes something that is there; this gives a first value", note="write `=`")
+                slip = self.fault(
+                    "W0111", "`:=` changes something that is there; this gives a first value", note="write `=`"
+                )
             return self.mended(slip, "=", "EQUAL", replacing=True)
         return None
 
@@ -248,12 +271,16 @@ class _Case:
             if ":=" in self.rest_of_line():
                 message = "the variables of an update for every value end with `:`"
                 return self.fault("W0125", message, note="write `forall x: r(x) := e`")
-            return self.fault("W0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`")
+            return self.fault(
+                "W0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`"
+            )
         if "EACH_COLON" in self.accepted and "FULL_STOP" not in self.accepted:
             return self.fault("W0125", "the variables of an update for every value end with `:`")
         if "FULL_STOP" in self.accepted:
             message = f"`.` is missing between the variables and the formula, before {self.found()}"
-            return self.fault("W0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`")
+            return self.fault(
+                "W0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+            )
         return None
 
     # --- words ---------------------------------------------------------------------------------
@@ -282,9 +309,16 @@ class _Case:
             near = nearest(text, choices)
             return slip if near is None or known else self.mended(slip, near, "WORD", replacing=True)
         near = nearest(text, choices)
-        if self.index - self.start > 2 or near is None or text in choices or self.automaton.keywords.get(text) in self.openers:
+        if (
+            self.index - self.start > 2
+            or near is None
+            or text in choices
+            or self.automaton.keywords.get(text) in self.openers
+        ):
             return None
-        slip = self.fault("W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=(f"did you mean `{near}`?",))
+        slip = self.fault(
+            "W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=(f"did you mean `{near}`?",)
+        )
         place = span_of(self.first)
         word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
         return Slip(slip.diagnostic, (word,), (self.start, 1))
@@ -293,7 +327,12 @@ class _Case:
         if "HOLDS" not in self.accepted:
             return None
         notes = did_you_mean(self.text, ("proved", "holds", "refuted", "unknown"))
-        return self.fault("W0132", f"{self.found()} is not a verdict", notes=notes, note="write `proved`, `holds`, `refuted` or `unknown`")
+        return self.fault(
+            "W0132",
+            f"{self.found()} is not a verdict",
+            notes=notes,
+            note="write `proved`, `holds`, `refuted` or `unknown`",
+        )
 
     def sender(self) -> Slip | None:
         if "FROM" not in self.accepted:
@@ -305,7 +344,9 @@ class _Case:
             return None
         if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
             return self.fault("W0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
-        return self.fault("W0116", f"`to` is missing before {self.found()}", note="write `map K to V`, `function f: A to B`")
+        return self.fault(
+            "W0116", f"`to` is missing before {self.found()}", note="write `map K to V`, `function f: A to B`"
+        )
 
     def connection(self) -> Slip | None:
         wanted = [terminal for terminal in _CONNECTING if terminal in self.accepted]
@@ -353,7 +394,9 @@ class _Case:
         if not {"NUMBER", "TRUE"} <= self.accepted:
             return None
         if self.kind == "MINUS":
-            return self.fault("W0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`")
+            return self.fault(
+                "W0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
+            )
         behind = "" if self.before is None or self.before.type in _STRUCTURE else f" after `{self.before}`"
         return self.fault("W0119", f"an expression is missing{behind}, before {self.found()}")
 
@@ -366,7 +409,9 @@ class _Case:
         """Two things side by side within brackets."""
         if self.depth() == 0 or not {"COMMA", "RPAR", "RSQB", "RBRACE"} & self.accepted:
             return None
-        return self.fault("W0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place())
+        return self.fault(
+            "W0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place()
+        )
 
     def leftover(self) -> Slip | None:
         if "NEWLINE" not in self.accepted or self.kind in ("DEDENT", "$END"):
