@@ -18,7 +18,7 @@ LocalKind: TypeAlias = Literal["parameter", "constant", "reference", "loop", "bo
 Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial", "clause"]
 """Where an expression stands: which names and forms it may use depends on it."""
 
-NO_TYPES: Mapping[str, Type | None] = MappingProxyType({})
+NO_TYPES: Mapping[str, Type | None] = field(default_factory=dict)
 PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
     {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
 )
@@ -48,9 +48,9 @@ class Vocabulary:
     """
 
     place: Place
-    types: Mapping[str, Type | None] = NO_TYPES
+    types: Mapping[str, Type | None] = field(default_factory=dict)
     symbols: Mapping[str, ir.Symbol | None] = field(default_factory=dict)
-    state: Mapping[str, Type | None] = NO_TYPES
+    state: Mapping[str, Type | None] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
     procedures: frozenset[str] = frozenset()
 

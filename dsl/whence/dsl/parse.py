@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any
 
 from lark import Lark
@@ -246,13 +245,9 @@ def _leave_out(
     return None
 
 
-@cache
-def _children(kind: type[object]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc"))
-
-
 def _deepest(tree: Node) -> Span | None:
     """Where a tree gets deeper than what is read, or None. Without recursion, as it may be very deep."""
+    parts: dict[type, tuple[str, ...]] = {}
     pending: list[tuple[Any, int]] = [(tree, 1)]
     while pending:
         item, depth = pending.pop()
@@ -261,7 +256,11 @@ def _deepest(tree: Node) -> Span | None:
         elif isinstance(item, Node):
             if depth > MAX_DEPTH:
                 return item.span
-            pending += [(getattr(item, name), depth + 1) for name in _children(type(item))]
+            names = parts.get(type(item))
+            if names is None:
+                names = tuple(field.name for field in fields(item) if field.name not in ("span", "label", "doc"))
+                parts[type(item)] = names
+            pending += [(getattr(item, name), depth + 1) for name in names]
     return None
 
 

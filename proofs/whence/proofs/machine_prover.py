@@ -1,44 +1,26 @@
-"""Machines: the conjuncts proved together, the transitions shown to be possible, the mutants refuted.
+"""Machines: their statements proved for any number of processes and messages, or refuted by a run.
 
-Soundness: a conjunct is `proved` only as a member of a set that is inductive as a whole. Conjuncts that are not
-kept are taken out and everything is tried again without them, until the rest stands by itself; a conjunct that
-falls because it rests on one taken out is `unknown`, and says so. Not being inductive does not refute: only a
-run from an initial state does.
+Not being inductive does not refute a statement: only a run from an initial state does. What is neither proved
+nor refuted is `unknown`, with the step that breaks it.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
 from whence.proofs.countermodel import Counterexample
-from whence.proofs.discharge import (
-    QUICK_MS,
-    Discharge,
-    Note,
-    Options,
-    discharge_all,
-    level_of,
-    solver_facts,
-)
+from whence.proofs.discharge import Discharge, Note, Options, discharge_all, level_of, solver_facts
 from whence.proofs.formula import Unsupported
-from whence.proofs.machine_counterexample import induction_counterexample, run_counterexample, witness_text
-from whence.proofs.machine_obligations import (
-    Conjunct,
-    conjuncts,
-    consequence,
-    delivered_once,
-    impossible,
-    inconsistent,
-    preservations,
-)
-from whence.proofs.reachability import DEPTH, UNIVERSE, Firing, Goal, Searched, Violation, search
+from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
+from whence.proofs.machine_counterexample import run_counterexample
+from whence.proofs.machine_obligations import Conjunct, conjuncts, delivered_once, inconsistent
+from whence.proofs.reachability import Searched, Violation, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import actions, axiom_faults
-from whence.spec.verdict import Level, Result, Verdict
+from whence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
 """The name under which the built-in facts about the history are reported."""
@@ -52,105 +34,178 @@ class Finding:
     level: Level
     facts: Mapping[str, Any]
     text: str
-    seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class _Inductive:
-    """The largest inductive set found: members, what was discharged for each, why others fell."""
-
-    members: tuple[Conjunct, ...]
-    discharges: dict[str, list[Discharge]] = field(default_factory=dict)
-    fallen: dict[str, tuple[str, Counterexample | None]] = field(default_factory=dict)
-    consequences: dict[str, Discharge] = field(default_factory=dict)
-
-    @property
-    def all_discharges(self) -> list[Discharge]:
-        """What the set rests on: the obligations of all members."""
-        kept = [discharge for member in self.members for discharge in self.discharges[member.name]]
-        return [*kept, *self.consequences.values()]
-
-
-def prove_machine(
-    pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None = None
-) -> dict[str, Finding]:
-    """A finding for the history, each invariant and each property under `prove`, by name."""
-    started = time.monotonic()
-    refusal = _refusal(pool, machine, options)
-    names = statements(machine)
-    if refusal is not None:
-        return {name: Finding(Verdict.UNKNOWN, Level.L2, {"unknown": refusal}, refusal) for name in names}
-    try:
-        inductive = _inductive_set(pool, machine, options, note)
-        findings = _findings(pool, machine, inductive, options)
-    except Unsupported as reason:
-        return {name: Finding(Verdict.UNKNOWN, Level.L2, {"unknown": str(reason)}, str(reason)) for name in names}
-    share = (time.monotonic() - started) / len(findings)
-    return {
-        name: Finding(finding.verdict, finding.level, finding.facts, finding.text, share)
-        for name, finding in findings.items()
-    }
+def unknown(reason: str, facts: Mapping[str, Any] | None = None) -> Finding:
+    """Nothing was decided, and why."""
+    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, reason)
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
-    """Everything that is stated of a machine, in the order of the report."""
+    """Everything that is stated of a machine: the history, its invariants, what `prove` names."""
     invariants = tuple(invariant.name for invariant in machine.invariants)
     return (HISTORY, *invariants, *(name for name in machine.prove if name not in invariants))
 
 
-def _refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | None:
-    """Why nothing is proved of this machine, if nothing is."""
+def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
+    """The formula of an invariant, a built-in property or a fact of the history. `at_most_once` is about `deliver`."""
+    own = {formula.name: formula for formula in (*machine.invariants, *machine_builtins.GHOST_FACTS)}
+    if name in own:
+        return own[name]
+    if name == "at_most_once":
+        deliver = next(action for action in actions(machine) if action.name == "deliver")
+        return machine_builtins.at_most_once(deliver.parameters[0])
+    return machine_builtins.property_formula(name)
+
+
+def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | None:
+    """Why nothing is proved of this machine, or None: its axioms restrict the states, or contradict each other."""
     faults = axiom_faults(machine)
     if faults:
         return "; ".join(faults)
     if machine.axioms:
         (found,) = discharge_all(pool, (inconsistent(machine),), options)
         if found.countermodel is None:
-            certain = "contradict each other" if found.proved else "may contradict each other: no model was found"
-            return f"the axioms {certain}"
+            return (
+                "the axioms contradict each other: anything would follow"
+                if found.proved
+                else "no structure was found that satisfies the axioms; they may contradict each other"
+            )
     return None
 
 
-def _inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None) -> _Inductive:
-    """The conjuncts that are inductive together; properties that already follow from the others need no step."""
-    candidates = conjuncts(machine)
-    base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
-    consequences: dict[str, Discharge] = {}
-    brief = Options(min(QUICK_MS, options.timeout_ms), options.seed, options.solvers, options.workers)
-    for conjunct in candidates:
-        if conjunct.origin == "property":
-            (found,) = _follows(pool, consequence(machine, conjunct, base), brief)
-            if found.proved:
-                consequences[conjunct.name] = found
-    members = tuple(conjunct for conjunct in candidates if conjunct.name not in consequences)
-    result = _Inductive(members, consequences=consequences)
-    while True:
-        obligations = preservations(machine, result.members, result.members)
-        done = discharge_all(pool, [each.obligation for each in obligations], options, note)
-        result.discharges = {member.name: [] for member in result.members}
-        fallen: dict[str, tuple[str, Counterexample | None]] = {}
-        for each, discharge in zip(obligations, done, strict=True):
-            result.discharges[each.conjunct.name].append(discharge)
-            if discharge.proved or each.conjunct.name in fallen:
-                continue
-            shown = None
-            if discharge.countermodel is not None and discharge.failed and each.action is not None:
-                shown = induction_counterexample(
-                    machine, result.members, each.conjunct, each.action, discharge.countermodel
-                )
-            fallen[each.conjunct.name] = (f"{discharge.obligation.name}: {discharge.reason}", shown)
-        if not fallen:
-            return result
-        for name, (reason, shown) in fallen.items():
-            rests = f" (without {', '.join(result.fallen)}, which fell before)" if result.fallen else ""
-            result.fallen.setdefault(name, (reason + rests, shown))
-        result.members = tuple(member for member in result.members if member.name not in fallen)
-        if consequences:
-            # What follows from the invariants may rest on one that fell: it becomes a candidate again.
-            back = [conjunct for conjunct in candidates if conjunct.name in consequences]
-            result.members = (*result.members, *back)
-            consequences.clear()
+def prove_machine(
+    pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None = None
+) -> tuple[dict[str, Finding], InductiveSet | None]:
+    """A finding for every statement, and the inductive set that the proofs rest on.
+
+    Raises: CrossCheckError where a solver and the evaluator disagree.
+    """
+    refused = refusal(pool, machine, options)
+    if refused is not None:
+        return {name: unknown(refused) for name in statements(machine)}, None
+    try:
+        found = inductive_set(pool, machine, options, note)
+        return _findings(pool, machine, found, options), found
+    except Unsupported as reason:
+        return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
-def _follows(pool: SolverPool, obligation: Any, options: Options) -> tuple[Discharge, ...]:
-    return discharge_all(pool, (obligation,), options, look_for_models=False)
+def _findings(
+    pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options
+) -> dict[str, Finding]:
+    known = proved_conjuncts(machine, found)
+    everything = found.discharges
+    level = level_of(everything)
+    facts = solver_facts(everything, options)
+    history = [fact.name for fact in machine_builtins.GHOST_FACTS]
+    fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
+    violated = search_violations(pool, machine, fallen, options)
+    findings: dict[str, Finding] = {}
+    for name in statements(machine):
+        if name == HISTORY:
+            findings[name] = _history(found, history, level, facts)
+        elif name == "at_most_once":
+            findings[name] = _once(pool, machine, known, found, options)
+        elif name in found.fallen:
+            findings[name] = _fallen(machine, name, found.fallen[name], violated, facts)
+        elif name in found.consequences:
+            own = {"own_obligations": 1, "proved_as": "consequence of the invariants", **facts}
+            findings[name] = Finding(Verdict.PROVED, level, own, "follows from the invariants" + _size(found))
+        else:
+            own = {"own_obligations": len(found.members[name]), "proved_as": "member of the inductive set", **facts}
+            findings[name] = Finding(Verdict.PROVED, level, own, "inductive together with the others" + _size(found))
+    return findings
+
+
+def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
+    """The conjuncts that are true in every reachable state."""
+    return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+
+
+def _size(found: InductiveSet) -> str:
+    return f": {len(found.members)} conjuncts, {len(found.discharges)} obligations"
+
+
+def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Finding:
+    lost = {name: found.fallen[name] for name in names if name in found.fallen}
+    if not lost:
+        return Finding(Verdict.PROVED, level, facts, "the built-in facts about the history are kept" + _size(found))
+    text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
+    return unknown(text, facts)
+
+
+def _once(
+    pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet, options: Options
+) -> Finding:
+    (own,) = discharge_all(pool, (delivered_once(machine, known),), options)
+    everything = (*found.discharges, own)
+    facts = solver_facts(everything, options)
+    if own.proved:
+        text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
+        return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text)
+    reason = f"{own.obligation.name}: {own.reason}"
+    violated = search_violations(pool, machine, ("at_most_once",), options)
+    return _decided(machine, "at_most_once", violated, facts, reason, None)
+
+
+def search_violations(
+    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
+) -> Searched | None:
+    """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
+    goals = {name: Violation(statement_formula(machine, name)) for name in names}
+    if not goals:
+        return None
+    return search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+
+
+def _fallen(
+    machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
+) -> Finding:
+    return _decided(machine, name, violated, facts, _fall_text(fall), fall.counterexample)
+
+
+def _decided(
+    machine: ir.Machine,
+    name: str,
+    violated: Searched | None,
+    facts: Mapping[str, Any],
+    reason: str,
+    induction: Counterexample | None,
+) -> Finding:
+    """Refuted by a run if there is one, else unknown with the counterexample to induction."""
+    if violated is not None and name in violated.runs:
+        return refuted(machine, name, violated, facts)
+    more: dict[str, Any] = dict(facts)
+    if induction is not None:
+        more["counterexample"] = dict(induction.facts)
+    return unknown(f"{reason}\n{not_found(violated)}", more)
+
+
+def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Finding:
+    """The finding for a statement that a run violates."""
+    run = searched.runs[name]
+    shown = run_counterexample(machine, run, statement_formula(machine, name))
+    found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
+    return Finding(Verdict.REFUTED, Level.L2, found, f"violated after {len(run.steps)} steps\n{shown.text}")
+
+
+def not_found(searched: Searched | None) -> str:
+    """How far was looked without finding a run."""
+    if searched is None:
+        return "no run was looked for"
+    if searched.unknown:
+        return f"the search for a run gave up: {searched.unknown}"
+    size = ", ".join(f"{count} of sort {sort}" for sort, count in searched.universe.items())
+    return f"no run of {searched.depth} steps ({size}) violates it"
+
+
+def _fall_text(fall: Fall) -> str:
+    shown = f"\n{fall.counterexample.text}" if fall.counterexample else ""
+    without = f" (after {', '.join(fall.after)} had fallen: it rests on them)" if fall.after else ""
+    return f"{fall.reason}{without}{shown}"
+
+
+def disagreements(discharges: Iterable[Discharge]) -> tuple[str, ...]:
+    """The obligations about which solvers contradict each other."""
+    return tuple(each.obligation.name for each in discharges if each.disagreement)

@@ -25,6 +25,7 @@ GOOD = CampaignParameters("package.module:factory", {"system": "mf", "processes"
         ("cases", True, "cases is True"),
         ("cases", "10", "cases is '10'"),
         ("cases", 2**63, "cases is"),
+        ("cases", 10**12, "more than 100,000 batches"),
         ("first_seed", -1, "first_seed is -1"),
         ("batch", 0, "batch is 0"),
         ("batch", 1_000_000, "batch is 1000000"),

@@ -15,6 +15,9 @@ LAST_SEED = 2**63 - 1
 LARGEST_BATCH = 100_000
 """A batch passes through the driver's memory, with the operations of its failing cases."""
 
+MOST_BATCHES = 100_000
+"""A batch is a file."""
+
 LARGEST_CASE_LIMIT_S = 86_400.0
 
 RUNNER_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -61,6 +64,11 @@ class CampaignParameters:
         _check_range("first_seed", self.first_seed, 0, LAST_SEED)
         _check_range("cases", self.cases, 1, LAST_SEED - self.first_seed + 1)
         _check_range("batch", self.batch, 1, LARGEST_BATCH)
+        if self.cases > MOST_BATCHES * self.batch:
+            raise CampaignError(
+                f"{self.cases:,} cases in batches of {self.batch:,} are more than {MOST_BATCHES:,} batches: "
+                f"take larger ones, of up to {LARGEST_BATCH:,}, or several campaigns"
+            )
         _check_range("partitions", self.partitions, 0, 100_000)
         if not isinstance(self.case_limit_s, int | float) or not 0 < self.case_limit_s <= LARGEST_CASE_LIMIT_S:
             raise CampaignError(f"case_limit_s is {self.case_limit_s!r}: it goes from 0 to {LARGEST_CASE_LIMIT_S:g}")

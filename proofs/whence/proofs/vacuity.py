@@ -1,0 +1,50 @@
+"""Vacuity: a machine whose transitions cannot happen satisfies everything. Each must have a run in which it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from whence.dsl import ir
+from whence.proofs.discharge import Options, discharge_all
+from whence.proofs.formula import Unsupported
+from whence.proofs.machine_counterexample import witness_text
+from whence.proofs.machine_obligations import Conjunct, impossible
+from whence.proofs.machine_prover import Finding, unknown
+from whence.proofs.reachability import Firing, Searched, search
+from whence.proofs.solver import SolverPool
+from whence.proofs.transitions import Action, actions
+from whence.spec.verdict import Level, Verdict
+
+
+def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
+    """`proved`: every transition happens in some run (a shortest one is given). `refuted`: the guard of one can never
+    hold in a state that satisfies the proved conjuncts `known`. Raises: CrossCheckError."""
+    goals = {action.name: Firing(action.name) for action in actions(machine)}
+    try:
+        found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+        missing = [action for action in actions(machine) if action.name not in found.runs]
+        dead = [action.name for action in missing if _never(pool, machine, action, tuple(known), options)]
+    except Unsupported as reason:
+        return unknown(str(reason))
+    witnesses = {name: witness_text(run) for name, run in found.runs.items()}
+    lines = [f"{name}: {witness}" for name, witness in witnesses.items()]
+    facts = {"witnesses": witnesses, "seed": options.seed, "timeout_ms": options.timeout_ms}
+    if dead:
+        text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
+        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text)
+    if missing:
+        return unknown("\n".join(_missing(action, found) for action in missing), facts)
+    return Finding(Verdict.PROVED, Level.L2, facts, "\n".join(["every transition can happen", *lines]))
+
+
+def _never(
+    pool: SolverPool, machine: ir.Machine, action: Action, known: tuple[Conjunct, ...], options: Options
+) -> bool:
+    (found,) = discharge_all(pool, (impossible(machine, action, known),), options)
+    return found.proved
+
+
+def _missing(action: Action, found: Searched) -> str:
+    if found.unknown:
+        return f"whether {action.name} can happen is not known: {found.unknown}"
+    return f"{action.name} does not happen in any run of {found.depth} steps; it was not shown to be impossible"
