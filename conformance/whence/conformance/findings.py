@@ -1,0 +1,106 @@
+"""What a case can show to be wrong, and what is known of the case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+from whence.conformance.network import Settings
+from whence.conformance.replay import Divergence
+from whence.conformance.schedule import Schedule
+from whence.spec import oracle
+from whence.spec.events import Deliver, Event, Execution, Receive, Send
+
+FindingKind: TypeAlias = Literal["causal", "fifo", "stuck", "duplicate", "phantom", "crash", "endless", "nonconformance"]
+
+SENT, RECEIVED, DELIVERED = range(3)
+
+LogEntry: TypeAlias = tuple[int, int, str, int]
+"""(SENT, process, message, destination), (RECEIVED, process, message, sender) or (DELIVERED, process, message, -1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with the system under test.
+
+    Attributes:
+        kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`; `crash`: it
+            raised, or did not answer as an implementation does; `endless`: packets without end;
+            `nonconformance`: it did what its protocol does not do, or the other way round.
+        process: where.
+        text: the finding as a sentence, without its kind.
+        event_index: how many events came before it, or with `stuck` before the send.
+        judged: the oracle's finding; its `event_index` is a position in the case's execution.
+        divergence: with `nonconformance`, what was expected, what came, and which guard decided.
+        traceback: with `crash`, where the subject raised.
+    """
+
+    kind: FindingKind
+    process: int
+    text: str
+    event_index: int
+    judged: oracle.Finding | None = None
+    divergence: Divergence | None = None
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+def from_oracle(found: oracle.Finding, event_index: int) -> Finding:
+    """The oracle's finding, at a position in the execution."""
+    assert found.kind != "gap", "gaps are found in finished traces only"
+    judged = replace(found, event_index=event_index)
+    return Finding(found.kind, found.process, str(found).partition(": ")[2], event_index, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """What happened in one case.
+
+    Attributes:
+        settings: what network and application were allowed.
+        operations: the operations of the schedule that were possible, each packet named by its channel: replaying
+            them gives the same case.
+        findings: what was wrong, in the order in which it showed.
+        log: the execution, compactly.
+        steps: how often a process was called.
+        withheld: of the packets that brought a deliverable message, how many did not lead to its delivery at once.
+        arrivals: how many packets brought a message for the first time.
+        matched: events of the protocol that the subject was found to follow.
+    """
+
+    settings: Settings
+    operations: Schedule
+    findings: tuple[Finding, ...]
+    log: tuple[LogEntry, ...]
+    steps: int
+    matched: int = 0
+    withheld: int = 0
+    arrivals: int = 0
+
+    @property
+    def kinds(self) -> frozenset[FindingKind]:
+        """The kinds of the findings."""
+        return frozenset(finding.kind for finding in self.findings)
+
+    @property
+    def execution(self) -> Execution:
+        """The case as an outside observer sees it."""
+        return Execution(self.settings.processes, tuple(map(_event, self.log)))
+
+    def digest(self) -> int:
+        """64 bits of everything that the case did and showed, as a signed number, the same on every machine."""
+        shown: Sequence[Any] = (self.log, [str(finding) for finding in self.findings], self.steps, self.matched)
+        return int.from_bytes(blake2b(repr(shown).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _event(entry: LogEntry) -> Event:
+    kind, process, message, other = entry
+    if kind == SENT:
+        return Send(process, message, (other,))
+    if kind == RECEIVED:
+        return Receive(process, message, other)
+    return Deliver(process, message)

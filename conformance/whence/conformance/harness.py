@@ -1,0 +1,333 @@
+"""One case: a schedule, or a scheduler, drives the processes of a system under test over the harness's network.
+
+After the operations comes the drain: every packet in flight arrives, oldest first; then every timer fires, process by
+process; and so on until timers send nothing more, or nothing new is delivered for a while. What is undelivered then
+is stuck. Nothing is random, so that (settings, operations) fix the case.
+
+The oracle sees causal sends and deliveries only. With a `Replay`, every step is also taken by the protocol's
+interpreter, with the same packets in flight.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any, Final, assert_never
+
+from whence.conformance.findings import (
+    DELIVERED,
+    RECEIVED,
+    SENT,
+    CaseOutcome,
+    Finding,
+    FindingKind,
+    LogEntry,
+    from_oracle,
+)
+from whence.conformance.network import Flight, Network, Settings
+from whence.conformance.replay import Divergence, Expected, Lockstep, Replay
+from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from whence.conformance.schedulers import Scheduler
+from whence.conformance.subject import MakeProcess, say
+from whence.impl import commands as impl
+from whence.spec.oracle import Oracle
+
+STEP_LIMIT: Final = 10_000
+"""Calls of a process in one case; beyond it the case is `endless`."""
+
+PACKET_LIMIT: Final = 10_000
+"""Packets in flight; beyond it the case is `endless`."""
+
+PATIENCE: Final = 4
+"""Rounds of timers, beyond one for each process, that may pass in the drain without a delivery."""
+
+TRACEBACK_FRAMES: Final = 6
+"""How much of a subject's traceback is kept: the innermost frames."""
+
+
+def run_case(
+    make_process: MakeProcess, schedule: Iterable[Operation], settings: Settings, replay: Replay | None = None
+) -> CaseOutcome:
+    """Drives fresh processes through a schedule and the drain, and judges what happened."""
+    case = Case(make_process, settings, replay)
+    for operation in schedule:
+        case.perform(operation)
+    return case.finish()
+
+
+def run_scheduled(
+    make_process: MakeProcess,
+    scheduler: Scheduler,
+    seed: int,
+    operations: int,
+    settings: Settings,
+    replay: Replay | None = None,
+) -> CaseOutcome:
+    """As `run_case`, with the operations that a scheduler chooses from `seed` as it goes."""
+    case = Case(make_process, settings, replay)
+    for operation in scheduler(Random(seed), settings, case.network, operations):
+        case.perform(operation)
+    return case.finish()
+
+
+class Case:
+    """One run of a system under test. Once it has crashed, or goes on without end, nothing more happens in it."""
+
+    __slots__ = (
+        "_arrivals",
+        "_effective",
+        "_findings",
+        "_lockstep",
+        "_log",
+        "_make_process",
+        "_matched",
+        "_oracle",
+        "_over",
+        "_processes",
+        "_reactions",
+        "_sent",
+        "_settings",
+        "_steps",
+        "_undelivered",
+        "network",
+    )
+
+    def __init__(self, make_process: MakeProcess, settings: Settings, replay: Replay | None = None) -> None:
+        count = settings.processes
+        self.network = Network(fifo=settings.channels == "fifo")
+        self._settings = settings
+        self._oracle = Oracle(count)
+        self._lockstep: Lockstep | None = None if replay is None else replay.begin()
+        self._findings: list[Finding] = []
+        self._log: list[LogEntry] = []
+        self._effective: list[Operation | None] = []
+        self._reactions: dict[int, list[tuple[int, int]]] = {}
+        """The sends that wait for a delivery at a process: destination, and the place in `_effective`."""
+        self._sent = [0] * count
+        self._undelivered: dict[str, int] = {}
+        """The sender of each message that its destination has not delivered yet."""
+        self._matched = 0
+        self._steps = 0
+        self._over = False
+        self._processes: list[Any] = []
+        for identity in range(count):
+            try:
+                self._processes.append(make_process(identity, count))
+            except (Exception, SystemExit) as error:
+                self._crash(identity, "is made", error)
+                break
+
+    def perform(self, operation: Operation) -> None:
+        """Does what the operation says, if it is possible."""
+        if self._over:
+            return
+        match operation:
+            case Send(process, destination):
+                if self._settings.allows(process, destination):
+                    self._effective.append(operation)
+                    self._causal_send(process, destination)
+            case React(process, destination):
+                if self._settings.allows(process, destination):
+                    self._reactions.setdefault(process, []).append((destination, len(self._effective)))
+                    self._effective.append(None)
+            case Receive(position, channel):
+                index = self.network.find(position, channel)
+                if index >= 0:
+                    self._effective.append(operation if channel else Receive(*self.network.place(index)))
+                    self._receive(self.network.flights.pop(index))
+            case Tick(process):
+                if process < self._settings.processes:
+                    self._effective.append(operation)
+                    self._tick(process)
+            case Duplicate(position, channel):
+                index = self.network.find(position, channel) if self._settings.duplication else -1
+                if index >= 0:
+                    self._effective.append(operation if channel else Duplicate(*self.network.place(index)))
+                    self.network.flights.append(self.network.flights[index])
+            case Lose(position, channel):
+                index = self.network.find(position, channel) if self._settings.loss else -1
+                if index >= 0:
+                    self._effective.append(operation if channel else Lose(*self.network.place(index)))
+                    del self.network.flights[index]
+            case _:
+                assert_never(operation)
+
+    def finish(self) -> CaseOutcome:
+        """Drains the network and judges."""
+        self._drain()
+        if not self._over:
+            self._judge_end()
+        return CaseOutcome(
+            self._settings,
+            tuple([operation for operation in self._effective if operation is not None]),
+            tuple(self._findings),
+            tuple(self._log),
+            self._steps,
+            self._lockstep.matched if self._lockstep is not None else self._matched,
+        )
+
+    # --- steps of a process ------------------------------------------------------------------
+
+    def _causal_send(self, process: int, destination: int) -> None:
+        number = self._sent[process]
+        self._sent[process] = number + 1
+        message = f"m{process}.{number + 1}"
+        self._oracle.send(process, message, (destination,))
+        self._undelivered[message] = process
+        self._log.append((SENT, process, message, destination))
+        expected = None
+        if self._lockstep is not None:
+            expected = self._lockstep.causal_send(process, number, destination)
+        self._call(process, expected, self._processes[process].causal_send, destination, message)
+
+    def _receive(self, flight: Flight) -> None:
+        source, process, packet, shadow = flight
+        message = getattr(packet, "message", None)
+        if message is not None:
+            self._log.append((RECEIVED, process, message if isinstance(message, str) else repr(message), source))
+        expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
+        self._call(process, expected, self._processes[process].receive, source, packet)
+
+    def _tick(self, process: int) -> None:
+        expected = self._lockstep.tick(process) if self._lockstep is not None else None
+        tick = getattr(self._processes[process], "tick", None)
+        if tick is None:
+            self._carry_out(process, (), expected)
+        else:
+            self._call(process, expected, tick)
+
+    def _call(self, process: int, expected: Expected | None, method: Callable[..., Any], *arguments: Any) -> None:
+        self._steps += 1
+        try:
+            commands = tuple(method(*arguments))
+        except (Exception, SystemExit) as error:
+            if expected is not None and expected.fault is not None:
+                self._diverged(process, expected, ())
+            self._crash(process, f"{method.__name__}{_shown(arguments)}", error)
+            return
+        self._carry_out(process, commands, expected)
+
+    def _carry_out(self, process: int, commands: tuple[Any, ...], expected: Expected | None) -> None:
+        shadows: tuple[int, ...] | None = None
+        if expected is not None:
+            if _signature(commands) == expected.signature and expected.fault is None:
+                assert self._lockstep is not None
+                self._lockstep.accept(process, expected)
+                shadows = expected.shadows
+            else:
+                self._diverged(process, expected, commands)
+        flights, count = self.network.flights, self._settings.processes
+        delivered = False
+        for position, command in enumerate(commands):
+            if isinstance(command, impl.Send):
+                destination = command.destination
+                if type(destination) is not int or not 0 <= destination < count:
+                    self._crash(process, f"sends a packet to {destination!r}, which is no process")
+                    return
+                flights.append(Flight(process, destination, command.packet, shadows[position] if shadows else -1))
+            elif isinstance(command, impl.Deliver):
+                self._deliver(process, command)
+                delivered = True
+            else:
+                self._crash(process, f"returns {command!r:.80}, which is neither Send nor Deliver")
+                return
+        if len(flights) > PACKET_LIMIT or self._steps > STEP_LIMIT:
+            self._endless(process)
+        elif delivered and process in self._reactions:
+            for destination, place in self._reactions.pop(process):
+                if not self._over:
+                    self._effective[place] = React(process, destination)
+                    self._causal_send(process, destination)
+
+    def _deliver(self, process: int, command: impl.Deliver) -> None:
+        message = command.message
+        name = message if isinstance(message, str) else repr(message)
+        found = self._oracle.deliver(process, name)
+        index = len(self._log)
+        self._log.append((DELIVERED, process, name, -1))
+        sender = self._undelivered.get(name)
+        if found:
+            self._findings += [from_oracle(one, index) for one in found]
+            if found[0].kind in ("duplicate", "phantom"):
+                return
+        self._undelivered.pop(name, None)
+        if sender is not None and command.sender != sender:
+            text = f"process {process} delivers {name} as a message from {command.sender!r}, and {sender} sent it"
+            self._find("phantom", process, text, index)
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        waiting = 0
+        limit = PATIENCE + self._settings.processes
+        while not self._over:
+            before = len(self._undelivered)
+            while self.network.flights and not self._over:
+                self._receive(self.network.flights.pop(0))
+            waiting = 0 if len(self._undelivered) != before else waiting + 1
+            if waiting > (limit if before else 1):
+                return
+            for process in range(self._settings.processes):
+                if not self._over:
+                    self._tick(process)
+            if not self.network.flights:
+                return
+
+    def _judge_end(self) -> None:
+        for found in self._oracle.at_quiescence():
+            sends = (index for index, entry in enumerate(self._log) if entry[0] == SENT and entry[2] == found.message)
+            self._findings.append(from_oracle(found, next(sends)))
+
+    # --- findings ----------------------------------------------------------------------------
+
+    def _find(
+        self,
+        kind: FindingKind,
+        process: int,
+        text: str,
+        index: int,
+        *,
+        divergence: Divergence | None = None,
+        trace: str = "",
+    ) -> None:
+        self._findings.append(Finding(kind, process, text, index, None, divergence, trace))
+
+    def _crash(self, process: int, what: str, error: BaseException | None = None) -> None:
+        self._over = True
+        text = f"process {process} {what}" if error is None else f"process {process}: {what} raises {say(error)}"
+        trace = ""
+        if error is not None:
+            kept = traceback.format_tb(error.__traceback__)[1:][-TRACEBACK_FRAMES:]
+            trace = "".join([*kept, *traceback.format_exception_only(error)])
+        self._find("crash", process, text, len(self._log), trace=trace)
+
+    def _endless(self, process: int) -> None:
+        self._over = True
+        text = f"after {self._steps:,} steps {len(self.network.flights):,} packets are in flight, and there is no end"
+        self._find("endless", process, text, len(self._log))
+
+    def _diverged(self, process: int, expected: Expected, commands: tuple[Any, ...]) -> None:
+        """The subject left its protocol: from here on, only the oracle judges."""
+        assert self._lockstep is not None
+        divergence = self._lockstep.explain(process, expected, _signature(commands))
+        self._matched = divergence.matched
+        self._lockstep = None
+        self._find("nonconformance", process, str(divergence), len(self._log), divergence=divergence)
+
+
+def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The commands without their metadata, as `Expected.signature` has the protocol's."""
+    return tuple(
+        [
+            (command.destination, getattr(command.packet, "kind", None), getattr(command.packet, "message", None))
+            if isinstance(command, impl.Send)
+            else (getattr(command, "message", command),)
+            for command in commands
+        ]
+    )
+
+
+def _shown(arguments: tuple[Any, ...]) -> str:
+    text = ", ".join(map(repr, arguments))
+    return f"({text if len(text) <= 120 else text[:119] + '…'})"

@@ -1,0 +1,167 @@
+"""Schedulers: seeded generators of operations that look at the packets in flight.
+
+None is best for every fault, so they run as a portfolio; `starve_one_channel` finds most (see the table in the
+documentation) and is the default. A scheduler fixes nothing: the operations that it led to are the case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from random import Random
+from typing import Final, TypeAlias
+
+from whence.conformance.network import Network, Settings
+from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+
+Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
+"""Yields so many operations, each chosen when it is asked for, from the packets that are then in flight."""
+
+_SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
+_RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
+
+_REACTIONS = 0.25
+"""The part of causal sends that answer a delivery."""
+
+_DISTURBANCES = 0.1
+"""The chance of a timer, and of each fault that the network may have, per operation."""
+
+
+def starve_one_channel(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """The packets of one channel do not arrive while the others do; the first message goes there."""
+    draw = random.random
+    source = int(draw() * settings.processes)
+    destination = _destination(random, settings, source)
+    yield _SEND(source, destination)
+    for _ in range(operations - 1):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif draw() < 0.4:
+            yield _causal_send(random, settings)
+        else:
+            flights = network.flights
+            others = [
+                index
+                for index in network.receivable()
+                if flights[index][0] != source or flights[index][1] != destination
+            ]
+            if others:
+                yield _receive(network, others[int(draw() * len(others))])
+            else:
+                yield _causal_send(random, settings)
+
+
+def uniform(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Sends and arrivals alike, all packets alike."""
+    for _ in range(operations):
+        yield _disturbance(random, settings, network) or _either(random, settings, network, 0.45)
+
+
+def priorities(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Probabilistic concurrency testing: what has the highest priority happens, and few random moments change that.
+
+    Channels and applications have the priorities (Burckhardt, Kothari, Musuvathi, Nagarakatte, section 3).
+    """
+    count = settings.processes
+    actors = [(source, destination) for source in range(count) for destination in range(count)]
+    actors += [(process, -1) for process in range(count)]
+    random.shuffle(actors)
+    rank = {actor: position for position, actor in enumerate(actors)}
+    budget = dict.fromkeys(range(count), max(1, operations // 2 // count + 1))
+    changes = {int(random.random() * operations) for _ in range(3)}
+    for step in range(operations):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+            continue
+        heads = {network.flights[index][:2]: index for index in reversed(network.receivable())}
+        able = [*heads, *((process, -1) for process, left in budget.items() if left)]
+        if not able:
+            yield _causal_send(random, settings)
+            continue
+        actor = min(able, key=rank.__getitem__)
+        if step in changes:
+            rank[actor] = len(rank) + step
+            actor = min(able, key=rank.__getitem__)
+        process, destination = actor
+        if destination < 0:
+            budget[process] -= 1
+            yield _SEND(process, _destination(random, settings, process))
+        else:
+            yield _receive(network, heads[(process, destination)])
+
+
+def swarm(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Every case leaves out some senders and some channels, and mixes sends and arrivals in its own way.
+
+    After Groce and others, Swarm Testing.
+    """
+    count = settings.processes
+    senders = [process for process in range(count) if random.random() < 0.6] or [int(random.random() * count)]
+    closed = {
+        (source, destination) for source in range(count) for destination in range(count) if random.random() < 0.4
+    }
+    ratio = 0.2 + 0.6 * random.random()
+    answers = random.random() < 0.5
+    for _ in range(operations):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+            continue
+        open_ = [index for index in network.receivable() if network.flights[index][:2] not in closed]
+        if open_ and random.random() > ratio:
+            yield _receive(network, open_[int(random.random() * len(open_))])
+        else:
+            process = senders[int(random.random() * len(senders))]
+            react = answers and random.random() < _REACTIONS
+            yield (_REACT if react else _SEND)(process, _destination(random, settings, process))
+
+
+SCHEDULERS: Final[dict[str, Scheduler]] = {
+    "starve_one_channel": starve_one_channel,
+    "uniform": uniform,
+    "pct": priorities,
+    "swarm": swarm,
+}
+"""The portfolio, by name; the first is the default."""
+
+
+def _destination(random: Random, settings: Settings, process: int) -> int:
+    if settings.self_sends:
+        return int(random.random() * settings.processes)
+    return (process + 1 + int(random.random() * (settings.processes - 1))) % settings.processes
+
+
+def _causal_send(random: Random, settings: Settings) -> Operation:
+    process = int(random.random() * settings.processes)
+    make = _REACT if random.random() < _REACTIONS else _SEND
+    return make(process, _destination(random, settings, process))
+
+
+def _receive(network: Network, index: int) -> Operation:
+    position, channel = network.place(index)
+    return _RECEIVE(position, channel)
+
+
+def _either(random: Random, settings: Settings, network: Network, ratio: float) -> Operation:
+    able = network.receivable()
+    if not able or random.random() < ratio:
+        return _causal_send(random, settings)
+    return _receive(network, able[int(random.random() * len(able))])
+
+
+def _disturbance(random: Random, settings: Settings, network: Network) -> Operation | None:
+    """Now and then: a timer, a second copy, a loss."""
+    chosen = int(random.random() / _DISTURBANCES)
+    if chosen > 2:
+        return None
+    if chosen == 0:
+        return _TICK(int(random.random() * settings.processes))
+    if not (settings.duplication if chosen == 1 else settings.loss):
+        return None
+    able = network.receivable()
+    if not able:
+        return None
+    position, channel = network.place(able[int(random.random() * len(able))])
+    return (_DUPLICATE if chosen == 1 else _LOSE)(position, channel)
