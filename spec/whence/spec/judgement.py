@@ -130,10 +130,11 @@ def judge(execution: Execution) -> Judgement:
                 if message not in sent:
                     raise ValueError(f"event {index}: message {message!r} is delivered before it is sent")
         for finding in findings:
-            late = tuple(missing for missing in finding.missing if (finding.process, missing) in delivered)
+            here = finding.process
+            late = tuple(missing for missing in finding.missing if (here, missing) in delivered)
             match finding.kind:
                 case "causal":
-                    never = tuple(missing for missing in finding.missing if missing not in late)
+                    never = tuple(missing for missing in finding.missing if (here, missing) not in delivered)
                     if late:
                         violating_deliveries += 1
                         violating_pairs += len(late)

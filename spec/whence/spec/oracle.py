@@ -66,6 +66,35 @@ class Finding:
         return f" ({' -> '.join(self.chain)})" if self.chain else ""
 
 
+class _Queue:
+    """The messages from one process to another in the order of sending, up to as many delivered as undelivered ones.
+
+    The first one is undelivered. Removing costs O(1), amortised.
+    """
+
+    __slots__ = ("_destination", "_stale", "messages")
+
+    def __init__(self, destination: int) -> None:
+        self.messages: deque[MessageRecord] = deque()
+        self._destination = destination
+        self._stale = 0
+
+    def remove(self, record: MessageRecord) -> int:
+        """Take out `record`, which is marked as delivered already; the number of the first message that is left."""
+        messages, bit = self.messages, self._destination
+        if messages[0] is not record:
+            self._stale += 1
+            if self._stale * 2 > len(messages):
+                self.messages = deque(message for message in messages if message.undelivered & bit)
+                self._stale = 0
+            return messages[0].number
+        messages.popleft()
+        while messages and not messages[0].undelivered & bit:
+            messages.popleft()
+            self._stale -= 1
+        return messages[0].number if messages else _NOTHING_PENDING
+
+
 class Oracle:
     """Observes one run of `processes` processes, event by event.
 
@@ -89,8 +118,8 @@ class Oracle:
         self._logs: list[list[MessageRecord]] = [[] for _ in range(processes)]
         # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
         self._known = [[0] * processes for _ in range(processes)]
-        # _pending[p][q]: q's messages to p in the order of sending; delivered ones leave when they reach the head.
-        self._pending: list[dict[int, deque[MessageRecord]]] = [{} for _ in range(processes)]
+        # _pending[p][q]: q's messages to p that p has not delivered.
+        self._pending: list[dict[int, _Queue]] = [{} for _ in range(processes)]
         # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
         self._heads = [[_NOTHING_PENDING] * processes for _ in range(processes)]
 
@@ -131,10 +160,10 @@ class Oracle:
             mask ^= 1 << destination
             queue = self._pending[destination].get(process)
             if queue is None:
-                queue = self._pending[destination][process] = deque()
-            if not queue:
+                queue = self._pending[destination][process] = _Queue(1 << destination)
+            if not queue.messages:
                 self._heads[destination][process] = number
-            queue.append(record)
+            queue.messages.append(record)
         self._events += 1
 
     def deliver(self, process: int, message: str) -> tuple[Finding, ...]:
@@ -155,11 +184,7 @@ class Oracle:
 
         record.undelivered ^= bit
         self._logs[process].append(record)
-        if heads[sender] == record.number:
-            queue = self._pending[process][sender]
-            while queue and not queue[0].undelivered & bit:
-                queue.popleft()
-            heads[sender] = queue[0].number if queue else _NOTHING_PENDING
+        heads[sender] = self._pending[process][sender].remove(record)
         known = list(map(max, self._known[process], past))
         if known[sender] < record.number:
             known[sender] = record.number
@@ -187,7 +212,7 @@ class Oracle:
         missing: list[MessageRecord] = []
         for sender, queue in self._pending[process].items():
             limit = record.past[sender]
-            for earlier in queue:
+            for earlier in queue.messages:
                 if earlier.number > limit:
                     break
                 if earlier.undelivered >> process & 1:
