@@ -41,7 +41,10 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     for formula in machine.invariants:
         if formula.name.text in MACHINE_PROPERTIES:
             reporter.error(
-                "W0519", formula.name.span, f"`{formula.name.text}` is the name of a built-in property", "write `prove` to prove it"
+                "W0519",
+                formula.name.span,
+                f"`{formula.name.text}` is the name of a built-in property",
+                "write `prove` to prove it",
             )
     names = [invariant.name for invariant in invariants]
     prove = _prove(machine, table, checker)
@@ -131,7 +134,9 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
                 "declare `relation network_sent(m: message)` and set it where a message is network-sent",
             )
     if not machine.prove and not machine.invariants:
-        report("W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`")
+        report(
+            "W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
+        )
     return tuple(names)
 
 

@@ -36,7 +36,9 @@ class SymbolTable:
         what = "relation"
         if isinstance(declaration, syntax.FunctionDecl):
             what = "function"
-            result = resolve_sort(declaration.result, self.results, self.reporter, f"as a function's result {self.where}")
+            result = resolve_sort(
+                declaration.result, self.results, self.reporter, f"as a function's result {self.where}"
+            )
         for name in declaration.names:
             if name.text in self.kept:
                 self.reporter.error(
@@ -80,7 +82,9 @@ def check_formulas(
         name = formula.name.text or f"{what}_{position}"
         if formula.name.text:
             declare(formula.name, what, names, checker.reporter)
-        body = checker.check(formula.body, BOOL, f"an {what} is true or false" if what[0] in "ai" else f"a {what} is true or false")
+        body = checker.check(
+            formula.body, BOOL, f"an {what} is true or false" if what[0] in "ai" else f"a {what} is true or false"
+        )
         if body is not None:
             found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
     return tuple(found)

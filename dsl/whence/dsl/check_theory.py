@@ -14,6 +14,7 @@ from whence.dsl.inference import infer_types
 from whence.dsl.names import LocalName, Vocabulary, declare, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
+from whence.dsl.traversal import nodes
 from whence.dsl.types import BOOL, Sort, Type
 
 
@@ -64,8 +65,7 @@ def _inductives(
     for declaration in declarations:
         name = declaration.name.text
         declare(declaration.name, "relation", spans, reporter)
-        del_later = later.pop(name, None)
-        assert del_later is None or del_later.name.text == name
+        later.pop(name, None)
         _check_order(declaration, later, reporter)
         parameters = _inductive_parameters(declaration, vocabulary, reporter)
         symbol = None if parameters is None else ir.Symbol(name, parameters, BOOL)
@@ -98,8 +98,6 @@ def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Induc
 
 
 def _uses(formula: syntax.Expr) -> list[syntax.Apply]:
-    from whence.dsl.traversal import nodes
-
     return [node for node in nodes(formula) if isinstance(node, syntax.Apply)]
 
 
@@ -114,7 +112,9 @@ def _inductive_parameters(
         name = parameter.name.text
         fresh = declare(parameter.name, "parameter", names, reporter)
         if name in vocabulary.symbols:
-            reporter.error("W0209", parameter.span, f"`{name}` hides the relation or function `{name}`", "choose another name")
+            reporter.error(
+                "W0209", parameter.span, f"`{name}` hides the relation or function `{name}`", "choose another name"
+            )
         if parameter.type is not None:
             type_ = resolve_sort(parameter.type, vocabulary.types, reporter, "as a parameter in a theory")
         else:
@@ -194,9 +194,7 @@ def check_theorem(
     )
 
 
-def _properties(
-    names: Sequence[syntax.Name], theory: ir.Theory, reporter: Reporter
-) -> tuple[ir.NamedFormula, ...]:
+def _properties(names: Sequence[syntax.Name], theory: ir.Theory, reporter: Reporter) -> tuple[ir.NamedFormula, ...]:
     known = {formula.name: formula for formula in theory.properties}
     seen: dict[str, Span] = {}
     found: list[ir.NamedFormula] = []

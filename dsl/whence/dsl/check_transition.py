@@ -66,13 +66,16 @@ def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: Expre
         )
 
 
-def _parameters(
-    transition: syntax.Transition, checker: ExpressionChecker
-) -> list[tuple[syntax.Name, Type | None]]:
+def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> list[tuple[syntax.Name, Type | None]]:
     """The parameters with their types: written, given by the transition's name, or inferred from the body."""
     name, report = transition.name.text, checker.reporter.error
     if name in _OF_ONE_MESSAGE and len(transition.parameters) != 1:
-        report("W0507", transition.name.span, f"`{name}` has exactly one parameter, the message", f"write `transition {name}(m):`")
+        report(
+            "W0507",
+            transition.name.span,
+            f"`{name}` has exactly one parameter, the message",
+            f"write `transition {name}(m):`",
+        )
     names: dict[str, Span] = {}
     for parameter in transition.parameters:
         declare(parameter.name, "parameter", names, checker.reporter)
@@ -83,7 +86,9 @@ def _parameters(
         if parameter.type is not None:
             type_ = resolve_type(parameter.type, checker.vocabulary.types, checker.reporter)
             if type_ is not None and not isinstance(type_, Sort):
-                report("W0313", parameter.span, f"a parameter of a transition is a process or a message, not a `{type_}`")
+                report(
+                    "W0313", parameter.span, f"a parameter of a transition is a process or a message, not a `{type_}`"
+                )
                 type_ = None
         elif name in _OF_ONE_MESSAGE:
             type_ = MESSAGE
@@ -145,10 +150,16 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
     if name not in checker.vocabulary.symbols:
         inner.infer(statement.value, UNKNOWN)
         declared = set(checker.vocabulary.symbols) - _BUILT_IN
-        report("W0503", place.function.span, f"there is no relation or function `{name}`", *did_you_mean(name, declared))
+        report(
+            "W0503", place.function.span, f"there is no relation or function `{name}`", *did_you_mean(name, declared)
+        )
         return None
     arguments = inner.arguments(f"`{name}`", place.arguments, None if symbol is None else symbol.parameters, place.span)
-    value = inner.check(statement.value, UNKNOWN if symbol is None else symbol.result, f"`{name}` is a relation" if symbol is not None and symbol.result == BOOL else "")
+    value = inner.check(
+        statement.value,
+        UNKNOWN if symbol is None else symbol.result,
+        f"`{name}` is a relation" if symbol is not None and symbol.result == BOOL else "",
+    )
     if symbol is None or arguments is None or bounds is None or not _are_names(statement, arguments, bounds, inner):
         return None
     if value is None:

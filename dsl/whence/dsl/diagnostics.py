@@ -126,6 +126,7 @@ CODES: dict[str, str] = {
     "W0517": "An inductive relation is used in the rules of one that is declared before it.",
     "W0518": "A message's attribute is written as in protocols; here `src` and `dst` are functions.",
     "W0519": "An invariant takes the name of a built-in property.",
+    "W0520": "An axiom speaks about something that transitions change.",
     # W06xx: scopes, links, mutants, expectations
     "W0601": "A scope of this name does not exist for the protocol.",
     "W0602": "The number of processes, sends, faults or ticks is out of range.",

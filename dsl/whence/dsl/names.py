@@ -36,7 +36,6 @@ class LocalName:
 
 
 Locals: TypeAlias = Mapping[str, LocalName]
-NO_LOCALS: Locals = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,168 @@
+"""A link, `conforms PROTOCOL to MACHINE`, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whence.dsl import ir, syntax
+from whence.dsl.check_binders import introduce
+from whence.dsl.check_expectations import Exploration, check_expectations
+from whence.dsl.check_expressions import ExpressionChecker
+from whence.dsl.diagnostics import did_you_mean
+from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
+from whence.dsl.reporter import Reporter
+from whence.dsl.types import MESSAGE, PROCESS, Type
+from whence.dsl.workload import Settings
+
+_REQUIRED = ("causal_send", "deliver")
+
+
+def check_link(
+    conforms: syntax.Conforms,
+    protocol: ir.Protocol | None,
+    machine: ir.Machine | None,
+    scopes: Mapping[str, ir.Scope | None],
+    settings: Mapping[str, Settings | None],
+    reporter: Reporter,
+) -> ir.Link | None:
+    """The typed link; None if it, its protocol or its machine is erroneous.
+
+    `scopes` and `settings` are those of the protocol, by name. A link that names none is checked in all of them.
+    """
+    before = reporter.errors
+    name = conforms.protocol.text
+    for scope in conforms.scopes:
+        if scope.text not in scopes:
+            reporter.error(
+                "W0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
+            )
+    chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
+    expects = check_expectations(
+        conforms.expects, reporter, "link", set(), f"link `{conforms.name.text}`", Exploration(name, settings, {})
+    )
+    _check_once_each(conforms, reporter)
+    _check_required(conforms, reporter)
+    if protocol is None or machine is None:
+        return None
+    clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
+    if reporter.errors > before:
+        return None
+    return ir.Link(
+        conforms.name.text,
+        protocol,
+        machine,
+        tuple(clause for clause in clauses if clause is not None),
+        tuple(scope for scope in chosen if scope is not None),
+        expects,
+        doc=conforms.doc,
+        span=conforms.span,
+    )
+
+
+def _event(clause: syntax.Clause) -> str:
+    return clause.event if clause.kind is None else f"{clause.event} {clause.kind.text}"
+
+
+def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
+    first: dict[str, syntax.Clause] = {}
+    for clause in conforms.clauses:
+        earlier = first.setdefault(_event(clause), clause)
+        if earlier is not clause:
+            reporter.error(
+                "W0608",
+                clause.span,
+                f"a second clause for `{_event(clause)}`",
+                f"the first is on line {earlier.span.line}; an event is one transition",
+            )
+
+
+def _check_required(conforms: syntax.Conforms, reporter: Reporter) -> None:
+    """Causal sends and deliveries are these very transitions: happens-before is the same on both sides."""
+    clauses = {clause.event: clause for clause in conforms.clauses if clause.event in _REQUIRED}
+    for event in _REQUIRED:
+        written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else "`deliver m is deliver(m)`"
+        if event not in clauses:
+            reporter.error("W0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
+        elif clauses[event].transition.text != event:
+            reporter.error(
+                "W0609",
+                clauses[event].transition.span,
+                f"`{event}` is the transition `{event}` in every link, not `{clauses[event].transition.text}`",
+                f"write {written}",
+            )
+
+
+def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, reporter: Reporter) -> ir.Clause | None:
+    parameters = _pattern(clause, protocol, reporter)
+    transitions = {transition.name: transition for transition in machine.transitions}
+    transition = transitions.get(clause.transition.text)
+    if transition is None:
+        reporter.error(
+            "W0606",
+            clause.transition.span,
+            f"machine `{machine.name}` has no transition `{clause.transition.text}`",
+            *did_you_mean(clause.transition.text, transitions),
+        )
+    checker = _checker(protocol, reporter)
+    types: list[Type | None] = [None] * len(clause.parameters)
+    if parameters is not None:
+        types = [parameter.type for parameter in parameters]
+    bound = list(zip(clause.parameters, types, strict=True))
+    if clause.peer is not None:
+        bound.append((clause.peer, PROCESS))
+    for name, type_ in bound:
+        checker = checker.within({name.text: introduce(checker, name, type_, "parameter")})
+    arguments = checker.arguments(
+        f"transition `{clause.transition.text}`",
+        clause.arguments,
+        None if transition is None else transition.parameters,
+        clause.transition.span,
+    )
+    if parameters is None or arguments is None:
+        return None
+    return ir.Clause(
+        clause.event,
+        clause.kind.text if clause.kind is not None else None,
+        parameters,
+        clause.peer.text if clause.peer is not None else None,
+        clause.transition.text,
+        arguments,
+        clause.once,
+        span=clause.span,
+    )
+
+
+def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
+    types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
+    state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
+    return ExpressionChecker(Vocabulary("clause", types, {}, state), reporter, {}, {})
+
+
+def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:
+    """The names that the pattern binds, typed by the event or packet kind."""
+    declared: tuple[ir.Variable, ...] = (ir.Variable("m", MESSAGE),)
+    what = f"`{clause.event}`"
+    if clause.kind is not None:
+        kinds = {packet.name: packet for packet in protocol.packets}
+        what = f"packet `{clause.kind.text}`"
+        if clause.kind.text not in kinds:
+            reporter.error(
+                "W0204",
+                clause.kind.span,
+                f"protocol `{protocol.name}` has no packet kind `{clause.kind.text}`",
+                *did_you_mean(clause.kind.text, kinds),
+            )
+            return None
+        declared = kinds[clause.kind.text].parameters
+    given = len(clause.parameters)
+    if given > len(declared) or (given < len(declared) and not clause.rest):
+        reporter.error(
+            "W0607",
+            clause.span,
+            f"{what} has {plural(len(declared), 'parameter')}, the pattern names {given}",
+            *(("`...` at the end of the pattern leaves the rest unnamed",) if given < len(declared) else ()),
+        )
+        return None
+    return tuple(
+        ir.Variable(name.text, parameter.type) for name, parameter in zip(clause.parameters, declared, strict=False)
+    )

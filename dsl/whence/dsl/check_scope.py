@@ -1,0 +1,75 @@
+"""A scope, checked and typed."""
+
+from __future__ import annotations
+
+from whence.dsl import ir, syntax
+from whence.dsl.check_expectations import Exploration, check_expectations
+from whence.dsl.check_protocol import LIVENESS, PROTOCOL_PROPERTIES
+from whence.dsl.names import listed
+from whence.dsl.reporter import Reporter
+from whence.dsl.workload import Settings, build_workload, overridden, silent_senders
+
+
+def expectable(protocol: syntax.Protocol) -> set[str]:
+    """What an expectation about the protocol in a scope can name."""
+    invariants = {
+        formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
+    }
+    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *invariants}
+
+
+def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:
+    """The typed scope and its settings; None if anything in it is erroneous."""
+    before = reporter.errors
+    settings = overridden({}, scope.settings)
+    workload = build_workload(settings, scope.name.span, reporter)
+    if workload is None:
+        return None
+    name = protocol.name.text
+    expects = check_expectations(
+        scope.expects,
+        reporter,
+        "scope",
+        expectable(protocol),
+        f"protocol `{name}`",
+        Exploration(name, {scope.name.text: settings}, settings),
+    )
+    if reporter.errors > before:
+        return None
+    _warn(scope, protocol, settings, workload, reporter)
+    typed = ir.Scope(scope.name.text, name, workload, expects, doc=scope.doc, span=scope.span)
+    return typed, settings
+
+
+def _warn(
+    scope: syntax.Scope,
+    protocol: syntax.Protocol,
+    settings: Settings,
+    workload: ir.Workload,
+    reporter: Reporter,
+) -> None:
+    words = {word.text for word in protocol.network}
+    for setting, number, word in (
+        ("duplicates", workload.duplicates, "duplicating"),
+        ("losses", workload.losses, "lossy"),
+    ):
+        if number and word not in words:
+            reporter.warning(
+                "W0909",
+                settings[setting].span,
+                f"`{setting}`, but the network of `{protocol.name.text}` is not `{word}`",
+                "the scope is explored all the same: with faults that the protocol does not have to stand",
+            )
+    if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
+        reporter.warning(
+            "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
+        )
+    silent = silent_senders(settings, workload)
+    if silent:
+        reporter.warning(
+            "W0912",
+            settings["destinations"].span,
+            f"no destinations for {listed(str(process) for process in silent)}: it sends nothing"
+            if len(silent) == 1
+            else f"no destinations for {listed(str(process) for process in silent)}: they send nothing",
+        )
