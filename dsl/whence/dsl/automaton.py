@@ -59,7 +59,7 @@ def after(table: Table, stack: list[int], terminal: str) -> list[int] | None:
         if goto is None:
             return None
         stack.append(goto[1])
-        if terminal == "$END" and len(stack) == 2 and not isinstance(goto[1], int):
+        if terminal == "$END" and len(stack) == 2:  # the whole declaration is reduced to one symbol
             return stack
 
 

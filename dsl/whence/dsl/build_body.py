@@ -1,8 +1,9 @@
 """From the reductions of the grammar to syntax trees: types, expressions and statements.
 
-There is one method for each rule of `grammar.lark`; `build.py` has those of the declarations. A method gets the children of its rule, words included, and returns a node (or one of the few helpers
-below, which the method of an enclosing rule takes apart). What the grammar lets through but the language
-does not have is reported here, and something harmless stands in for it.
+There is one method for each rule of `grammar.lark`; `build.py` has those of the declarations. A method
+gets the children of its rule, words included, and returns a node, or one of the few helpers below, which
+the method of an enclosing rule takes apart. What the grammar lets through but the language does not have
+is reported here, and something harmless stands in for it.
 """
 
 from __future__ import annotations

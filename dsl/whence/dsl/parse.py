@@ -230,7 +230,8 @@ def _leave_out(
 ) -> int | None:
     """Leave out the line at fault with its block, or the block around it; where to go on, None if nowhere."""
     if words[index].type == "INDENT":
-        return end_of_unit(words, index)
+        del words[index : end_of_unit(words, index)]
+        return index
     start: int | None = start_of_line(words, index)
     while start is not None and start > 0:
         automaton.stack = starts[start]

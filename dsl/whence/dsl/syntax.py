@@ -565,7 +565,10 @@ class Clause(Node):
 
 @dataclass(frozen=True, slots=True)
 class Conforms(Declaration):
-    """`conforms PROTOCOL to MACHINE:`; its name is `PROTOCOL to MACHINE`. `scopes`: `in NAME, ...`, where it is checked."""
+    """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
+
+    `scopes` says where it is checked.
+    """
 
     protocol: Name
     machine: Name

@@ -219,7 +219,7 @@ class _Case:
     def indentation(self) -> Slip | None:
         if self.kind != "INDENT":
             return None
-        note = "a block starts after a line that ends with `:`; a formula goes on with an operator at the start of the line"
+        note = "a block starts after a line that ends with `:`; a formula goes on with an operator at the line's start"
         return self.fault(
             "W0106",
             "this line is indented deeper than the one above",

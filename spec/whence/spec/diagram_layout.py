@@ -14,7 +14,8 @@ from whence.spec.diagram_highlight import Highlight
 from whence.spec.events import Deliver, Execution, Receive, Send
 
 NUDGE: Final = 0.4
-WIDTH_COUNTS: Final = 0.6
+WIDTH_COUNTS: Final = 0.5
+COLOUR_COUNTS: Final = 5
 NUDGES: Final = 60
 CLEARANCE: Final = 0.36
 
@@ -90,11 +91,14 @@ def place(execution: Execution, highlight: Highlight | None = None) -> Layout:
     at_once = delivered_on_arrival(execution)
     delays: dict[int, float] = {}
     layout = best = _place(execution, highlight, at_once, delays)
-    least = len(_clashes(best)) + WIDTH_COUNTS * best.columns
-    for _ in range(min(NUDGES, 20_000 // (len(execution.events) + 1))):
-        clashes = _clashes(layout)
-        if len(clashes) + WIDTH_COUNTS * layout.columns < least:
-            least, best = len(clashes) + WIDTH_COUNTS * layout.columns, layout
+    least: float | None = None
+    for _ in range(max(1, min(NUDGES, 20_000 // (len(execution.events) + 1)))):
+        clashes = sorted(_clashes(layout), key=lambda arrow: not _is_coloured(arrow, highlight))
+        cost = WIDTH_COUNTS * layout.columns + sum(
+            COLOUR_COUNTS if _is_coloured(arrow, highlight) else 1 for arrow in clashes
+        )
+        if least is None or cost < least:
+            least, best = cost, layout
         if not clashes:
             break
         end = clashes[0].end
@@ -102,6 +106,10 @@ def place(execution: Execution, highlight: Highlight | None = None) -> Layout:
         delays[end.event_index] = delays.get(end.event_index, 0.0) + NUDGE
         layout = _place(execution, highlight, at_once, delays)
     return best
+
+
+def _is_coloured(arrow: Arrow, highlight: Highlight | None) -> bool:
+    return highlight is not None and highlight.role(arrow.message) != "plain"
 
 
 def _place(

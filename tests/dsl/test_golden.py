@@ -1,0 +1,54 @@
+"""Every code shows in a fixture named after it: what is said about a faulty text, word by word.
+
+`WHENCE_GOLDEN=write` rewrites the expected texts; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from whence.dsl.diagnostics import CODES, Diagnostic, render_all, render_catalogue
+from whence.dsl.elaborate import elaborate
+from whence.dsl.parse import decode, parse
+
+GOLDEN = Path(__file__).parent / "golden"
+FIXTURES = sorted(GOLDEN.glob("W*.whence"))
+# A fixture would be a megabyte; `test_parse.py` has these.
+WITHOUT_FIXTURE = {"W0150"}
+
+
+def diagnose(data: bytes, file: str) -> tuple[str, tuple[Diagnostic, ...]]:
+    text, diagnostics = decode(data, file)
+    if text is None:
+        return data.decode("utf-8", "replace"), diagnostics
+    tree, diagnostics = parse(text, file)
+    if tree is not None:
+        _, later = elaborate(tree, file)
+        diagnostics += later
+    return text, diagnostics
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda path: path.stem)
+def test_diagnostics_of_fixture(fixture: Path) -> None:
+    text, diagnostics = diagnose(fixture.read_bytes(), fixture.name)
+    rendered = render_all(diagnostics, text)
+    expected = fixture.with_suffix(".txt")
+    if os.environ.get("WHENCE_GOLDEN") == "write":
+        expected.write_text(rendered, encoding="utf-8")
+    assert diagnostics, "a fixture shows a fault"
+    assert diagnostics[0].code == fixture.name[:5]
+    assert rendered == expected.read_text(encoding="utf-8")
+
+
+def test_every_code_has_a_fixture() -> None:
+    shown = {fixture.name[:5] for fixture in FIXTURES}
+    assert shown | WITHOUT_FIXTURE == set(CODES)
+
+
+def test_catalogue_page_is_current() -> None:
+    page = Path(__file__).parents[2] / "docs" / "errors.md"
+    if os.environ.get("WHENCE_GOLDEN") == "write":
+        page.write_text(render_catalogue(), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == render_catalogue()
