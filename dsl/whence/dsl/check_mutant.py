@@ -14,7 +14,7 @@ from whence.dsl.check_scope import expectable
 from whence.dsl.machine_builtins import MACHINE_PROPERTIES
 from whence.dsl.reporter import Reporter
 
-Part = TypeVar("Part", syntax.StateVar, syntax.Handler, syntax.Procedure, syntax.Transition, syntax.Formula)
+Part = TypeVar("Part", bound=syntax.Node)
 
 
 def check_mutant(
