@@ -43,11 +43,16 @@ Emission: TypeAlias = Sent | Delivered
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition that a step evaluated: where, what it gave, and the values that it was computed from."""
+    """A condition that a step evaluated: where, what it gave, and the values that it was computed from.
+
+    `emitted` is how much the step had emitted by then; `locals` are the values of parameters and lets.
+    """
 
     statement: ir.If | ir.While
     outcome: bool
     values: tuple[tuple[str, Value, Type], ...]
+    emitted: int = 0
+    locals: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(slots=True)
@@ -178,7 +183,8 @@ def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
                     values.append((text, term(frame), type_))
                 except Fault:
                     continue
-            frame.guards.append(Guard(statement, bool(outcome), tuple(values)))
+            bound = tuple(frame.locals.items())
+            frame.guards.append(Guard(statement, bool(outcome), tuple(values), len(frame.emitted), bound))
         return outcome
 
     return evaluate
