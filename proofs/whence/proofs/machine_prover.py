@@ -12,7 +12,7 @@ from typing import Any
 
 from whence.dsl import ir, machine_builtins
 from whence.proofs.countermodel import Counterexample
-from whence.proofs.discharge import Discharge, Note, Options, discharge_all, level_of, solver_facts
+from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
 from whence.proofs.formula import Unsupported
 from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
 from whence.proofs.machine_counterexample import run_counterexample
@@ -205,7 +205,3 @@ def _fall_text(fall: Fall) -> str:
     without = f" (after {', '.join(fall.after)} had fallen: it rests on them)" if fall.after else ""
     return f"{fall.reason}{without}{shown}"
 
-
-def disagreements(discharges: Iterable[Discharge]) -> tuple[str, ...]:
-    """The obligations about which solvers contradict each other."""
-    return tuple(each.obligation.name for each in discharges if each.disagreement)

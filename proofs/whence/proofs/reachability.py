@@ -46,7 +46,7 @@ class Run:
     steps: tuple[tuple[Action, tuple[int, ...]], ...]
 
     def states(self) -> tuple[Structure, ...]:
-        """The structures before the first and after each step. Raises: CrossCheckError for a step that is not enabled."""
+        """The structures before the first and after each step. Raises: CrossCheckError where a guard is false."""
         states = [self.start]
         for action, arguments in self.steps:
             if not enabled(action, arguments, states[-1]):

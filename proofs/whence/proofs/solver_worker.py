@@ -3,7 +3,8 @@
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
 - `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable?
-- `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}], "minimise": [...]}`:
+- `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
+  "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
   answered with values of all constants. `minimise` names truth values to make false, as many as can be, one after
   another: the model is then minimal (no subset of its true facts will do).

@@ -55,8 +55,8 @@ def counterexample(
     occurrences = _occurrences(structure)
     names = names_of(structure, [event.message for event in occurrences if event.rank == 0])
     timelines = {
-        names.processes[process]: [_event_text(event, structure, names) for event in occurrences if event.process == process]
-        for process in names.processes
+        label: [_event_text(event, structure, names) for event in occurrences if event.process == process]
+        for process, label in names.processes.items()
     }
     execution = _execution(occurrences, structure, names)
     failures, instances = _failures(violated, structure, names)

@@ -166,7 +166,9 @@ def _avoid(expr: ir.Expr, taken: Collection[str]) -> ir.Expr:
                 ir.Bound(bound.type, renamed.get(bound.name, bound.name), bound.domain) for bound in expr.variables
             )
             values: dict[str, ir.Expr] = {
-                bound.name: ir.Local(bound.type, renamed[bound.name]) for bound in expr.variables if bound.name in renamed
+                bound.name: ir.Local(bound.type, renamed[bound.name])
+                for bound in expr.variables
+                if bound.name in renamed
             }
             expr = ir.Quantified(expr.type, expr.kind, bounds, substitute(expr.body, values))
     return map_children(expr, lambda part: _avoid(part, taken))
