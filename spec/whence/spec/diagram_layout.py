@@ -109,7 +109,9 @@ def place(execution: Execution, highlight: Highlight | None = None) -> Layout:
 
 
 def _is_coloured(arrow: Arrow, highlight: Highlight | None) -> bool:
-    return highlight is not None and highlight.role(arrow.message) != "plain"
+    if highlight is None or highlight.role(arrow.message) == "plain":
+        return False
+    return arrow.destination == highlight.process or arrow.message in highlight.chain[:-1]
 
 
 def _place(
