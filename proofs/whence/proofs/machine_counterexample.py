@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from whence.dsl import ir
-from whence.dsl.types import Sort
+from whence.dsl.types import MESSAGE
 from whence.proofs.countermodel import (
     Counterexample,
     Names,
@@ -73,7 +73,8 @@ def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula)
     states = run.states()
     names = _names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)
-    lines = [_given(machine, run.start, names)]
+    given = _given(machine, run, names)
+    lines = ["  " + given]
     steps = []
     for number, (action, arguments) in enumerate(run.steps, 1):
         changed = changes(symbols(machine), states[number - 1], states[number], names)
@@ -87,7 +88,7 @@ def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula)
     execution = _execution(run, names)
     facts = {
         "kind": "run",
-        "given": _given(machine, run.start, names),
+        "given": given,
         "steps": steps,
         "violated": {violated.name: instance or {}},
         "execution": execution_json(execution),
@@ -106,11 +107,24 @@ def _call(action: Action, arguments: tuple[int, ...], names: Names) -> str:
     return f"{action.name}({', '.join(named.values())})"
 
 
-def _given(machine: ir.Machine, start: Structure, names: Names) -> str:
-    """The values that the run starts from, where they are not false or 0."""
-    functions = [symbol for symbol in symbols(machine) if isinstance(symbol.result, Sort)]
-    others = [symbol for symbol in symbols(machine) if not isinstance(symbol.result, Sort)]
-    return "  given: " + ", ".join((*fact_lines(functions, start, names), *fact_lines(others, start, names)))
+def _given(machine: ir.Machine, run: Run, names: Names) -> str:
+    """The values that the run starts from, where they are not false or 0, of the messages that take part."""
+    idle = set(names.messages) - {value for action, arguments in run.steps for value in _messages(action, arguments)}
+    tables = {
+        symbol.name: {
+            key: value
+            for key, value in run.start.tables[symbol.name].items()
+            if not any(p.type == MESSAGE and item in idle for item, p in zip(key, symbol.parameters, strict=True))
+        }
+        for symbol in symbols(machine)
+    }
+    start = Structure(run.start.universe, tables)
+    return "given: " + ", ".join(fact_lines(symbols(machine), start, names))
+
+
+def _messages(action: Action, arguments: tuple[int, ...]) -> list[int]:
+    """The messages among the arguments."""
+    return [value for value, p in zip(arguments, action.parameters, strict=True) if p.type == MESSAGE]
 
 
 def _names_by_send_order(run: Run) -> Names:
