@@ -82,7 +82,11 @@ def kind_in_place(
         if text == "forall" and "EACH" in row and update_colon(words, index) is not None:
             return "EACH"
         keyword = keywords.get(text)
-        return keyword if keyword is not None and (keyword in row or text in RESERVED) else "NAME"
+        if keyword is None or (keyword not in row and text not in RESERVED):
+            return "NAME"
+        # A row says what can stand here after other reductions; where both could, look closer.
+        both = "NAME" in row and text not in RESERVED
+        return "NAME" if both and after(table, stack, keyword) is None else keyword
     if symbol == "COLON":
         return "EACH_COLON" if kind == "EACH_COLON" else symbol
     if symbol == "DOT" and "FULL_STOP" in row:

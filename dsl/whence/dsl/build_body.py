@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from lark import Transformer
 
 from whence.dsl import syntax
-from whence.dsl.diagnostics import Diagnostic
+from whence.dsl.diagnostics import Diagnostic, nearest
 from whence.dsl.lines import Word, span_of
 from whence.dsl.precedence import span_over, tree_of
 from whence.dsl.syntax import Name, Node, Span
@@ -306,7 +306,8 @@ class BodyBuilder(Transformer[Word, Any]):
             case syntax.Variable("self" | "_"):
                 note = ""
             case syntax.Variable(name):
-                note = f"a call has parentheses: `{name}()`"
+                near = nearest(name, ("return", "pass"))
+                note = f"a call has parentheses: `{name}()`" if near is None else f"did you mean `{near}`?"
             case syntax.FieldAccess(_, method):
                 note = f"a change of state has parentheses: `.{method.text}()`"
             case _:

@@ -126,6 +126,8 @@ _WORDS = re.compile(
       | (?P<other>.)""",
     re.VERBOSE,
 )
+# A top-level declaration within a documentation string shows that it was left open.
+_DECLARATION = re.compile(r"^(?:theory|theorem|machine|protocol|scope|conforms|mutant) [A-Za-z_].*:[ ]*$", re.MULTILINE)
 
 
 class Word(Token):
@@ -296,14 +298,12 @@ class _Reader:
     def doc(self, position: int, column: int) -> int:
         """A documentation string; returns the position behind it."""
         end = self.text.find('"""', position + 3)
-        if end < 0:
-            self.fault(
-                "W0110",
-                "this documentation string is not closed",
-                self.here(column, 3),
-                'a documentation string ends with `"""`',
-            )
-            return len(self.text)
+        if end < 0 or _DECLARATION.search(self.text, position, end):
+            note = 'a documentation string ends with `"""`'
+            self.fault("W0110", "this documentation string is not closed", self.here(column, 3), note)
+            end = self.text.find("\n", position)
+            self.add("DOC", "", column, width=3)
+            return end if end >= 0 else len(self.text)
         if len(self.words) == self.physical_start:
             self.begin_line('"""', column)
         raw = self.text[position + 3 : end]
@@ -335,7 +335,7 @@ class _Reader:
         title = unicodedata.name(value, "no name").lower()
         shown = f"`{value}`" if value.isprintable() and not value.isspace() else "an invisible character"
         note = "names are made of ASCII letters, digits and `_`" if value.isalpha() else None
-        if value == "'":
+        if value in ("'", "′"):
             note = "names have no primes: write `m2` or `m_next`"
         self.fault("W0102", f"{shown} (U+{ord(value):04X}, {title}) is not used here", self.here(column, 1), note)
 

@@ -16,7 +16,7 @@ from lark.exceptions import UnexpectedToken
 
 from whence.dsl.automaton import Automaton, Table, kind_in_place, update_colon
 from whence.dsl.build import Builder
-from whence.dsl.diagnostics import Diagnostic, did_you_mean, in_reading_order
+from whence.dsl.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
 from whence.dsl.grammar import keywords, load_parser
 from whence.dsl.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from whence.dsl.syntax import File, Node, Span, TopLevel
@@ -152,10 +152,19 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
         message = f"`{first}` begins no declaration"
         kinds = "a file is made of: " + ", ".join(TOP_LEVEL)
         notes = (*did_you_mean(str(first), TOP_LEVEL), kinds)
-        return None, [Diagnostic("W0114", "error", message, file, span_of(first), notes)]
+        fault = Diagnostic("W0114", "error", message, file, span_of(first), notes)
+        near = nearest(str(first), TOP_LEVEL)
+        if near is None:
+            return None, [fault]
+        place = fault.span
+        words[0] = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        words.pop()
+        return None, [fault, *_declaration(words, grammar, file)[1]]
     tree = _build(words, grammar)
     if tree is None:
-        return None, _faults_in(words, grammar, file)
+        faults = _faults_in(words, grammar, file)
+        _build(words, grammar)  # what the builder has to say of the words as mended
+        return None, faults
     deepest = _deepest(tree)
     if deepest is not None:
         note = f"at most {MAX_DEPTH} levels are read; name parts of it, or split it"

@@ -143,9 +143,9 @@ class _Case:
 
     def slip(self) -> Slip:
         rules = (
-            self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.foreign, self.misspelt,
-            self.quantifier, self.colon, self.verdict, self.sender, self.receiver, self.connection, self.type_,
-            self.name, self.expression, self.number, self.separator, self.leftover,
+            self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.place_or_act, self.foreign,
+            self.misspelt, self.quantifier, self.colon, self.verdict, self.sender, self.receiver, self.connection,
+            self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
         )  # fmt: skip
         for rule in rules:
             slip = rule()
@@ -266,6 +266,20 @@ class _Case:
             return self.mended(slip, "=", "EQUAL", replacing=True)
         return None
 
+    def place_or_act(self) -> Slip | None:
+        """A line that begins with an expression: it assigns to no place, or does nothing."""
+        if not (self.index == self.start and "LET" in self.accepted) and not {"ASSIGN", "NEWLINE"} <= self.accepted:
+            return None
+        rest = self.rest_of_line()
+        operators = {"PLUS", "MINUS", "AND", "OR", "IS", "IN", "NOT", "LESS", "MORE", "AT_MOST", "AT_LEAST"}
+        if self.kind not in operators | {"NUMBER", "LPAR", "LBRACE", "TRUE", "FALSE", "NONE", "EMPTY", "EXISTS"}:
+            return None
+        at = span_of(self.first)
+        if ":=" in rest:
+            note = "a place is a variable, or a field or entry of one: `x`, `x.f`, `x[k]`"
+            return self.fault("W0122", "this is not a place that can be assigned to", at=at, note=note)
+        return self.fault("W0124", "a value by itself does nothing", at=at)
+
     def quantifier(self) -> Slip | None:
         if self.kind == "FORALL" and "LET" in self.accepted:
             if ":=" in self.rest_of_line():
@@ -298,27 +312,19 @@ class _Case:
         text = str(self.first)
         if self.first.type in (*_STRUCTURE, "DOC", "NUMBER", "$END") or text in SYMBOLS:
             return None
-        choices = self.keywords_of(self.openers - {"ELSE"})
-        if self.index == self.start:
-            if "NAME" in self.accepted or not choices:
-                return None
-            known = text in self.automaton.keywords
-            message = f"`{text}` cannot stand here" if known else f"`{text}` begins no line here"
-            notes = (*did_you_mean(text, choices), "here can stand: " + ", ".join(f"`{word}`" for word in choices))
-            slip = self.fault("W0114", message, notes=notes)
-            near = nearest(text, choices)
-            return slip if near is None or known else self.mended(slip, near, "WORD", replacing=True)
-        near = nearest(text, choices)
-        if (
-            self.index - self.start > 2
-            or near is None
-            or text in choices
-            or self.automaton.keywords.get(text) in self.openers
-        ):
+        choices = self.keywords_of(self.openers - {"ELSE", "TRUE", "FALSE", "NONE", "EMPTY"})
+        offset = self.index - self.start
+        if not choices or offset > 2 or text in choices or (offset == 0 and "NAME" in self.accepted):
             return None
-        slip = self.fault(
-            "W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=(f"did you mean `{near}`?",)
-        )
+        near = nearest(text, choices)
+        here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
+        if text in self.automaton.keywords:
+            notes = (*did_you_mean(text, choices), here)
+            return self.fault("W0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
+        if near is None:
+            return self.fault("W0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
+        notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
+        slip = self.fault("W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
         word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
         return Slip(slip.diagnostic, (word,), (self.start, 1))
@@ -344,13 +350,14 @@ class _Case:
             return None
         if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
             return self.fault("W0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
-        return self.fault(
-            "W0116", f"`to` is missing before {self.found()}", note="write `map K to V`, `function f: A to B`"
-        )
+        note = "write `map K to V`" if "map" in map(str, self.words[self.start : self.index]) else ""
+        return self.fault("W0116", f"`to` is missing before {self.found()}", note=note)
 
     def connection(self) -> Slip | None:
-        wanted = [terminal for terminal in _CONNECTING if terminal in self.accepted]
-        if not wanted or ("AND" in self.accepted and wanted[0] not in ("THEN", "ELSE")) or "LET" in self.accepted:
+        in_formula = "AND" in self.accepted  # there, `in` and `is` are operators
+        candidates = ("THEN", "ELSE") if in_formula else _CONNECTING
+        wanted = [terminal for terminal in candidates if terminal in self.accepted]
+        if not wanted or "LET" in self.accepted:
             return None
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
@@ -367,12 +374,16 @@ class _Case:
             message = f"`:` is missing between `{self.before}` and its type"
         elif ":" in self.rest_of_line():
             return None
-        elif self.kind in ("NAME", "SET", "QUEUE", "MAP", "OPTION", "SLIDING") and self.index - self.start == 1:
-            message = f"`:` is missing after `{self.before}`"
+        elif self.takes_type_after_colon():
+            message = f"`:` is missing between `{self.before}` and its type"
         else:
             message = f"`:` is missing at the end of this `{self.first}` line"
         slip = self.fault("W0103", message, at=self.behind(self.before))
         return self.mended(slip, ":", "COLON", replacing=False)
+
+    def takes_type_after_colon(self) -> bool:
+        table, stack = self.automaton.table, after(self.automaton.table, self.automaton.stack, "COLON")
+        return stack is not None and after(table, stack, "SLIDING") is not None
 
     def type_(self) -> Slip | None:
         if "SLIDING" not in self.accepted:

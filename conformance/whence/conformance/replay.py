@@ -1,0 +1,264 @@
+"""Replay of a case in the protocol's interpreter, step by step beside the subject.
+
+After each input the subject's commands have to be the interpreter's emissions, in order: the same packet kind to the
+same process with the same application message, or the delivery of the same message. Metadata is not compared, for an
+implementation may represent it otherwise; but each packet of the subject is paired with the protocol's packet, and
+when the one arrives, the interpreter receives the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
+
+from whence.conformance.guards import DecidingGuard, GuardFinder, Wanted
+from whence.dsl import ir
+from whence.dsl.execute import Delivered, Emission, Sent
+from whence.dsl.interpreter import Interpreter, LocalState, Step
+from whence.dsl.values import Fault, Message, Packet, show
+
+REMEMBERED: Final = 200_000
+"""Steps that a replay remembers, before it forgets them all."""
+
+Signature: TypeAlias = tuple[tuple[Any, ...], ...]
+"""For each emission: (destination, packet kind, carried message or None), or (message,) for a delivery."""
+
+Input: TypeAlias = tuple[int, ...]
+"""(number, destination) for a causal send, (packet,) for an arrival, () for a timer."""
+
+
+class Expected(NamedTuple):
+    """What the protocol does in a step.
+
+    Attributes:
+        state: the number of the process's state after it.
+        signature: what it emits.
+        shadows: the numbers of the packets among the emissions; -1 for a delivery.
+        fault: why the protocol's text has no such step, or None.
+        input: what the step was taken for.
+    """
+
+    state: int
+    signature: Signature
+    shadows: tuple[int, ...]
+    fault: str | None
+    input: Input
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where the subject and its protocol part.
+
+    Attributes:
+        process: who took the step.
+        input: what it was taken for.
+        expected: what the protocol does at this point, or None for nothing (more).
+        got: what the subject did, or None for nothing (more).
+        matched: how many events were the same before: inputs, packets sent, deliveries.
+        guard: the condition of the protocol that decided, where one did.
+        fault: what the protocol's own text makes impossible, or None.
+    """
+
+    process: int
+    input: str
+    expected: str | None
+    got: str | None
+    matched: int
+    guard: DecidingGuard | None
+    fault: str | None = None
+
+    def __str__(self) -> str:
+        if self.fault is not None:
+            said = f"the protocol cannot take this step: {self.fault}"
+        else:
+            said = f"the protocol {self.expected or 'does nothing'}, the subject {self.got or 'does nothing'}"
+        decided = "" if self.guard is None else f"; {self.guard}"
+        return f"process {self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
+
+
+@dataclass(slots=True)
+class Replay:
+    """A protocol among `processes` processes, ready to be replayed. It remembers steps from case to case."""
+
+    protocol: ir.Protocol
+    processes: int
+    _interpreter: Interpreter = field(init=False)
+    _finder: GuardFinder = field(init=False)
+    _carries: dict[str, int | None] = field(init=False)
+    _states: list[LocalState] = field(init=False, default_factory=list)
+    _state_numbers: dict[LocalState, int] = field(init=False, default_factory=dict)
+    _packets: list[Packet] = field(init=False, default_factory=list)
+    _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int, Input], Expected] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._interpreter = Interpreter(self.protocol, self.processes)
+        self._finder = GuardFinder(self.protocol)
+        self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
+
+    def begin(self) -> Lockstep:
+        """A new case."""
+        if len(self._steps) > REMEMBERED:
+            for table in (self._steps, self._states, self._state_numbers, self._packets, self._packet_numbers):
+                table.clear()
+        states = [self._number(self._interpreter.initial(process)) for process in range(self.processes)]
+        return Lockstep(self, states)
+
+    def expected(self, process: int, state: int, given: Input) -> Expected:
+        """What the protocol does, from the state of that number."""
+        key = (process, state, given)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._take(process, state, given)
+        return known
+
+    def explain(self, process: int, state: int, expected: Expected, got: Signature, matched: int) -> Divergence:
+        """Why the protocol does not do what the subject did."""
+        title = self._title(expected.input)
+        if expected.fault is not None:
+            return Divergence(process, title, None, None, matched, None, expected.fault)
+        step = self._run(process, state, expected.input, observe=True)
+        position = 0
+        for wanted, shown in zip(expected.signature, got, strict=False):
+            if wanted != shown:
+                break
+            position += 1
+        here = step.emissions[position] if position < len(step.emissions) else None
+        there = got[position] if position < len(got) else None
+        guard = None
+        if there is not None:
+            guard = self._finder.preventing(step.guards, _wanted(there), position)
+        if guard is None and here is not None:
+            guard = self._finder.allowing(step.guards, _wanted(expected.signature[position]), position)
+        return Divergence(
+            process,
+            title,
+            None if here is None else self._show_emission(here),
+            None if there is None else _show_command(there),
+            matched + position,
+            guard,
+        )
+
+    def _take(self, process: int, state: int, given: Input) -> Expected:
+        try:
+            step = self._run(process, state, given, observe=False)
+        except Fault as fault:
+            return Expected(state, (), (), str(fault), given)
+        signature: list[tuple[Any, ...]] = []
+        shadows: list[int] = []
+        for emission in step.emissions:
+            match emission:
+                case Sent(kind, arguments, to):
+                    position = self._carries[kind]
+                    carried = None if position is None else arguments[position].name
+                    signature.append((to, kind, carried))
+                    shadows.append(self._packet_number(Packet(kind, process, to, arguments)))
+                case Delivered(message):
+                    signature.append((message.name,))
+                    shadows.append(-1)
+                case _:
+                    assert_never(emission)
+        return Expected(self._number(step.state), tuple(signature), tuple(shadows), None, given)
+
+    def _run(self, process: int, state: int, given: Input, *, observe: bool) -> Step:
+        local = self._states[state]
+        match given:
+            case (number, destination):
+                message = Message(process, number, (destination,))
+                return self._interpreter.causal_send(process, local, message, observe=observe)
+            case (packet,):
+                return self._interpreter.receive(process, local, self._packets[packet], observe=observe)
+            case _:
+                if self._interpreter.has_timer:
+                    return self._interpreter.tick(process, local, observe=observe)
+                return Step(local, ())
+
+    def _number(self, state: LocalState) -> int:
+        number = self._state_numbers.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+        return number
+
+    def _packet_number(self, packet: Packet) -> int:
+        number = self._packet_numbers.setdefault(packet, len(self._packets))
+        if number == len(self._packets):
+            self._packets.append(packet)
+        return number
+
+    # --- words -------------------------------------------------------------------------------
+
+    def _title(self, given: Input) -> str:
+        match given:
+            case (_, destination):
+                return f"causal_send to p{destination}"
+            case (number,):
+                packet = self._packets[number]
+                return f"receive {self._show_packet(packet.kind, packet.arguments)} from p{packet.src}"
+            case _:
+                return "periodically"
+
+    def _show_emission(self, emission: Emission) -> str:
+        match emission:
+            case Sent(kind, arguments, to):
+                return f"sends {self._show_packet(kind, arguments)} to p{to}"
+            case Delivered(message):
+                return f"delivers {message.name}"
+            case _:
+                assert_never(emission)
+
+    def _show_packet(self, kind: str, arguments: tuple[Any, ...]) -> str:
+        parameters = next(known.parameters for known in self.protocol.packets if known.name == kind)
+        pairs = zip(arguments, parameters, strict=True)
+        return f"{kind}({', '.join(show(value, parameter.type) for value, parameter in pairs)})"
+
+
+@dataclass(slots=True)
+class Lockstep:
+    """The protocol's side of one case: the number of each process's state.
+
+    A step is first asked for (`causal_send`, `receive`, `tick`), then accepted, if the subject did the same.
+    """
+
+    replay: Replay
+    states: list[int]
+    matched: int = 0
+    """How many events were the same: inputs, packets sent, deliveries."""
+
+    def causal_send(self, process: int, number: int, destination: int) -> Expected:
+        """The application sends its message of that number, from 0."""
+        return self.replay.expected(process, self.states[process], (number, destination))
+
+    def receive(self, process: int, packet: int) -> Expected:
+        """The packet of that number arrives."""
+        return self.replay.expected(process, self.states[process], (packet,))
+
+    def tick(self, process: int) -> Expected:
+        """A timer fires; a protocol without timers does nothing."""
+        return self.replay.expected(process, self.states[process], ())
+
+    def accept(self, process: int, expected: Expected) -> None:
+        """The subject did what was expected."""
+        self.states[process] = expected.state
+        self.matched += 1 + len(expected.signature)
+
+    def explain(self, process: int, expected: Expected, got: Signature) -> Divergence:
+        """The subject did something else. The input itself counts as matched."""
+        return self.replay.explain(process, self.states[process], expected, got, self.matched + 1)
+
+
+def _wanted(signature: tuple[Any, ...]) -> Wanted:
+    match signature:
+        case (to, kind, _):
+            return Wanted(kind, to)
+        case _:
+            return Wanted(None)
+
+
+def _show_command(signature: tuple[Any, ...]) -> str:
+    match signature:
+        case (to, kind, None):
+            return f"sends {kind} to p{to}"
+        case (to, kind, message):
+            return f"sends {kind}({message}) to p{to}"
+        case _:
+            return f"delivers {signature[0]}"
