@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whence.dsl import ir, syntax
 from whence.dsl.check_types import resolve_type
 from whence.dsl.inference import infer_types
-from whence.dsl.names import RESERVED, LocalKind, LocalName
+from whence.dsl.names import RESERVED, LocalKind, LocalName, a
 from whence.dsl.queries import element_type
 from whence.dsl.syntax import Span
 from whence.dsl.traversal import nodes
@@ -98,7 +98,7 @@ def _binder_type(
         return None, None
     element = element_type(domain.type)
     if element is None:
-        checker.reporter.error("W0306", binder.domain.span, f"a `{domain.type}` has no elements")
+        checker.reporter.error("W0306", binder.domain.span, f"{a(domain.type)} has no elements")
     return element, domain
 
 

@@ -14,7 +14,7 @@ from whence.dsl import ir, syntax
 from whence.dsl.check_binders import check_quantified
 from whence.dsl.check_names import apply_name, resolve_at, resolve_variable
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.names import LocalName, Locals, Vocabulary, listed, plural
+from whence.dsl.names import LocalName, Locals, Vocabulary, a, here, listed, plural
 from whence.dsl.queries import ATTRIBUTES, can_be_empty, element_type, index_types, operations, queries
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
@@ -62,7 +62,7 @@ class ExpressionChecker:
             notes.append("an option holds a value as `some(...)`")
         if found.type == Collection("option", expected):
             notes.append("the value in an option is `.value`, where it is not `none`")
-        self.reporter.error("W0301", expr.span, f"this is a `{found.type}`, but a `{expected}` is expected", *notes)
+        self.reporter.error("W0301", expr.span, f"this is {a(found.type)}, but {a(expected)} is expected", *notes)
         return None
 
     def infer(self, expr: syntax.Expr, expected: Expected = None) -> ir.Expr | None:
@@ -164,7 +164,7 @@ class ExpressionChecker:
         if is_option if word == "none" else can_be_empty(expected):
             return ir.Zero(expected, span=expr.span)
         what = "an option without a value" if word == "none" else "a collection without elements"
-        self.reporter.error("W0301", expr.span, f"`{word}` is {what}, but a `{expected}` is expected")
+        self.reporter.error("W0301", expr.span, f"`{word}` is {what}, but {a(expected)} is expected")
         return None
 
     def _field(self, expr: syntax.FieldAccess) -> ir.Expr | None:
@@ -176,7 +176,7 @@ class ExpressionChecker:
         result = known.get(label)
         if result is None:
             self.reporter.error(
-                "W0206", expr.name.span, f"a `{target.type}` has no `{label}`", *_field_notes(target.type, label)
+                "W0206", expr.name.span, f"{a(target.type)} has no `{label}`", *_field_notes(target.type, label)
             )
             return None
         if isinstance(target.type, Record):
@@ -197,9 +197,9 @@ class ExpressionChecker:
         types = index_types(target.type)
         if types is None:
             self.infer(expr.key, UNKNOWN)
-            self.reporter.error("W0306", expr.span, f"a `{target.type}` takes no index", "maps and sliding arrays do")
+            self.reporter.error("W0306", expr.span, f"{a(target.type)} takes no index", "maps and sliding arrays do")
             return None
-        key = self.check(expr.key, types[0], f"the index of a `{target.type}` is a `{types[0]}`")
+        key = self.check(expr.key, types[0], f"the index of {a(target.type)} is {a(types[0])}")
         if key is None:
             return None
         if isinstance(target.type, Map):
@@ -221,12 +221,12 @@ class ExpressionChecker:
             self.reporter.error(
                 "W0302",
                 span,
-                f"{what} takes {plural(len(parameters), 'argument')}, here are {len(written)}",
+                f"{what} takes {plural(len(parameters), 'argument')}, {here(len(written))}",
                 *((f"it takes {takes}",) if parameters else ()),
             )
             return None
         found = [
-            self.check(argument, parameter.type, f"{what} takes a `{parameter.type}` here")
+            self.check(argument, parameter.type, f"{what} takes {a(parameter.type)} here")
             for argument, parameter in zip(written, parameters, strict=True)
         ]
         complete = tuple(argument for argument in found if argument is not None)
@@ -262,7 +262,7 @@ class ExpressionChecker:
                 self.reporter.error("W0304", expr.span, "the type of this `window` cannot be found out here")
             case _:
                 self.reporter.error(
-                    "W0301", expr.span, f"`window` is an empty sliding array or map, but a `{expected}` is expected"
+                    "W0301", expr.span, f"`window` is an empty sliding array or map, but {a(expected)} is expected"
                 )
         return None
 
@@ -296,7 +296,7 @@ class ExpressionChecker:
             elif label in values:
                 self.reporter.error("W0307", field.name.span, f"field `{label}` is given twice")
             value = self.check(
-                field.value, UNKNOWN if type_ is None else type_, f"field `{label}` of record `{name}` is a `{type_}`"
+                field.value, UNKNOWN if type_ is None else type_, f"field `{label}` of record `{name}` is {a(type_)}"
             )
             if type_ is not None:
                 values[label] = value
@@ -342,9 +342,9 @@ class ExpressionChecker:
         if first is None or second is None:
             return None
         if first.type != second.type:
-            a, b = (second, first) if swapped else (first, second)
+            one_type, other_type = (second.type, first.type) if swapped else (first.type, second.type)
             self.reporter.error(
-                "W0301", span, f"{what} a `{a.type}` and a `{b.type}`", "both sides have to be of one type"
+                "W0301", span, f"{what} {a(one_type)} and {a(other_type)}", "both sides have to be of one type"
             )
             return None
         return (second, first) if swapped else (first, second)
@@ -400,13 +400,13 @@ class ExpressionChecker:
         if collection is None or element is None:
             self.infer(expr.left, UNKNOWN)
             if collection is not None:
-                self.reporter.error("W0306", expr.right.span, f"a `{collection.type}` has no elements")
+                self.reporter.error("W0306", expr.right.span, f"{a(collection.type)} has no elements")
             return None
         parts = "keys" if isinstance(collection.type, Map) else "elements"
         item = self.check(
             expr.left,
             element,
-            f"the {parts} of a `{collection.type}` are `{element}`",
+            f"the {parts} of {a(collection.type)} are `{element}`",
         )
         if item is None:
             return None
@@ -424,7 +424,7 @@ class ExpressionChecker:
             test = ir.IsNone(BOOL, target, span=expr.span)
         else:
             fitting = "collections and maps can be `empty`" if expr.what == "empty" else "options can be `none`"
-            self.reporter.error("W0306", expr.span, f"a `{target.type}` is never `{expr.what}`", fitting)
+            self.reporter.error("W0306", expr.span, f"{a(target.type)} is never `{expr.what}`", fitting)
             return None
         return ir.Not(BOOL, test, span=expr.span) if expr.negated else test
 
@@ -455,5 +455,5 @@ def _field_notes(type_: Type, label: str) -> tuple[str, ...]:
             else f"its elements have `{label}`"
         )
     elif isinstance(type_, Sort) and type_ != MESSAGE:
-        notes.append(f"a `{type_}` has no fields")
+        notes.append(f"{a(type_)} has no fields")
     return tuple(notes)

@@ -23,23 +23,25 @@ def check_link(
     machine: ir.Machine | None,
     scopes: Mapping[str, ir.Scope | None],
     settings: Mapping[str, Settings | None],
+    known: bool,
     reporter: Reporter,
 ) -> ir.Link | None:
     """The typed link; None if it, its protocol or its machine is erroneous.
 
-    `scopes` and `settings` are those of the protocol, by name. A link that names none is checked in all of them.
+    `scopes` and `settings` are those of the protocol, by name; `known` says whether there is such a protocol. A link
+    that names no scopes is checked in all of them.
     """
     before = reporter.errors
     name = conforms.protocol.text
     for scope in conforms.scopes:
-        if scope.text not in scopes:
+        if scope.text not in scopes and known:
             reporter.error(
                 "W0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
             )
     chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
-    expects = check_expectations(
-        conforms.expects, reporter, "link", set(), f"link `{conforms.name.text}`", Exploration(name, settings, {})
-    )
+    exploration = Exploration(name, settings, {}) if known else None
+    of = f"link `{conforms.name.text}`"
+    expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)
     _check_required(conforms, reporter)
     if protocol is None or machine is None:

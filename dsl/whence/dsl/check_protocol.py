@@ -9,7 +9,7 @@ from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_statements import BodyChecker, Signature
 from whence.dsl.check_types import resolve_parameter, resolve_records, resolve_type
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.names import Vocabulary, declare, listed, plural
+from whence.dsl.names import Vocabulary, a, declare, here, listed, plural
 from whence.dsl.protocol_warnings import warn_of_unused
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
@@ -126,7 +126,7 @@ def _packets(
         position = labels.index(kind.carries.text)
         if signature[position].type != MESSAGE:
             reporter.error(
-                "W0411", kind.carries.span, f"`{kind.carries.text}` is a `{signature[position].type}`, not a message"
+                "W0411", kind.carries.span, f"`{kind.carries.text}` is {a(signature[position].type)}, not a message"
             )
         carried[name] = position
     return signatures, carried
@@ -163,7 +163,7 @@ def _state(
         if variable.initial is not None:
             if type_ is None:
                 continue
-            initial = checker.check(variable.initial, type_, f"`{name}` is a `{type_}`")
+            initial = checker.check(variable.initial, type_, f"`{name}` is {a(type_)}")
             if initial is not None:
                 state.append(ir.StateVariable(name, type_, initial, span=variable.span))
         elif type_ is not None:
@@ -171,7 +171,7 @@ def _state(
                 reporter.error(
                     "W0310",
                     variable.name.span,
-                    f"`{name}` needs an initial value: a `{type_}` has no zero",
+                    f"`{name}` needs an initial value: {a(type_)} has no zero",
                     f"write `{name}: {type_} = ...`, or make it an `option of {type_}`",
                 )
             state.append(ir.StateVariable(name, type_, ir.Zero(type_), span=variable.span))
@@ -242,7 +242,7 @@ def _handler_parameters(
         reporter.error(
             "W0416",
             handler.span,
-            f"{what} has {plural(len(signature), 'parameter')}, here are {len(handler.parameters)}",
+            f"{what} has {plural(len(signature), 'parameter')}, {here(len(handler.parameters))}",
             *((f"it is declared with ({has})",) if handler.kind is not None else ("write `on causal_send(m):`",)),
         )
         return [None] * len(handler.parameters)
@@ -254,7 +254,7 @@ def _handler_parameters(
             written = given.type if resolved is None else resolved
         if written != given.type:
             reporter.error(
-                "W0416", parameter.span, f"`{parameter.name.text}` is a `{given.type}` here, not a `{written}`"
+                "W0416", parameter.span, f"`{parameter.name.text}` is {a(given.type)} here, not {a(written)}"
             )
         types.append(given.type)
     return types

@@ -11,9 +11,10 @@ from whence.dsl.check_binders import introduce, is_type_name
 from whence.dsl.check_expressions import UNKNOWN, ExpressionChecker
 from whence.dsl.check_places import check_place
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.names import LocalKind, LocalName, Vocabulary, listed
+from whence.dsl.names import LocalKind, LocalName, Vocabulary, a, listed
 from whence.dsl.queries import element_type, operations, place_type
 from whence.dsl.reporter import Reporter
+from whence.dsl.show import show_expression
 from whence.dsl.syntax import Span
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Type
 
@@ -126,7 +127,7 @@ class BodyChecker:
         value = checker.check(
             statement.value,
             UNKNOWN if place is None else place.type,
-            "" if place is None else f"the place is a `{place.type}`",
+            "" if place is None else f"`{show_expression(place)}` is {a(place.type)}",
         )
         if place is None or value is None:
             return None
@@ -145,14 +146,12 @@ class BodyChecker:
             names = [one.method for one in known]
             notes = [*did_you_mean(method, names)]
             notes.append(
-                f"a `{place.type}` takes {listed(names)}" if names else "it takes no operations; assign with `:=`"
+                f"{a(place.type)} takes {listed(names)}" if names else "it takes no operations; assign with `:=`"
             )
-            self.reporter.error("W0213", statement.method.span, f"a `{place.type}` has no operation `{method}`", *notes)
+            self.reporter.error("W0213", statement.method.span, f"{a(place.type)} has no operation `{method}`", *notes)
             return None
         parameters = tuple(ir.Variable("", type_) for type_ in operation.parameters)
-        arguments = checker.arguments(
-            f"`{method}` of a `{place.type}`", statement.arguments, parameters, statement.span
-        )
+        arguments = checker.arguments(f"`{method}` of {a(place.type)}", statement.arguments, parameters, statement.span)
         if arguments is None:
             return None
         return ir.Mutate(place, operation.method, arguments, span=statement.span, label=statement.label)
@@ -193,14 +192,14 @@ class BodyChecker:
                 self.reporter.error(
                     "W0417",
                     statement.domain.span,
-                    f"the elements of a `{domain.type}` are not places",
+                    f"the elements of {a(domain.type)} are not places",
                     "`for ref` is for queues, sliding arrays, and the values of maps",
                 )
         else:
             domain = checker.infer(statement.domain)
             variable = None if domain is None else element_type(domain.type)
             if domain is not None and variable is None:
-                self.reporter.error("W0315", statement.domain.span, f"a `{domain.type}` has no elements to go through")
+                self.reporter.error("W0315", statement.domain.span, f"{a(domain.type)} has no elements to go through")
         inner = self._introduce(checker, statement.name, variable, "reference" if statement.ref else "loop")
         body = self._block(statement.body, inner)
         if variable is None or (domain is None and not everyone):

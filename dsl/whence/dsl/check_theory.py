@@ -11,7 +11,7 @@ from whence.dsl.check_symbols import SymbolTable, check_formulas
 from whence.dsl.check_types import resolve_sort
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.inference import infer_types
-from whence.dsl.names import LocalName, Vocabulary, declare, plural
+from whence.dsl.names import LocalName, Vocabulary, declare, here, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
 from whence.dsl.traversal import nodes
@@ -66,8 +66,8 @@ def _inductives(
         name = declaration.name.text
         declare(declaration.name, "relation", spans, reporter)
         later.pop(name, None)
-        _check_order(declaration, later, reporter)
-        parameters = _inductive_parameters(declaration, vocabulary, reporter)
+        in_order = _check_order(declaration, later, reporter)
+        parameters = _inductive_parameters(declaration, vocabulary, reporter) if in_order else None
         symbol = None if parameters is None else ir.Symbol(name, parameters, BOOL)
         known = {**vocabulary.symbols, name: symbol}
         vocabulary = Vocabulary("theory", vocabulary.types, known, ordered=vocabulary.ordered)
@@ -85,16 +85,16 @@ def _inductives(
     return tuple(found), vocabulary
 
 
-def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Inductive], reporter: Reporter) -> None:
-    for rule in declaration.rules:
-        for use in _uses(rule.body):
-            if use.function.text in later:
-                reporter.error(
-                    "W0517",
-                    use.function.span,
-                    f"`{use.function.text}` is declared after `{declaration.name.text}`",
-                    "an inductive relation is built from what stands before it",
-                )
+def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Inductive], reporter: Reporter) -> bool:
+    uses = [use for rule in declaration.rules for use in _uses(rule.body) if use.function.text in later]
+    for use in uses:
+        reporter.error(
+            "W0517",
+            use.function.span,
+            f"`{use.function.text}` is declared after `{declaration.name.text}`",
+            "an inductive relation is built from what stands before it",
+        )
+    return not uses
 
 
 def _uses(formula: syntax.Expr) -> list[syntax.Apply]:
@@ -229,7 +229,7 @@ def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporte
         reporter.error(
             "W0512",
             induction.relation.span,
-            f"`{name}` is between {len(relation.parameters)}, here {plural(len(induction.variables), 'variable')}",
+            f"`{name}` takes {plural(len(relation.parameters), 'variable')}, {here(len(induction.variables))}",
             f"write `by induction on {name}({', '.join(one.name for one in relation.parameters)})`",
         )
         return None

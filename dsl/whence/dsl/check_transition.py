@@ -11,7 +11,7 @@ from whence.dsl.check_types import resolve_type
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.inference import infer_types
 from whence.dsl.machine_builtins import SYMBOLS
-from whence.dsl.names import Vocabulary, declare
+from whence.dsl.names import Vocabulary, a, declare
 from whence.dsl.show import show_expression
 from whence.dsl.syntax import Span
 from whence.dsl.types import BOOL, MESSAGE, Sort, Type
@@ -87,7 +87,7 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
             type_ = resolve_type(parameter.type, checker.vocabulary.types, checker.reporter)
             if type_ is not None and not isinstance(type_, Sort):
                 report(
-                    "W0313", parameter.span, f"a parameter of a transition is a process or a message, not a `{type_}`"
+                    "W0313", parameter.span, f"a parameter of a transition is a process or a message, not {a(type_)}"
                 )
                 type_ = None
         elif name in _OF_ONE_MESSAGE:
@@ -100,7 +100,7 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
                 f"write `{parameter.name.text}: TYPE`",
             )
         if name in _OF_ONE_MESSAGE and len(transition.parameters) == 1 and type_ not in (None, MESSAGE):
-            report("W0507", parameter.span, f"the parameter of `{name}` is a message, not a `{type_}`")
+            report("W0507", parameter.span, f"the parameter of `{name}` is a message, not {a(type_)}")
             type_ = MESSAGE
         found.append((parameter.name, type_))
     return found

@@ -81,7 +81,6 @@ CODES: dict[str, str] = {
     "W0306": "An index, `in` or emptiness test on a value that is not such a collection.",
     "W0307": "A record is constructed with a field missing, repeated or unknown.",
     "W0308": "A quantifier over a type with values without end or meaning, and without a domain.",
-    "W0309": "A formula is nested so deeply that it cannot be handled.",
     "W0310": "A state variable whose type has no zero has no initial value.",
     "W0311": "A relation, function, procedure or type stands where a value is expected.",
     "W0312": "A record contains itself.",

@@ -84,7 +84,7 @@ class _Elaboration:
         if depth(declaration) <= DEEPEST:
             return True
         self.reporter.error(
-            "W0309",
+            "W0152",
             declaration.name.span,
             f"something in `{declaration.name.text}` is nested too deeply",
             f"at most {DEEPEST} operators, brackets and blocks can stand in one another; name a part of it",
@@ -131,7 +131,7 @@ class _Elaboration:
             if of not in self.protocols:
                 self._unknown(scope.protocol, "protocol", list(self.protocols))
             if (of, name) in first:
-                self._enter(scope.name, f"scope of `{of}`", first[of, name])
+                self._enter(scope.name, "scope", first[of, name])
                 continue
             first[of, name] = scope
             checked = check_scope(scope, protocols[of], self.reporter) if of in protocols else None
@@ -158,6 +158,7 @@ class _Elaboration:
                 self.machines.get(to),
                 self.scopes.get(of, {}),
                 self.settings.get(of, {}),
+                of in self.protocols,
                 self.reporter,
             )
             if typed is not None:
@@ -175,7 +176,7 @@ class _Elaboration:
         linked = {link.protocol.text for link in links}
         for mutant in mutants:
             name, of = mutant.name.text, mutant.subject.text
-            self._enter(mutant.name, f"mutant of `{of}`", first.get((of, name)))
+            self._enter(mutant.name, "mutant", first.get((of, name)))
             first.setdefault((of, name), mutant)
             if of not in self.protocols and of not in self.machines:
                 self._unknown(mutant.subject, "protocol or machine", [*self.protocols, *self.machines])

@@ -62,6 +62,11 @@ class Vocabulary:
         return {name: type_ for name, type_ in self.types.items() if isinstance(type_, Record)}
 
 
+def a(type_: Type) -> str:
+    """A type for a message, with its article: a `nat`, an `option of message`."""
+    return f"an `{type_}`" if str(type_)[0] in "aeio" else f"a `{type_}`"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names for a message: `a`, `b` and `c`."""
     quoted = [f"`{name}`" for name in names]
@@ -73,6 +78,11 @@ def listed(names: Iterable[str]) -> str:
 def plural(number: int, noun: str) -> str:
     """`1 argument`, `2 arguments`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def here(number: int) -> str:
+    """How many there are: `here is 1`, `here are 2`."""
+    return "here is 1" if number == 1 else f"here are {number}"
 
 
 def declare(name: Name, what: str, known: dict[str, Span], reporter: Reporter) -> bool:
