@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whence.dsl.causality import Finding
 from whence.dsl.execute import Delivered, Sent
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.types import Type
@@ -84,10 +85,30 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
                 yield f"sends {show_packet(system, emission)} to p{to}"
             case Delivered(message):
                 yield f"delivers {message.name}"
+    claimed = {*system.protocol.properties, *system.protocol.eventually, "fault"}
     for finding in outcome.findings:
-        missing = "" if finding.missing is None else f" before {finding.missing.name}, which is in its causal past"
-        about = finding.detail if finding.message is None or finding.detail else f"{finding.message.name}{missing}"
-        yield f"VIOLATES {finding.property}: {about}"
+        if finding.property in claimed:
+            yield f"VIOLATES {finding.property}: {describe(finding)}"
+
+
+def describe(finding: Finding) -> str:
+    """What is wrong, in a sentence without its full stop."""
+    where, message = f"p{finding.process}", finding.message
+    if message is None or finding.detail:
+        return finding.detail
+    match finding.property:
+        case "causal" | "fifo" if finding.missing is not None:
+            past = "its sender sent first" if finding.property == "fifo" else "is in its causal past"
+            return f"{where} delivers {message.name} before {finding.missing.name}, which {past}"
+        case "csps" | "sps" if finding.missing is not None:
+            known = f"{finding.missing.name}, in its causal past,"
+            return f"{where} network-sends {message.name} while {known} is undelivered"
+        case "at_most_once":
+            return f"{where} delivers {message.name} again"
+        case "no_creation":
+            return f"{where} delivers {message.name}, which was not sent to it"
+        case _:
+            return f"nothing is in flight, and {where} never delivers {message.name}"
 
 
 def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
