@@ -14,7 +14,9 @@ from whence.conformance.schedule import Schedule
 from whence.spec import oracle
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
-FindingKind: TypeAlias = Literal["causal", "fifo", "stuck", "duplicate", "phantom", "crash", "endless", "nonconformance"]
+FindingKind: TypeAlias = Literal[
+    "causal", "fifo", "stuck", "duplicate", "phantom", "crash", "endless", "over_delay", "nonconformance"
+]
 
 SENT, RECEIVED, DELIVERED = range(3)
 
@@ -31,7 +33,8 @@ class Finding:
 
     Attributes:
         kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`; `crash`: it
-            raised, or did not answer as an implementation does; `endless`: packets without end;
+            raised, or did not answer as an implementation does; `endless`: packets without end; `over_delay`: a
+            message that had arrived, and that nothing was missing for, was not delivered at once;
             `nonconformance`: it did what its protocol does not do, or the other way round.
         process: where.
         text: the finding as a sentence, without its kind.
@@ -72,6 +75,8 @@ class CaseOutcome:
         log: the execution, compactly.
         steps: how often a process was called.
         matched: events of the protocol that the subject was found to follow.
+        arrivals: packets that brought a message which was still to be delivered.
+        withheld: messages of which that was not done at once, though nothing was missing for it.
     """
 
     settings: Settings
@@ -80,6 +85,8 @@ class CaseOutcome:
     log: tuple[LogEntry, ...]
     steps: int
     matched: int = 0
+    arrivals: int = 0
+    withheld: int = 0
 
     @property
     def kinds(self) -> frozenset[FindingKind]:

@@ -76,6 +76,7 @@ class Case:
 
     __slots__ = (
         "_arrivals",
+        "_arrived",
         "_effective",
         "_findings",
         "_lockstep",
@@ -90,6 +91,7 @@ class Case:
         "_settings",
         "_steps",
         "_undelivered",
+        "_withheld",
         "network",
     )
 
@@ -107,6 +109,10 @@ class Case:
         self._sent = [0] * count
         self._undelivered: dict[str, int] = {}
         """The sender of each message that its destination has not delivered yet."""
+        self._arrived: list[list[str]] = [[] for _ in range(count)]
+        """The messages that have come to each process, and that it has not delivered and not been told off for."""
+        self._arrivals = 0
+        self._withheld = 0
         self._matched = 0
         self._steps = 0
         self._over = False
@@ -165,6 +171,8 @@ class Case:
             tuple(self._log),
             self._steps,
             self._lockstep.matched if self._lockstep is not None else self._matched,
+            self._arrivals,
+            self._withheld,
         )
 
     # --- steps of a process ------------------------------------------------------------------
@@ -185,9 +193,16 @@ class Case:
         source, process, packet, shadow = flight
         message = getattr(packet, "message", None)
         if message is not None:
-            self._log.append((RECEIVED, process, message if isinstance(message, str) else repr(message), source))
+            message = _name(message)
+            self._log.append((RECEIVED, process, message, source))
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
+        arrived = self._arrived[process]
+        if message in self._undelivered and message not in arrived:
+            self._arrivals += 1
+            arrived.append(message)
         self._call(process, expected, self._processes[process].receive, source, packet)
+        if arrived and not self._over:
+            self._judge_delay(process, arrived)
 
     def _tick(self, process: int) -> None:
         expected = self._lockstep.tick(process) if self._lockstep is not None else None
@@ -241,8 +256,7 @@ class Case:
                     self._causal_send(process, destination)
 
     def _deliver(self, process: int, command: impl.Deliver) -> None:
-        message = command.message
-        name = message if isinstance(message, str) else repr(message)
+        name = _name(command.message)
         found = self._oracle.deliver(process, name)
         index = len(self._log)
         self._log.append((DELIVERED, process, name, -1))
@@ -278,6 +292,20 @@ class Case:
         for found in self._oracle.at_quiescence():
             sends = (index for index, entry in enumerate(self._log) if entry[0] == SENT and entry[2] == found.message)
             self._findings.append(from_oracle(found, next(sends)))
+
+    def _judge_delay(self, process: int, arrived: list[str]) -> None:
+        """The application has the commands of the step: what nothing was missing for has to be among them."""
+        kept = []
+        for message in arrived:
+            if message in self._undelivered:
+                if self._oracle.deliverable(process, message):
+                    if not self._withheld:
+                        text = f"process {process} has received {message}, nothing is missing, and it is not delivered"
+                        self._find("over_delay", process, text, len(self._log))
+                    self._withheld += 1
+                else:
+                    kept.append(message)
+        arrived[:] = kept
 
     # --- findings ----------------------------------------------------------------------------
 
@@ -326,6 +354,11 @@ def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
             for command in commands
         ]
     )
+
+
+def _name(message: object) -> str:
+    """The harness names messages; whatever else a subject makes of them has a name too."""
+    return message if type(message) is str else repr(message)
 
 
 def _shown(arguments: tuple[Any, ...]) -> str:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from whence.conformance.network import PER_MILLE, Channel, Settings
 
@@ -120,14 +120,15 @@ def describe(operation: Operation) -> str:
             return f"p{process} answers its next delivery with a send to p{destination}"
         case Tick(process):
             return f"a timer of p{process} fires"
-        case Receive(position, None):
-            return f"the packet {position}/{PER_MILLE} of the way through those in flight arrives"
-        case Receive(position, (source, destination)):
-            return f"p{destination} receives the {_ordinal(position)} packet from p{source}"
-        case Duplicate(position, None) | Lose(position, None):
-            return f"the network {_verb(operation)} the packet {position}/{PER_MILLE} of the way through"
-        case Duplicate(position, (source, destination)) | Lose(position, (source, destination)):
-            return f"the network {_verb(operation)} the {_ordinal(position)} packet from p{source} to p{destination}"
+        case Receive(position, channel):
+            if channel is None:
+                return f"the packet {position}/{PER_MILLE} of the way through those in flight arrives"
+            return f"p{channel[1]} receives the {_ordinal(position)} packet from p{channel[0]}"
+        case Duplicate(position, channel) | Lose(position, channel):
+            verb = "duplicates" if isinstance(operation, Duplicate) else "loses"
+            if channel is None:
+                return f"the network {verb} the packet {position}/{PER_MILLE} of the way through those in flight"
+            return f"the network {verb} the {_ordinal(position)} packet from p{channel[0]} to p{channel[1]}"
         case _:
             assert_never(operation)
 
@@ -176,19 +177,24 @@ def _operation_to_json(operation: Operation) -> list[Any]:
 
 def _operation_from_json(number: int, entry: object) -> Operation:
     match entry:
-        case [str() as name, *numbers] if all(type(given) is int and given >= 0 for given in numbers):
-            match name, numbers:
-                case "send", [process, destination]:
-                    return Send(process, destination)
-                case "react", [process, destination]:
-                    return React(process, destination)
-                case "tick", [process]:
-                    return Tick(process)
-                case _, [position] if name in _ON_PACKETS and position < PER_MILLE:
-                    return _ON_PACKETS[name](position)
-                case _, [source, destination, position] if name in _ON_PACKETS:
-                    return _ON_PACKETS[name](position, (source, destination))
+        case ["send", int(process), int(destination)] if _are_counts(process, destination):
+            return Send(process, destination)
+        case ["react", int(process), int(destination)] if _are_counts(process, destination):
+            return React(process, destination)
+        case ["tick", int(process)] if _are_counts(process):
+            return Tick(process)
+        case [("receive" | "duplicate" | "lose") as name, int(position)] if _are_counts(position):
+            if position < PER_MILLE:
+                return _ON_PACKETS[name](position)
+        case [("receive" | "duplicate" | "lose") as name, int(source), int(destination), int(position)]:
+            if _are_counts(source, destination, position):
+                return _ON_PACKETS[name](position, (source, destination))
     raise ScheduleError(f"operation {number} is none: {_shortened(entry)}")
+
+
+def _are_counts(*numbers: int) -> bool:
+    """JSON has no true or false where a number belongs."""
+    return all(type(number) is int and number >= 0 for number in numbers)
 
 
 def _shortened(entry: object) -> str:
@@ -198,7 +204,3 @@ def _shortened(entry: object) -> str:
 
 def _ordinal(position: int) -> str:
     return "oldest" if position == 0 else {1: "2nd", 2: "3rd"}.get(position, f"{position + 1}th")
-
-
-def _verb(operation: Duplicate | Lose) -> Literal["duplicates", "loses"]:
-    return "duplicates" if isinstance(operation, Duplicate) else "loses"

@@ -15,7 +15,8 @@ from whence.conformance.network import Network, Settings
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 
 Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
-"""Yields so many operations, each chosen when it is asked for, from the packets that are then in flight."""
+"""Yields so many operations, each chosen when it is asked for, from the packets that are then in flight; then up to as
+many arrivals."""
 
 _SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
 _RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
@@ -28,34 +29,40 @@ _DISTURBANCES = 0.1
 
 
 def starve_one_channel(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """The packets of one channel do not arrive while the others do; the first message goes there."""
+    """The packets of one channel do not arrive while there are others; the first message goes there."""
     draw = random.random
     source = int(draw() * settings.processes)
     destination = _destination(random, settings, source)
+
+    def others() -> list[int]:
+        flights = network.flights
+        return [
+            index for index in network.receivable() if flights[index][0] != source or flights[index][1] != destination
+        ]
+
     yield _SEND(source, destination)
     for _ in range(operations - 1):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
-        elif draw() < 0.4:
+        elif draw() < 0.4 or not (able := others()):
             yield _causal_send(random, settings)
         else:
-            flights = network.flights
-            others = [
-                index
-                for index in network.receivable()
-                if flights[index][0] != source or flights[index][1] != destination
-            ]
-            if others:
-                yield _receive(network, others[int(draw() * len(others))])
-            else:
-                yield _causal_send(random, settings)
+            yield _receive(network, able[int(draw() * len(able))])
+    yield from _close(random, network, operations, others)
 
 
 def uniform(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
     """Sends and arrivals alike, all packets alike."""
     for _ in range(operations):
-        yield _disturbance(random, settings, network) or _either(random, settings, network, 0.45)
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif random.random() < 0.45 or not (able := network.receivable()):
+            yield _causal_send(random, settings)
+        else:
+            yield _receive(network, able[int(random.random() * len(able))])
+    yield from _close(random, network, operations, network.receivable)
 
 
 def priorities(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
@@ -64,18 +71,22 @@ def priorities(random: Random, settings: Settings, network: Network, operations:
     Channels and applications have the priorities (Burckhardt, Kothari, Musuvathi, Nagarakatte, section 3).
     """
     count = settings.processes
-    actors = [(source, destination) for source in range(count) for destination in range(count)]
-    actors += [(process, -1) for process in range(count)]
+    actors = [(source, destination) for source in range(count) for destination in range(-1, count)]
     random.shuffle(actors)
     rank = {actor: position for position, actor in enumerate(actors)}
     budget = dict.fromkeys(range(count), max(1, operations // 2 // count + 1))
     changes = {int(random.random() * operations) for _ in range(3)}
+
+    def first() -> list[int]:
+        able = network.receivable()
+        return [min(able, key=lambda index: rank[network.flights[index][:2]])] if able else []
+
     for step in range(operations):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
             continue
-        heads = {network.flights[index][:2]: index for index in reversed(network.receivable())}
+        heads = {network.flights[index][:2]: index for index in first()}
         able = [*heads, *((process, -1) for process, left in budget.items() if left)]
         if not able:
             yield _causal_send(random, settings)
@@ -83,39 +94,42 @@ def priorities(random: Random, settings: Settings, network: Network, operations:
         actor = min(able, key=rank.__getitem__)
         if step in changes:
             rank[actor] = len(rank) + step
-            actor = min(able, key=rank.__getitem__)
-        process, destination = actor
-        if destination < 0:
-            budget[process] -= 1
-            yield _SEND(process, _destination(random, settings, process))
+        if actor in heads:
+            yield _receive(network, heads[actor])
         else:
-            yield _receive(network, heads[(process, destination)])
+            budget[actor[0]] -= 1
+            make = _REACT if random.random() < _REACTIONS else _SEND
+            yield make(actor[0], _destination(random, settings, actor[0]))
+    yield from _close(random, network, operations, first)
 
 
 def swarm(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """Every case leaves out some senders and some channels, and mixes sends and arrivals in its own way.
+    """Every case leaves out some senders and closes some channels, and mixes sends and arrivals in its own way.
 
     After Groce and others, Swarm Testing.
     """
     count = settings.processes
     senders = [process for process in range(count) if random.random() < 0.6] or [int(random.random() * count)]
     closed = {
-        (source, destination) for source in range(count) for destination in range(count) if random.random() < 0.4
+        (source, destination) for source in range(count) for destination in range(count) if random.random() < 0.3
     }
-    ratio = 0.2 + 0.6 * random.random()
-    answers = random.random() < 0.5
+    ratio = 0.2 + 0.4 * random.random()
+    reactions = 0.5 * random.random()
+
+    def open_() -> list[int]:
+        return [index for index in network.receivable() if network.flights[index][:2] not in closed]
+
     for _ in range(operations):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
-            continue
-        open_ = [index for index in network.receivable() if network.flights[index][:2] not in closed]
-        if open_ and random.random() > ratio:
-            yield _receive(network, open_[int(random.random() * len(open_))])
-        else:
+        elif random.random() < ratio or not (able := open_()):
             process = senders[int(random.random() * len(senders))]
-            react = answers and random.random() < _REACTIONS
-            yield (_REACT if react else _SEND)(process, _destination(random, settings, process))
+            make = _REACT if random.random() < reactions else _SEND
+            yield make(process, _destination(random, settings, process))
+        else:
+            yield _receive(network, able[int(random.random() * len(able))])
+    yield from _close(random, network, operations, open_)
 
 
 SCHEDULERS: Final[dict[str, Scheduler]] = {
@@ -144,11 +158,15 @@ def _receive(network: Network, index: int) -> Operation:
     return _RECEIVE(position, channel)
 
 
-def _either(random: Random, settings: Settings, network: Network, ratio: float) -> Operation:
-    able = network.receivable()
-    if not able or random.random() < ratio:
-        return _causal_send(random, settings)
-    return _receive(network, able[int(random.random() * len(able))])
+def _close(
+    random: Random, network: Network, operations: int, able: Callable[[], list[int]]
+) -> Iterator[Operation]:
+    """What is left to arrive arrives in the scheduler's order, not the drain's; at most `operations` packets."""
+    for _ in range(operations):
+        choice = able()
+        if not choice:
+            return
+        yield _receive(network, choice[int(random.random() * len(choice))])
 
 
 def _disturbance(random: Random, settings: Settings, network: Network) -> Operation | None:

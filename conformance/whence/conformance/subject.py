@@ -54,7 +54,8 @@ def load_subject(name: str, processes: int = 3) -> Subject:
     try:
         process = subject(0, processes)
     except (Exception, SystemExit) as error:
-        raise SubjectError(f"{name} is called with (identity, processes): {class_name}(0, {processes}) raises {say(error)}") from error
+        trial = f"{class_name}(0, {processes})"
+        raise SubjectError(f"{name} is made by {trial}, with identity and processes; it raises {say(error)}") from error
     lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
     if lacking:
         raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see whence.impl.commands.CausalProcess")

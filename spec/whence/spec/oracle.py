@@ -193,6 +193,13 @@ class Oracle:
             record.past = ()
         return findings
 
+    def deliverable(self, process: int, message: str) -> bool:
+        """Whether `process` may deliver `message` now: it was sent there, is not delivered, and nothing is missing."""
+        record = self._records.get(message)
+        if record is None or not record.undelivered >> process & 1:
+            return False
+        return True not in map(le, self._heads[process], record.past)
+
     def at_quiescence(self) -> tuple[Finding, ...]:
         """One `stuck` for each message and destination that has not delivered it, in the order of sending."""
         return tuple(
