@@ -10,14 +10,17 @@ from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
 from whence.proofs.explore import Exploration, Progress, Violation, explore
 from whence.proofs.link import LinkCheck, check_link
+from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
-from whence.spec.oracle import Oracle
+from whence.spec.oracle import Finding, Oracle
 from whence.spec.verdict import Kind, Level, Result, Verdict
 
 Report = Callable[[str, Progress], None]
 """Called with what is being explored, and how far it is."""
 
-ORACLE_KINDS = {"causal": "causal", "fifo": "fifo", "at_most_once": "duplicate", "no_creation": "phantom"}
+ORACLE_KINDS = {
+    "causal": "causal", "fifo": "fifo", "at_most_once": "duplicate", "no_creation": "phantom", "delivered": "stuck",
+}  # fmt: skip
 """Which finding of the metadata-free oracle confirms a violation of which property."""
 
 
@@ -171,11 +174,11 @@ def _property_result(
         "depth": exploration.depth,
         "complete": exploration.complete,
     }
-    explanation = ""
+    explanation = picture = ""
     if violation is not None:
         verdict = Verdict.REFUTED
         facts["counterexample"] = record(violation.system, violation.steps)
-        explanation = explain(violation)
+        explanation, picture = explain(violation)
     elif exploration.complete:
         verdict = Verdict.HOLDS
     else:
@@ -183,7 +186,7 @@ def _property_result(
         facts["unknown"] = f"incomplete: {exploration.why_incomplete} after {exploration.states:,} states"
     return Result(
         f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
-        exploration.seconds, facts, explanation,
+        exploration.seconds, facts, explanation, picture,
     )  # fmt: skip
 
 
@@ -199,40 +202,56 @@ def _link_result(
         "depth": check.depth,
         "complete": check.complete,
     }
-    explanation = ""
+    explanation = picture = ""
     if check.broken is not None:
         assert check.system is not None
         verdict = Verdict.REFUTED
         facts["counterexample"] = record(check.system, check.steps)
-        explanation = f"{text(check.steps)}\n\n{check.broken}"
+        observed = execution(check.system, check.steps)
+        explanation = f"{text(check.steps)}\n\n{check.broken}\n\n{draw_text(observed)}"
+        picture = draw_svg(observed)
     elif check.complete:
         verdict = Verdict.HOLDS
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = f"incomplete: {check.why_incomplete} after {check.states:,} states"
     name = f"{scope or describe(workload)}: every event is enabled in {link.machine.name}"
-    return Result(name, kind, subject, verdict, Level.L1, verdict.value == wanted, check.seconds, facts, explanation)
+    return Result(
+        name, kind, subject, verdict, Level.L1, verdict.value == wanted, check.seconds, facts, explanation, picture
+    )
 
 
-def explain(violation: Violation) -> str:
-    """The counterexample for a reader. What the independent oracle can see of it must confirm it."""
+def explain(violation: Violation) -> tuple[str, str]:
+    """The counterexample for a reader: as steps with a space-time diagram, and the diagram as SVG.
+
+    What the independent oracle can see of it must confirm it.
+    """
     observed = execution(violation.system, violation.steps)
-    confirm(violation, observed)
+    seen = confirm(violation, observed)
     finding = violation.finding
     lines = [text(violation.steps)]
     if finding.property == "delivered" and finding.message is not None:
         lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
     elif not violation.steps or not violation.steps[-1].outcome.findings:
         lines.append(f"\n{finding.detail or finding.property}")
-    return "\n".join(lines)
+    highlight = None if seen is None else highlight_of(seen)
+    if observed.events:
+        lines.append(f"\n{draw_text(observed, highlight)}")
+    return "\n".join(lines), draw_svg(observed, highlight)
 
 
-def confirm(violation: Violation, observed: Execution) -> None:
-    """Holds a violation against the metadata-free oracle, which knows nothing of the protocol."""
+def confirm(violation: Violation, observed: Execution) -> Finding | None:
+    """Holds a violation against the metadata-free oracle, which knows nothing of the protocol.
+
+    Returns what the oracle finds; None for properties that it does not judge.
+    """
     kind = ORACLE_KINDS.get(violation.finding.property)
     if kind is None:
-        return
+        return None
     oracle = Oracle(observed.processes)
-    seen = {finding.kind for event in observed.events for finding in oracle.observe(event)}
-    assert kind in seen, f"the oracle does not confirm the violation of {violation.finding.property}"
-
+    seen = [finding for event in observed.events for finding in oracle.observe(event)]
+    if kind == "stuck":
+        seen += oracle.at_quiescence()
+    confirming = next((finding for finding in seen if finding.kind == kind), None)
+    assert confirming is not None, f"the oracle does not confirm the violation of {violation.finding.property}"
+    return confirming

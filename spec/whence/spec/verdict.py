@@ -50,6 +50,7 @@ class Result:
             `property`, `scope`, `obligations`, `assumptions`, `cases`, `events`, `failures`, `digest`,
             `counterexample`, `unknown`, `seed`, ...); values are JSON values.
         explanation: for a reader: the counterexample as steps or as an execution, the picture, what was tried.
+        picture: the space-time diagram as SVG, for reports that can show it; not part of the JSON object.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Result:
     seconds: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""
+    picture: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The documented JSON object of one result."""
