@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "language.md"]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>whence|console)\n(?P<body>.*?)```", re.DOTALL)
 
 
@@ -37,8 +37,9 @@ def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> Non
         code = int(note.removeprefix("exit: ")) if note.startswith("exit: ") else 0
         for part in block["body"].split("$ ")[1:]:
             command, *expected = part.rstrip("\n").split("\n")
+            environment = {**os.environ, "PATH": path}
             done = subprocess.run(
-                command.split(), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300
+                command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
             assert shown_in(expected, done.stdout), f"{command}\n{done.stdout}"
