@@ -77,6 +77,9 @@ class Cluster:
 def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
     """A Spark at `master`, ended with the block. All that it says goes to the file `log`.
 
+    The workers of an embedded Spark (`local[...]`) run this interpreter and import what it imports. Those of a cluster
+    run `python3`, or what the variable PYSPARK_PYTHON names, which has to have Whence and the runner installed.
+
     Raises:
         CampaignError: no usable Java, or Spark does not start.
     """
@@ -204,4 +207,6 @@ def _reason(error: BaseException, log: Path) -> str:
     python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
     java = [line for line in lines if "Exception: " in line]
     chosen = python[-1] if python else next(iter(java or lines), "")
+    if chosen.startswith("ModuleNotFoundError: "):
+        chosen += " (the workers' interpreter is named by PYSPARK_PYTHON, and needs Whence and the runner installed)"
     return chosen[:500] or type(error).__name__
