@@ -1,0 +1,194 @@
+"""Theories and machines: inference, built-in symbols, guards and updates."""
+
+from __future__ import annotations
+
+import pytest
+
+from whence.dsl import ir, machine_builtins
+from whence.dsl.diagnostics import Diagnostic
+from whence.dsl.elaborate import elaborate
+from whence.dsl.parse import parse
+from whence.dsl.show import show_expression
+from whence.dsl.traversal import depth, nodes
+from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+
+MACHINE = """
+machine q:
+  relation network_sent(m: message)
+  relation waits(m: message, x: message)
+  relation knows(p: process, m: message)
+  function num(m: message): nat
+  function leader(p: process): process
+  transition causal_send(m): {send}
+  transition deliver(m): require sent(m) and not delivered(m)
+  {more}
+  prove causal, fifo, csps
+"""
+
+
+def outcome(text: str) -> tuple[ir.Specification | None, tuple[Diagnostic, ...]]:
+    tree, diagnostics = parse(text, "test.whence")
+    assert tree is not None, diagnostics
+    return elaborate(tree, "test.whence")
+
+
+def machine(more: str = "", send: str = "pass") -> ir.Machine:
+    specification, diagnostics = outcome(MACHINE.format(more=more, send=send))
+    assert specification is not None, diagnostics
+    return specification.machines[0]
+
+
+def codes(more: str = "", send: str = "pass") -> list[str]:
+    return [diagnostic.code for diagnostic in outcome(MACHINE.format(more=more, send=send))[1]]
+
+
+def binder_types(formula: ir.Expr) -> dict[str, str]:
+    return {node.name: str(node.type) for node in nodes(formula) if isinstance(node, ir.Bound)}
+
+
+@pytest.mark.parametrize(
+    ("formula", "types"),
+    [
+        ("forall p, a. past(p, a) implies sent(a)", {"p": "process", "a": "message"}),
+        ("forall a, b. a = b and sent(b) implies sent(a)", {"a": "message", "b": "message"}),
+        ("forall p. exists a. src(a) = p", {"p": "process", "a": "message"}),
+        ("forall a. exists b. b = a and sent(a)", {"a": "message", "b": "message"}),
+        ("forall p, q. (if p = q then q else leader(p)) = leader(q)", {"p": "process", "q": "process"}),
+        ("forall x, y: process. leader(x) = y", {"x": "process", "y": "process"}),
+        ("forall x. x = x and (x = x and sent(x))", {"x": "message"}),
+    ],
+)
+def test_binders_get_their_types_from_use(formula: str, types: dict[str, str]) -> None:
+    assert binder_types(machine(f"invariant i: {formula}").invariants[0].body) == types
+
+
+def test_parameters_of_transitions_get_their_types_from_the_body() -> None:
+    more = "transition learn(p, a, n):\n    require num(n) < 3\n    knows(p, a) := sent(a)"
+    transition = machine(more).transitions[2]
+    assert [parameter.type for parameter in transition.parameters] == [PROCESS, MESSAGE, MESSAGE]
+    assert codes("transition learn(p):\n    require p = p") == ["W0303"]
+
+
+def test_updates_name_their_arguments_and_binders() -> None:
+    update = machine(send="forall x: waits(m, x) := network_sent(x) and dst(x) = src(m)").transitions[0].updates[0]
+    assert update.symbol == "waits"
+    assert update.arguments == (ir.Local(MESSAGE, "m"), ir.Local(MESSAGE, "x"))
+    assert update.binders == (ir.Variable("x", MESSAGE),)
+    assert show_expression(update.value) == "network_sent(x) and dst(x) = src(m)"
+
+
+def test_numbers_in_machines() -> None:
+    update = machine(send="num(m) := num(m) + 1").transitions[0].updates[0]
+    assert update.value.type == NAT
+    assert codes(send="num(m) := num(m) - 1") == ["W0314"]
+    assert codes("invariant i: forall n: nat. n = n") == ["W0308"]
+
+
+def test_guards_are_named_by_their_text() -> None:
+    guards = machine().transitions[1].requires
+    assert [guard.name for guard in guards] == ["sent(m) and not delivered(m)"]
+
+
+def test_statements_of_protocols_are_refused() -> None:
+    for statement in ("let x = m", "send MSG(m) to m", "deliver m", "if sent(m): pass", "return"):
+        assert codes(send=f"\n    {statement}") == ["W0501"], statement
+
+
+@pytest.mark.parametrize("symbol", machine_builtins.SYMBOLS, ids=lambda symbol: symbol.name)
+def test_built_in_symbols_can_be_read_but_not_declared_or_updated(symbol: ir.Symbol) -> None:
+    names = "ab"[: len(symbol.parameters)]
+    application = f"{symbol.name}({', '.join(names)})"
+    formula = application if symbol.result == BOOL else f"{application} = {application}"
+    assert codes(f"invariant i: forall {', '.join(names)}. {formula}") == []
+    parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in symbol.parameters)
+    assert codes(f"relation {symbol.name}({parameters})") == ["W0502"]
+    update = f"forall {', '.join(names)}: {application} := {application}"
+    assert "W0502" in codes(send=update)
+
+
+FACTS = (
+    *machine_builtins.GHOST_FACTS,
+    *(
+        machine_builtins.property_formula(name)
+        for name in machine_builtins.MACHINE_PROPERTIES
+        if name != "at_most_once"
+    ),
+)
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
+def test_built_in_formulas_are_what_their_text_means(fact: ir.NamedFormula) -> None:
+    """Shown, parsed and typed again, with the types of the bound variables inferred, the formula is the same."""
+    checked = machine(f"invariant again: {show_expression(fact.body)}").invariants[0]
+    assert checked.body == fact.body
+
+
+def test_at_most_once_is_about_the_parameter_of_deliver() -> None:
+    formula = machine_builtins.at_most_once(ir.Variable("packet", MESSAGE))
+    assert show_expression(formula.body) == "not delivered(packet)"
+    with pytest.raises(ValueError, match="at_most_once"):
+        machine_builtins.property_formula("at_most_once")
+
+
+def test_a_mutant_of_a_machine() -> None:
+    text = MACHINE.format(more="", send="pass") + (
+        "\nmutant again of q:\n  transition deliver(m): require sent(m)\n  expect refuted at_most_once\n"
+    )
+    specification, _ = outcome(text)
+    assert specification is not None
+    mutant = specification.mutants[0]
+    assert isinstance(mutant.mutated, ir.Machine)
+    assert [guard.name for guard in mutant.mutated.transitions[1].requires] == ["sent(m)"]
+    assert mutant.expects[0].names == ("at_most_once",)
+    assert mutant.expects[0].settings is None
+
+
+THEORY = """
+theory t:
+  sort process, message, time ordered
+  function src, dst: message to process
+  function c: message to time
+  relation sent: message
+  axiom apart: forall a, b. c(a) = c(b) and sent(a) implies a = b
+  inductive hb(a, b):
+    local: sent(a) and src(a) = src(b) and c(a) < c(b)
+    step: exists x. hb(a, x) and hb(x, b)
+  property later: forall a, b. hb(a, b) implies c(a) < c(b)
+  property calm: forall a. sent(a)
+
+theorem one in t:
+  assume calm
+  prove later
+  by induction on hb(x, y) claim: c(x) <= c(y)
+  needs calm
+  expect proved
+"""
+
+
+def test_a_theory() -> None:
+    specification, diagnostics = outcome(THEORY)
+    assert specification is not None, diagnostics
+    theory = specification.theories[0]
+    assert (theory.sorts, theory.ordered) == ((PROCESS, MESSAGE, Sort("time")), ("time",))
+    assert [symbol.name for symbol in theory.symbols] == ["src", "dst", "c", "sent"]
+    assert [axiom.name for axiom in theory.axioms] == ["apart"]
+    hb = theory.inductives[0]
+    assert hb.parameters == (ir.Variable("a", MESSAGE), ir.Variable("b", MESSAGE))
+    assert [rule.name for rule in hb.rules] == ["local", "step"]
+
+
+def test_a_theorem() -> None:
+    specification, _ = outcome(THEORY)
+    assert specification is not None
+    theorem = specification.theorems[0]
+    assert [formula.name for formula in (*theorem.assume, *theorem.prove)] == ["calm", "later"]
+    assert theorem.induction is not None
+    assert theorem.induction.variables == (ir.Variable("x", MESSAGE), ir.Variable("y", MESSAGE))
+    assert show_expression(theorem.induction.claim) == "c(x) <= c(y)"
+    assert theorem.needs == ("calm",)
+
+
+def test_depth_counts_what_stands_in_one_another() -> None:
+    leaf = ir.Literal_(BOOL, True)
+    assert depth(ir.Not(BOOL, ir.Not(BOOL, leaf))) - depth(leaf) == 2
+    assert sum(1 for node in nodes(ir.Not(BOOL, leaf)) if isinstance(node, ir.Literal_)) == 1
