@@ -30,6 +30,7 @@ from whence.conformance.replay import Divergence, Expected, Lockstep, Replay
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.subject import MakeProcess, say
+from whence.conformance.time_limit import OutOfTime, limited
 from whence.impl import commands as impl
 from whence.spec.oracle import Oracle
 
@@ -47,13 +48,18 @@ TRACEBACK_FRAMES: Final = 6
 
 
 def run_case(
-    make_process: MakeProcess, schedule: Iterable[Operation], settings: Settings, replay: Replay | None = None
+    make_process: MakeProcess,
+    schedule: Iterable[Operation],
+    settings: Settings,
+    replay: Replay | None = None,
+    *,
+    limit_s: float | None = None,
 ) -> CaseOutcome:
-    """Drives fresh processes through a schedule and the drain, and judges what happened."""
-    case = Case(make_process, settings, replay)
-    for operation in schedule:
-        case.perform(operation)
-    return case.finish()
+    """Drives fresh processes through a schedule and the drain, and judges what happened.
+
+    A subject that takes longer than `limit_s` over the case has crashed (in the main thread; elsewhere, no limit).
+    """
+    return _carried_through(Case(settings, replay), make_process, schedule, limit_s)
 
 
 def run_scheduled(
@@ -63,12 +69,28 @@ def run_scheduled(
     operations: int,
     settings: Settings,
     replay: Replay | None = None,
+    *,
+    limit_s: float | None = None,
 ) -> CaseOutcome:
     """As `run_case`, with the operations that a scheduler chooses from `seed` as it goes."""
-    case = Case(make_process, settings, replay)
-    for operation in scheduler(Random(seed), settings, case.network, operations):
-        case.perform(operation)
-    return case.finish()
+    case = Case(settings, replay)
+    chosen = scheduler(Random(seed), settings, case.network, operations)
+    return _carried_through(case, make_process, chosen, limit_s)
+
+
+def _carried_through(
+    case: Case, make_process: MakeProcess, schedule: Iterable[Operation], limit_s: float | None
+) -> CaseOutcome:
+    try:
+        with limited(limit_s):
+            case.start(make_process)
+            for operation in schedule:
+                case.perform(operation)
+            case.drain()
+    except OutOfTime:
+        assert limit_s is not None
+        case.give_up(limit_s)
+    return case.outcome()
 
 
 class Case:
@@ -77,11 +99,11 @@ class Case:
     __slots__ = (
         "_arrivals",
         "_arrived",
+        "_called",
         "_effective",
         "_findings",
         "_lockstep",
         "_log",
-        "_make_process",
         "_matched",
         "_oracle",
         "_over",
@@ -95,7 +117,7 @@ class Case:
         "network",
     )
 
-    def __init__(self, make_process: MakeProcess, settings: Settings, replay: Replay | None = None) -> None:
+    def __init__(self, settings: Settings, replay: Replay | None = None) -> None:
         count = settings.processes
         self.network = Network(fifo=settings.channels == "fifo")
         self._settings = settings
@@ -117,7 +139,13 @@ class Case:
         self._steps = 0
         self._over = False
         self._processes: list[Any] = []
+        self._called = 0
+
+    def start(self, make_process: MakeProcess) -> None:
+        """Makes the processes."""
+        count = self._settings.processes
         for identity in range(count):
+            self._called = identity
             try:
                 self._processes.append(make_process(identity, count))
             except (Exception, SystemExit) as error:
@@ -159,11 +187,12 @@ class Case:
             case _:
                 assert_never(operation)
 
-    def finish(self) -> CaseOutcome:
-        """Drains the network and judges."""
-        self._drain()
-        if not self._over:
-            self._judge_end()
+    def give_up(self, limit_s: float) -> None:
+        """The subject has taken too long."""
+        self._crash(self._called, f"gives no answer in {limit_s:g} s")
+
+    def outcome(self) -> CaseOutcome:
+        """What happened."""
         return CaseOutcome(
             self._settings,
             tuple([operation for operation in self._effective if operation is not None]),
@@ -214,6 +243,7 @@ class Case:
 
     def _call(self, process: int, expected: Expected | None, method: Callable[..., Any], *arguments: Any) -> None:
         self._steps += 1
+        self._called = process
         try:
             commands = tuple(method(*arguments))
         except (Exception, SystemExit) as error:
@@ -272,7 +302,8 @@ class Case:
 
     # --- the end -----------------------------------------------------------------------------
 
-    def _drain(self) -> None:
+    def drain(self) -> None:
+        """Everything arrives, timers fire; then what is undelivered is stuck."""
         waiting = 0
         limit = PATIENCE + self._settings.processes
         while not self._over:
@@ -281,12 +312,14 @@ class Case:
                 self._receive(self.network.flights.pop(0))
             waiting = 0 if len(self._undelivered) != before else waiting + 1
             if waiting > (limit if before else 1):
-                return
+                break
             for process in range(self._settings.processes):
                 if not self._over:
                     self._tick(process)
             if not self.network.flights:
-                return
+                break
+        if not self._over:
+            self._judge_end()
 
     def _judge_end(self) -> None:
         for found in self._oracle.at_quiescence():

@@ -71,7 +71,7 @@ class Divergence:
         if self.fault is not None:
             said = f"the protocol cannot take this step: {self.fault}"
         else:
-            said = f"the protocol {self.expected or 'does nothing'}, the subject {self.got or 'does nothing'}"
+            said = f"the protocol {self.expected or 'does nothing more'}, the subject {self.got or 'does nothing more'}"
         decided = "" if self.guard is None else f"; {self.guard}"
         return f"process {self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
 

@@ -1,0 +1,146 @@
+"""Delta debugging: a failing schedule made as short and as plain as can be.
+
+Every sub-sequence of a schedule is a schedule, so the search just leaves out operations (Zeller and Hildebrandt,
+Simplifying and isolating failure-inducing input, 2002), in the end every single one and every pair, and then makes
+those that are left plainer. The result is a local minimum, unless the budget ran out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Final, TypeAlias, assert_never
+
+from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick
+
+Attempt: TypeAlias = Callable[[Schedule], Schedule | None]
+"""Runs a schedule: the operations of it that were possible, if it still fails; else None."""
+
+ATTEMPTS: Final = 5_000
+SECONDS: Final = 30.0
+
+_PAIRS_UP_TO: Final = 24
+"""Longer schedules are not tried without every pair: their number is quadratic."""
+
+
+def minimise(
+    schedule: Schedule, attempt: Attempt, *, attempts: int = ATTEMPTS, limit_s: float = SECONDS
+) -> Schedule:
+    """A schedule that still fails, of which no operation and no pair of operations can be left out.
+
+    `schedule` itself has to fail; if it does not, it comes back as it is. `attempts` and `limit_s` bound the search.
+    """
+    search = _Search(attempt, attempts, time.monotonic() + limit_s)
+    current = search.run(schedule)
+    if current is None:
+        return schedule
+    while True:
+        before = current
+        current = search.without_chunks(current)
+        current = search.first_that_fails(current, _without_pairs)
+        current = search.first_that_fails(current, _plainer)
+        if current == before:
+            return current
+
+
+class _Search:
+    """Attempts, each schedule once, until the budget is spent."""
+
+    def __init__(self, attempt: Attempt, attempts: int, deadline: float) -> None:
+        self._attempt = attempt
+        self._left = attempts
+        self._deadline = deadline
+        self._seen: set[Schedule] = set()
+
+    def run(self, schedule: Schedule) -> Schedule | None:
+        if schedule in self._seen or self._left <= 0 or time.monotonic() > self._deadline:
+            return None
+        self._seen.add(schedule)
+        self._left -= 1
+        possible = self._attempt(schedule)
+        if possible is not None:
+            self._seen.add(possible)
+        return possible
+
+    def without_chunks(self, schedule: Schedule) -> Schedule:
+        """Leaves out ever smaller chunks, down to single operations."""
+        size = max(1, len(schedule) // 2)
+        while True:
+            start, shorter = 0, False
+            while start < len(schedule):
+                smaller = self.run(schedule[:start] + schedule[start + size :])
+                if smaller is not None and len(smaller) < len(schedule):
+                    schedule, shorter = smaller, True
+                else:
+                    start += size
+            if size == 1 and not shorter:
+                return schedule
+            size = max(1, size // 2)
+
+    def first_that_fails(self, schedule: Schedule, candidates: Callable[[Schedule], Iterator[Schedule]]) -> Schedule:
+        """Goes to the first candidate that fails, again and again, as long as there is one."""
+        while True:
+            for candidate in candidates(schedule):
+                smaller = self.run(candidate)
+                if smaller is not None and len(smaller) <= len(schedule):
+                    schedule = smaller
+                    break
+            else:
+                return schedule
+
+
+def _without_pairs(schedule: Schedule) -> Iterator[Schedule]:
+    if len(schedule) > _PAIRS_UP_TO:
+        return
+    for one, other in combinations(range(len(schedule)), 2):
+        yield schedule[:one] + schedule[one + 1 : other] + schedule[other + 1 :]
+
+
+def _plainer(schedule: Schedule) -> Iterator[Schedule]:
+    """The same with plainer operations. Each candidate is plainer by one order, so that the search ends."""
+    renamed = _renamed(schedule)
+    if renamed != schedule:
+        yield renamed
+    for index, operation in enumerate(schedule):
+        for plainer in _plainer_operations(operation):
+            yield (*schedule[:index], plainer, *schedule[index + 1 :])
+
+
+def _plainer_operations(operation: Operation) -> Iterator[Operation]:
+    match operation:
+        case React(process, destination):
+            yield Send(process, destination)
+        case Receive(position, _) | Duplicate(position, _) | Lose(position, _):
+            if position:
+                yield replace(operation, position=0)
+        case Send() | Tick():
+            return
+        case _:
+            assert_never(operation)
+
+
+def _renamed(schedule: Schedule) -> Schedule:
+    """The processes numbered in the order in which they appear."""
+    numbers: dict[int, int] = {}
+
+    def number(process: int) -> int:
+        return numbers.setdefault(process, len(numbers))
+
+    def rename(operation: Operation) -> Operation:
+        match operation:
+            case Send(process, destination):
+                return Send(number(process), number(destination))
+            case React(process, destination):
+                return React(number(process), number(destination))
+            case Tick(process):
+                return Tick(number(process))
+            case Receive(_, channel) | Duplicate(_, channel) | Lose(_, channel):
+                if channel is None:
+                    return operation
+                return replace(operation, channel=(number(channel[0]), number(channel[1])))
+            case _:
+                assert_never(operation)
+
+    return tuple(map(rename, schedule))

@@ -1,0 +1,36 @@
+"""A limit on the time that foreign code in this process may take."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class OutOfTime(BaseException):
+    """The time limit has passed. Not an Exception, so that the code under the limit does not catch it by mistake."""
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Raise `OutOfTime` in the block after `seconds`; None is no limit.
+
+    Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not in_main or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
