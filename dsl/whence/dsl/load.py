@@ -40,9 +40,13 @@ def _library_folder() -> Path:
 def locate(name: str) -> Path:
     """The file that `name` means: a path, or the bare name of a library file. Raises SourceError."""
     path = Path(name)
-    if path.is_dir():
+    try:
+        directory, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror}") from error
+    if directory:
         raise SourceError(f"{name} is a directory; name a {SUFFIX} file in it")
-    if path.exists():
+    if exists:
         return path
     bare = "/" not in name and "\\" not in name
     shipped = {known.stem: known for known in library()}

@@ -94,13 +94,19 @@ def _map_entry(parent: Binder, key: Callable[[Frame], Value], default: Value) ->
 
 
 def queue_element(parent: Place, position: int) -> Place:
-    """An element of a queue, by position."""
+    """An element of a queue, by position; a fault once the queue is too short."""
+
+    def all_items() -> Value:
+        items = present(parent)
+        if position >= len(items):
+            raise Fault("an element is used that the queue no longer has")
+        return items
 
     def put(value: Value) -> None:
-        items = present(parent)
+        items = all_items()
         parent.put((*items[:position], value, *items[position + 1 :]))
 
-    return Place(lambda: present(parent)[position], put)
+    return Place(lambda: all_items()[position], put)
 
 
 def window_element(parent: Place, index: int) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from whence.dsl import ir
+from whence.dsl.types import Bool, Collection, Nat, Record, Type
 
 _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _TIGHT = range(9)
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
@@ -28,6 +29,18 @@ def _bound(variable: ir.Bound) -> str:
     return variable.name if variable.domain is None else f"{variable.name} in {_show(variable.domain, _TIGHT)}"
 
 
+def _zero(type_: Type) -> str:
+    match type_:
+        case Nat():
+            return "0"
+        case Bool():
+            return "false"
+        case Collection("option"):
+            return "none"
+        case _:
+            return "empty"
+
+
 def _parts(expression: ir.Expr) -> tuple[str, int]:
     match expression:
         case ir.Literal_(value=bool() as truth):
@@ -35,7 +48,7 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
         case ir.Literal_(value=number):
             return str(number), _TIGHT
         case ir.Zero(type=type_):
-            return ("none" if str(type_).startswith("option") else "empty"), _TIGHT
+            return _zero(type_), _TIGHT
         case ir.Local(name=name):
             return name, _TIGHT
         case ir.SelfProcess():
@@ -52,7 +65,10 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
         case ir.Lookup(target=target, key=key) | ir.ElementAt(target=target, index=key):
             return f"{_show(target, _TIGHT)}[{_show(key, _LOOSE)}]", _TIGHT
         case ir.Construct(type=type_, values=values):
-            return f"{type_}({_list(values)})", _TIGHT
+            assert isinstance(type_, Record)
+            parts = zip(type_.fields, values, strict=True)
+            inside = ", ".join(f"{label}: {_show(part, _LOOSE)}" for (label, _), part in parts)
+            return f"{type_}({inside})", _TIGHT
         case ir.SetOf(items=items):
             return "{" + _list(items) + "}", _TIGHT
         case ir.Some(item=item):

@@ -7,7 +7,7 @@ does to a local state is remembered, since it depends on nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -171,6 +171,12 @@ class System:
 
     def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
         """The state after `action`. A fault is a finding; it leaves the state as it was."""
+        outcome = self._applied(state, action, observe)
+        if outcome.findings and any(finding.property == "fault" for finding in outcome.findings):
+            return replace(outcome, state=state)
+        return outcome
+
+    def _applied(self, state: State, action: Action, observe: bool) -> Outcome:
         match action.kind:
             case "send":
                 return self._send(state, action, observe)

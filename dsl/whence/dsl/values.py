@@ -96,8 +96,24 @@ def with_entry(map_: Value, key: Value, value: Value) -> Value:
     kept = [pair for pair in map_ if pair[0] != key]
     if value is not ABSENT:
         kept.append((key, value))
-        kept.sort(key=lambda pair: pair[0])
+        kept.sort(key=lambda pair: _rank(pair[0]))
     return tuple(kept)
+
+
+def ascending(values: Iterable[Value]) -> list[Value]:
+    """Values of one type in their order: none first, records and collections element by element."""
+    return sorted(values, key=_rank)
+
+
+def _rank(value: Value) -> Any:
+    """What stands for the value in comparisons: total where `<` is not (options, sets)."""
+    if value is None:
+        return ()
+    if isinstance(value, frozenset):
+        return tuple(sorted([_rank(part) for part in value]))
+    if isinstance(value, tuple):
+        return tuple([_rank(part) for part in value])
+    return value
 
 
 def elements(collection: Value, type_: Type) -> Iterable[Value]:
@@ -106,7 +122,7 @@ def elements(collection: Value, type_: Type) -> Iterable[Value]:
         case Map():
             return [key for key, _ in collection]
         case Collection("set"):
-            return sorted(collection)
+            return ascending(collection)
         case Collection("queue"):
             return list(collection)
         case Collection("sliding array"):
@@ -160,7 +176,7 @@ def show(value: Value, type_: Type) -> str:
         case Collection("option", item):
             return "none" if value is None else f"some({show(value[0], item)})"
         case Collection("set", item):
-            return "{" + ", ".join(show(part, item) for part in sorted(value)) + "}"
+            return "{" + ", ".join(show(part, item) for part in ascending(value)) + "}"
         case Collection("queue", item):
             return "<" + ", ".join(show(part, item) for part in value) + ">"
         case Collection("sliding array", item):

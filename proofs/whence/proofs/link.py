@@ -234,6 +234,8 @@ def _explore(
                 if action.kind == "tick" and outcome.state == state:
                     continue
                 check.transitions += 1
+                if any(finding.property == "fault" for finding in outcome.findings):
+                    continue  # nothing happens but the fault, which the exploration of the protocol reports
                 after = follow.follow(follower, state, action, outcome)
                 if isinstance(after, Broken):
                     actions = [action]
