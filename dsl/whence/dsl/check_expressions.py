@@ -8,27 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_binders import check_quantified
 from whence.dsl.check_names import apply_name, resolve_at, resolve_variable
+from whence.dsl.check_values import make_record, make_set, make_window, make_zero
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.names import LocalName, Locals, Vocabulary, a, here, listed, plural
+from whence.dsl.names import UNKNOWN, Expected, LocalName, Locals, Unknown, Vocabulary, a, here, listed, plural
 from whence.dsl.queries import ATTRIBUTES, can_be_empty, element_type, index_types, operations, queries
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
 from whence.dsl.types import BOOL, MESSAGE, NAT, Collection, Map, Record, Sort, Type
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """The expected type where the context is at fault: whatever is found is accepted in silence."""
-
-
-UNKNOWN = Unknown()
-Expected: TypeAlias = Type | Unknown | None
-"""What the context asks for: a type, anything (None), or anything in silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +67,9 @@ class ExpressionChecker:
             case syntax.Truth(value=truth):
                 return ir.Literal_(BOOL, truth, span=span)
             case syntax.Nothing():
-                return self._zero(expr, expected, "none")
+                return make_zero(self, expr, expected, "none")
             case syntax.Empty():
-                return self._zero(expr, expected, "empty")
+                return make_zero(self, expr, expected, "empty")
             case syntax.Variable():
                 return resolve_variable(self, expr)
             case syntax.FieldAccess():
@@ -88,9 +79,9 @@ class ExpressionChecker:
             case syntax.Apply():
                 return self._apply(expr, expected)
             case syntax.Construct():
-                return self._construct(expr)
+                return make_record(self, expr)
             case syntax.SetDisplay(items=items):
-                return self._set(items, expected, span)
+                return make_set(self, items, expected, span)
             case syntax.Not(operand=operand):
                 inner = self.check(operand, BOOL)
                 return None if inner is None else ir.Not(BOOL, inner, span=span)
@@ -148,24 +139,6 @@ class ExpressionChecker:
             "W0314", expr.span, f"{what} is not available in a {place}", "a formula is made of relations and functions"
         )
         return False
-
-    def _zero(self, expr: syntax.Nothing | syntax.Empty, expected: Expected, word: str) -> ir.Expr | None:
-        if isinstance(expected, Unknown):
-            return None
-        if expected is None:
-            self.reporter.error(
-                "W0304",
-                expr.span,
-                f"the type of `{word}` cannot be found out here",
-                "only what it is compared with or assigned to tells it",
-            )
-            return None
-        is_option = isinstance(expected, Collection) and expected.kind == "option"
-        if is_option if word == "none" else can_be_empty(expected):
-            return ir.Zero(expected, span=expr.span)
-        what = "an option without a value" if word == "none" else "a collection without elements"
-        self.reporter.error("W0301", expr.span, f"`{word}` is {what}, but {a(expected)} is expected")
-        return None
 
     def _field(self, expr: syntax.FieldAccess) -> ir.Expr | None:
         target = self.infer(expr.target)
@@ -246,92 +219,10 @@ class ExpressionChecker:
                     item = self.infer(written[0], UNKNOWN if isinstance(expected, Unknown) else inside)
                     return None if item is None else ir.Some(Collection("option", item.type), item, span=span)
                 case "window":
-                    return self._window(expr, expected)
+                    return make_window(self, expr, expected)
                 case _:
                     pass
         return apply_name(self, expr)
-
-    def _window(self, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
-        start = self.arguments("`window`", expr.arguments, (ir.Variable("start", NAT),), expr.span)
-        if start is None or isinstance(expected, Unknown):
-            return None
-        match expected:
-            case Collection("sliding array" | "sliding map"):
-                return ir.Apply(expected, "window", start, span=expr.span)
-            case None:
-                self.reporter.error("W0304", expr.span, "the type of this `window` cannot be found out here")
-            case _:
-                self.reporter.error(
-                    "W0301", expr.span, f"`window` is an empty sliding array or map, but {a(expected)} is expected"
-                )
-        return None
-
-    def _construct(self, expr: syntax.Construct) -> ir.Expr | None:
-        name = expr.record.text
-        record = self.vocabulary.types.get(name)
-        if not isinstance(record, Record):
-            for field in expr.fields:
-                self.infer(field.value, UNKNOWN)
-            if name not in self.vocabulary.types or record is not None:
-                self.reporter.error(
-                    "W0211",
-                    expr.record.span,
-                    f"there is no record `{name}`",
-                    *did_you_mean(name, self.vocabulary.records),
-                )
-            return None
-        values: dict[str, ir.Expr | None] = {}
-        for field in expr.fields:
-            label = field.name.text
-            type_ = record.field(label)
-            if type_ is None:
-                labels = [known for known, _ in record.fields]
-                self.reporter.error(
-                    "W0307",
-                    field.name.span,
-                    f"record `{name}` has no field `{label}`",
-                    *did_you_mean(label, labels),
-                    f"its fields are {listed(labels)}",
-                )
-            elif label in values:
-                self.reporter.error("W0307", field.name.span, f"field `{label}` is given twice")
-            value = self.check(
-                field.value, UNKNOWN if type_ is None else type_, f"field `{label}` of record `{name}` is {a(type_)}"
-            )
-            if type_ is not None:
-                values[label] = value
-        missing = [label for label, _ in record.fields if label not in values]
-        if missing:
-            if all(record.field(field.name.text) is not None for field in expr.fields):
-                self.reporter.error(
-                    "W0307",
-                    expr.span,
-                    f"record `{name}` lacks {listed(missing)} here",
-                    "every field is given, in any order",
-                )
-            return None
-        ordered = [values[label] for label, _ in record.fields]
-        complete = tuple(value for value in ordered if value is not None)
-        return ir.Construct(record, complete, span=expr.span) if len(complete) == len(ordered) else None
-
-    def _set(self, items: tuple[syntax.Expr, ...], expected: Expected, span: Span) -> ir.Expr | None:
-        known: Expected = UNKNOWN if isinstance(expected, Unknown) else None
-        if isinstance(expected, Collection) and expected.kind == "set":
-            known = expected.item
-        found: list[ir.Expr | None] = []
-        for item in items:
-            value = (
-                self.infer(item)
-                if known is None
-                else self.check(item, known, f"the elements of this set are `{known}`")
-            )
-            found.append(value)
-            if known is None:
-                known = UNKNOWN if value is None else value.type
-        complete = tuple(item for item in found if item is not None)
-        if len(complete) != len(found):
-            return None
-        return ir.SetOf(Collection("set", complete[0].type), complete, span=span)
 
     def _pair(self, left: syntax.Expr, right: syntax.Expr, span: Span, what: str) -> tuple[ir.Expr, ir.Expr] | None:
         """Two expressions of one type; the one that tells its type is asked first."""

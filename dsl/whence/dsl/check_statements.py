@@ -8,10 +8,10 @@ from typing import assert_never
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_binders import introduce, is_type_name
-from whence.dsl.check_expressions import UNKNOWN, ExpressionChecker
+from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_places import check_place
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.names import LocalKind, LocalName, Vocabulary, a, listed
+from whence.dsl.names import UNKNOWN, LocalKind, LocalName, Vocabulary, a, listed
 from whence.dsl.queries import element_type, operations, place_type
 from whence.dsl.reporter import Reporter
 from whence.dsl.show import show_expression

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_binders import bind, introduce
-from whence.dsl.check_expressions import UNKNOWN, ExpressionChecker
+from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_types import resolve_type
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.inference import infer_types
 from whence.dsl.machine_builtins import SYMBOLS
-from whence.dsl.names import Vocabulary, a, declare
+from whence.dsl.names import UNKNOWN, Vocabulary, a, declare
 from whence.dsl.show import show_expression
 from whence.dsl.syntax import Span
 from whence.dsl.types import BOOL, MESSAGE, Sort, Type

@@ -39,6 +39,16 @@ Locals: TypeAlias = Mapping[str, LocalName]
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """The expected type where the context is at fault: whatever is found is accepted in silence."""
+
+
+UNKNOWN = Unknown()
+Expected: TypeAlias = Type | Unknown | None
+"""What the context asks for: a type, anything (None), or anything in silence."""
+
+
+@dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The names of a declaration, as its expressions see them.
 
