@@ -107,7 +107,7 @@ def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str,
             for symbol in signature.symbols
             if symbol.result == Sort(name)
         )
-        universe[name] = max(1, sum(cells))
+        universe[name] = max(size.get("message", 1), sum(cells))
     return universe
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
-from whence.proofs.countermodel import Counterexample
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
+from whence.proofs.finite_models import describe_size
 from whence.proofs.formula import Unsupported
 from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
 from whence.proofs.machine_counterexample import run_counterexample
@@ -36,9 +36,9 @@ class Finding:
     text: str
 
 
-def unknown(reason: str, facts: Mapping[str, Any] | None = None) -> Finding:
-    """Nothing was decided, and why."""
-    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, reason)
+def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
+    """Nothing was decided: why in a sentence, and at length for a reader."""
+    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Map
     if not lost:
         return Finding(Verdict.PROVED, level, facts, "the built-in facts about the history are kept" + _size(found))
     text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
-    return unknown(text, facts)
+    return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
 
 
 def _once(
@@ -144,9 +144,9 @@ def _once(
     if own.proved:
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
         return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text)
-    reason = f"{own.obligation.name}: {own.reason}"
     violated = search_violations(pool, machine, ("at_most_once",), options)
-    return _decided(machine, "at_most_once", violated, facts, reason, None)
+    fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
+    return _fallen(machine, "at_most_once", fall, violated, facts)
 
 
 def search_violations(
@@ -162,24 +162,14 @@ def search_violations(
 def _fallen(
     machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
 ) -> Finding:
-    return _decided(machine, name, violated, facts, _fall_text(fall), fall.counterexample)
-
-
-def _decided(
-    machine: ir.Machine,
-    name: str,
-    violated: Searched | None,
-    facts: Mapping[str, Any],
-    reason: str,
-    induction: Counterexample | None,
-) -> Finding:
     """Refuted by a run if there is one, else unknown with the counterexample to induction."""
     if violated is not None and name in violated.runs:
         return refuted(machine, name, violated, facts)
     more: dict[str, Any] = dict(facts)
-    if induction is not None:
-        more["counterexample"] = dict(induction.facts)
-    return unknown(f"{reason}\n{not_found(violated)}", more)
+    if fall.counterexample is not None:
+        more["counterexample"] = dict(fall.counterexample.facts)
+    tried = not_found(violated)
+    return unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
 
 
 def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Finding:
@@ -196,8 +186,7 @@ def not_found(searched: Searched | None) -> str:
         return "no run was looked for"
     if searched.unknown:
         return f"the search for a run gave up: {searched.unknown}"
-    size = ", ".join(f"{count} of sort {sort}" for sort, count in searched.universe.items())
-    return f"no run of {searched.depth} steps ({size}) violates it"
+    return f"no run of up to {searched.depth} steps among {describe_size(searched.universe)} violates it"
 
 
 def _fall_text(fall: Fall) -> str:
