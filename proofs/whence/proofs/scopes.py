@@ -89,11 +89,17 @@ def explore_scope(
     properties: Collection[str] = (),
     options: Options = Options(),
 ) -> tuple[Result, ...]:
-    """Explores one scope; one result per property, all with the counts of the one exploration."""
+    """Explores one scope; one result per property, all with the counts of the one exploration.
+
+    Where each is expected to be refuted, the exploration ends when each is.
+    """
     judged = tuple(properties) or properties_of(protocol)
     label = f"{protocol.name} {name or describe(workload)}"
-    exploration = explore(protocol, workload, judged, limit=options.limit, progress=options.progress(label))
     wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
+    exploration = explore(
+        protocol, workload, judged, stop_when_refuted=all(wanted.get(name) == "refuted" for name in judged),
+        limit=options.limit, progress=options.progress(label),
+    )  # fmt: skip
     return tuple(
         _property_result(
             "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from whence.conformance.cli.session import Output, write_text
-from whence.dsl.load import load, locate
+from whence.dsl.diagnostics import SourceText
+from whence.dsl.load import Loaded, SourceError, load, locate
 
 
 def check(files: list[str]) -> Output:
@@ -20,14 +21,15 @@ def fmt(files: list[str], check_only: bool) -> Output:
     from whence.dsl.format import format_source
     from whence.dsl.parse import decode, parse
 
-    from whence.dsl.diagnostics import SourceText
-    from whence.dsl.load import Loaded
-
     diagnostics = []
     changed = []
     for file in files:
         path = locate(file)
-        text, unreadable = decode(path.read_bytes(), str(path))
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        text, unreadable = decode(content, str(path))
         tree, wrong = (None, unreadable) if unreadable else parse(text, str(path))
         if tree is None:
             loaded = Loaded(path, SourceText(str(path), text), None, wrong)
@@ -45,4 +47,3 @@ def fmt(files: list[str], check_only: bool) -> Output:
         fields={"changed": changed},
         exit=1 if check_only and changed and not diagnostics else None,
     )
-

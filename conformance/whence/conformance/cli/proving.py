@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from whence.conformance.cli.session import BadInput, Output, Session
-from whence.conformance.cli.specifications import specification
-from whence.dsl import ir
-from whence.dsl.diagnostics import nearest
+from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
+from whence.conformance.cli.specifications import known, specification
+from whence.proofs.prove import Options, Progress, provable_names, results
 
 
 def prove(session: Session, file: str, names: list[str], timeout_s: float, seed: int) -> Output:
-    """Proves the theorems and machines of a file, or those named."""
-    from whence.proofs.prove import Options, Progress, prove_specification
-
+    """Proves the theorems and machines of a file, or those named; after Ctrl-C, says what was finished."""
     found = specification(file)
-    known = provable(found)
-    if not known:
+    provable = provable_names(found)
+    if not provable:
         raise BadInput(f"{file} has neither a theorem nor a machine")
     for name in names:
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near}?" if near else f"there is {', '.join(known)}"
-            raise BadInput(f"there is no theorem or machine {name}; {hint}")
+        known(name, provable, "theorem, machine or statement")
 
     def progress(made: Progress) -> None:
-        session.status(str(made))
+        session.status(f"{made.subject}: {made.statement}, {made.done} of {made.total}")
 
-    options = Options(timeout_ms=round(timeout_s * 1000), seed=seed)
-    return Output(results=prove_specification(found, names, options, progress))
-
-
-def provable(found: ir.Specification) -> tuple[str, ...]:
-    """What can be proved: theorems, machines, mutants of machines."""
-    mutants = [mutant.name for mutant in found.mutants if isinstance(mutant.mutated, ir.Machine)]
-    return (*[known.name for known in found.theorems], *[known.name for known in found.machines], *mutants)
+    finished = []
+    try:
+        for result in results(found, names, Options(timeout_ms=round(timeout_s * 1000), seed=seed), progress):
+            finished.append(result)
+    except KeyboardInterrupt:
+        return Output(tuple(finished), text="interrupted: incomplete, this was finished\n", exit=UNKNOWN)
+    return Output(results=tuple(finished))

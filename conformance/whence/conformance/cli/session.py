@@ -1,7 +1,7 @@
 """What every command has in common: output for readers or as JSON, errors, exit codes.
 
 A command is a function that returns an `Output`. It never prints and never exits; faults of the input
-are raised as `BadInput`, or as the error of the layer that found them.
+are raised as `BadInput`, or as the error of the layer that found them. Progress goes to a terminal's stderr.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from whence.dsl.diagnostics import Diagnostic
@@ -39,6 +41,7 @@ class Output:
         fields: further fields of the JSON object.
         exit: the exit code, where it does not follow from the results and diagnostics.
         table: whether readers get the table of results.
+        brief: whether only what is not as expected is explained.
     """
 
     results: tuple[Result, ...] = ()
@@ -47,6 +50,7 @@ class Output:
     fields: Mapping[str, Any] = field(default_factory=dict)
     exit: int | None = None
     table: bool = True
+    brief: bool = False
 
     def exit_code(self) -> int:
         """The exit code by the rules of the design."""
@@ -57,6 +61,14 @@ class Output:
         from whence.spec.verdict import exit_code
 
         return exit_code(self.results)
+
+
+class Rejected(Exception):
+    """The text of a file has errors; `output` shows them."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__(f"{loaded.path} has errors")
+        self.output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
 
 
 @dataclass(slots=True)
@@ -87,40 +99,80 @@ class Session:
             self._status = None
 
 
-def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> None:
+def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> NoReturn:
     """Runs a command, prints what it found, and exits."""
     session = Session(name, json_output)
     try:
-        with _understood(session):
-            output = body(session)
-            session.end_status()
-            _print(session, output)
-            _exit(output.exit_code())
+        output = _outcome(session, body)
     finally:
         session.end_status()
+    _finish(session, output)
 
 
-@contextmanager
-def _understood(session: Session) -> Iterator[None]:
-    """Turns the errors that a user can cause into a message and an exit code."""
+def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Failure:
+    """What the command found; the errors that a user can cause, as a message and an exit code."""
     try:
-        yield
+        return body(session)
+    except Rejected as rejected:
+        return rejected.output
     except BadInput as error:
-        _fail(session, str(error), BAD_INPUT)
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-        _exit(BAD_INPUT)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(session, f"{where}{error.strerror or error}", BAD_INPUT)
+        return Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:
-        _fail(session, "interrupted", UNKNOWN)
+        return Failure("interrupted; nothing was finished", UNKNOWN)
     except MemoryError:
-        _fail(session, "out of memory", UNKNOWN)
+        return Failure("out of memory", UNKNOWN)
     except Exception as error:
         if _is_users_fault(error):
-            _fail(session, str(error), BAD_INPUT)
-        raise
+            return Failure(str(error), BAD_INPUT)
+        if isinstance(error, OSError) and error.filename is not None:
+            return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
+        traceback.print_exc()
+        return Failure(f"a defect of whence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command found nothing out."""
+
+    message: str
+    code: int
+
+
+def fail_usage(arguments: Sequence[str], message: str) -> NoReturn:
+    """Ends a command that never ran, because its command line cannot be understood."""
+    words = [word for word in arguments[:2] if not word.startswith("-")]
+    _finish(Session(" ".join(words), "--json" in arguments), Failure(message, BAD_INPUT))
+
+
+def _finish(session: Session, found: Output | Failure) -> NoReturn:
+    """Prints and exits. Output that nobody takes is bad input, too: exit 2, and nothing half said goes unnoticed."""
+    code = found.code if isinstance(found, Failure) else found.exit_code()
+    try:
+        _print(session, found, code)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+        code = BAD_INPUT
+    except OSError as error:
+        _close_stdout()
+        _complain(f"whence {session.name}: the output cannot be written: {error.strerror or error}")
+        code = BAD_INPUT
+    except KeyboardInterrupt:
+        _close_stdout()
+        code = UNKNOWN
+    raise SystemExit(code)
+
+
+def _close_stdout() -> None:
+    """What is still to be written goes nowhere; the interpreter would complain of it when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _complain(message: str) -> None:
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
 
 
 def _is_users_fault(error: Exception) -> bool:
@@ -140,32 +192,24 @@ def _is_users_fault(error: Exception) -> bool:
     return False
 
 
-def _fail(session: Session, message: str, code: int) -> None:
-    session.end_status()
+def _print(session: Session, found: Output | Failure, code: int) -> None:
+    if isinstance(found, Failure):
+        if session.json:
+            _print_json(session, {"results": [], "diagnostics": [], "error": found.message}, code)
+        else:
+            _complain(f"{f'whence {session.name}'.rstrip()}: {found.message}")
+        return
     if session.json:
-        _print_json(session, {"results": [], "diagnostics": [], "error": message}, code)
-    else:
-        print(f"whence {session.name}: {message}", file=sys.stderr)
-    _exit(code)
-
-
-def _exit(code: int) -> None:
-    sys.stdout.flush()
-    raise SystemExit(code)
-
-
-def _print(session: Session, output: Output) -> None:
-    if session.json:
-        found = {
-            "results": [result.to_json() for result in output.results],
-            "diagnostics": [diagnostic.to_json() for diagnostic, _ in output.diagnostics],
-            **output.fields,
+        fields = {
+            "results": [result.to_json() for result in found.results],
+            "diagnostics": [diagnostic.to_json() for diagnostic, _ in found.diagnostics],
+            **found.fields,
         }
-        _print_json(session, found, output.exit_code())
+        _print_json(session, fields, code)
         return
     from whence.conformance.cli.tables import print_output
 
-    print_output(output, time.perf_counter() - session.started)
+    print_output(found, time.perf_counter() - session.started)
 
 
 def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
@@ -179,22 +223,34 @@ def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
     }
     json.dump(envelope, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
-    sys.stdout.flush()
 
 
-def write_text(path: str, text: str) -> None:
-    """Writes a file whole or not at all. Raises OSError."""
-    from pathlib import Path
-
+def check_writable(path: str | None) -> None:
+    """Raises BadInput where `write_text` could not write: before hours of work, not after them."""
+    if path is None:
+        return
     target = Path(path)
     if target.is_dir():
         raise BadInput(f"{path} is a directory; name a file")
     if not target.parent.is_dir():
         raise BadInput(f"{path} cannot be written: there is no folder {target.parent}")
+    if target.exists() and not target.is_file():
+        raise BadInput(f"{path} cannot be written: it is not a file")
+    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise BadInput(f"{path} cannot be written: permission denied")
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a file whole or not at all. Raises BadInput."""
+    check_writable(path)
+    target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise BadInput(f"{path} cannot be written: {error.strerror or error}") from error
         raise

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from whence.conformance.cli.session import Output
+from whence.conformance.cli.session import BadInput, Rejected
 from whence.dsl import ir
-from whence.dsl.load import Loaded, load
-
-
-class Rejected(Exception):
-    """The file has errors; `output` shows them."""
-
-    def __init__(self, loaded: Loaded) -> None:
-        super().__init__(f"{loaded.path} has errors")
-        self.output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
+from whence.dsl.diagnostics import nearest
+from whence.dsl.load import load
 
 
 def specification(name: str) -> ir.Specification:
@@ -21,3 +14,12 @@ def specification(name: str) -> ir.Specification:
     if loaded.specification is None:
         raise Rejected(loaded)
     return loaded.specification
+
+
+def known(name: str, names: tuple[str, ...], what: str) -> None:
+    """Raises BadInput where the name is none of these, with the one that was meant if one is near."""
+    if name not in names:
+        near = nearest(name, names)
+        there = ", ".join(dict.fromkeys(names))
+        hint = f"did you mean {near}?" if near else f"there is {there}" if there else "the file has none"
+        raise BadInput(f"there is no {what} {name}; {hint}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
@@ -22,14 +24,31 @@ _STYLE = {
 }
 
 
+PIPED_WIDTH = 140
+"""Columns of a table that does not go to a terminal."""
+
+
+class _Terminal(Console):
+    """Leaves a broken pipe to the caller."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_output(output: Output, seconds: float) -> None:
-    """Prints diagnostics on stderr, then the text or the table of results."""
-    console = Console(soft_wrap=True, highlight=False)
+    """Prints diagnostics on stderr, then the text, what needs explaining, and the table of results."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
+    console = _Terminal(highlight=False, width=width)
     print_diagnostics(output)
     if output.text:
-        console.out(output.text, highlight=False)
+        print(output.text)
     if output.results and output.table:
-        print_results(console, output.results, seconds)
+        for line in _explanations(output):
+            print(line)
+        console.print(results_table(output.results))
+        unexpected = sum(not result.expected for result in output.results)
+        said = "all as expected" if not unexpected else f"{unexpected} not as expected"
+        print(f"{_count(len(output.results), 'statement')}, {said}, {seconds:.1f} s")
 
 
 def print_diagnostics(output: Output) -> None:
@@ -49,29 +68,37 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def print_results(console: Console, results: Sequence[Result], seconds: float) -> None:
-    """Prints what needs explaining, then one table with a line per statement, then the sum."""
-    for result in results:
-        if result.explanation and (not result.expected or len(results) <= 12):
-            console.out(f"{result.subject}  {result.name}: {result.verdict.value}", highlight=False)
-            console.out(_indented(result.explanation), highlight=False)
-            console.out("")
-    console.print(results_table(results))
-    unexpected = sum(not result.expected for result in results)
-    said = "all as expected" if not unexpected else f"{unexpected} not as expected"
-    console.out(f"{_count(len(results), 'statement')}, {said}, {seconds:.1f} s", highlight=False)
+def _explanations(output: Output) -> Iterator[str]:
+    """What is behind the verdicts; one that explains several is printed once."""
+    explained: dict[tuple[str, str], list[Result]] = {}
+    for result in output.results:
+        if result.explanation and not (output.brief and result.expected):
+            explained.setdefault((result.subject, result.explanation), []).append(result)
+    for (subject, explanation), results in explained.items():
+        yield f"{subject}  {_names(results)}: {results[0].verdict.value}"
+        yield from (f"  {line}".rstrip() for line in explanation.splitlines())
+        yield ""
 
 
 def results_table(results: Sequence[Result]) -> Table:
-    """One line per statement: subject, statement, verdict, strength, expected or not, counts, time."""
+    """Subject, statement, verdict, strength, expected or not, counts, time.
+
+    Properties that one exploration judged alike share a line, so that its counts stand there once.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("subject", "statement", "verdict", "level", "", "counts"):
-        table.add_column(header, no_wrap=header == "level")
-    table.add_column("seconds", justify="right")
-    for result in results:
+    table.add_column("subject", overflow="fold")
+    table.add_column("statement", overflow="fold", ratio=3)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("level", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("counts", overflow="fold", ratio=2)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    for _, same in groupby(results, _judged_together):
+        group = list(same)
+        result = group[0]
         table.add_row(
             Text(result.subject),
-            Text(result.name),
+            Text(_names(group)),
             Text(result.verdict.value, _STYLE[result.verdict] if result.expected else "bold red"),
             result.level.name,
             Text("as expected") if result.expected else Text("NOT EXPECTED", "bold red"),
@@ -81,5 +108,13 @@ def results_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}".rstrip() for line in text.splitlines())
+def _judged_together(result: Result) -> tuple[object, ...]:
+    prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant") else result.name
+    return result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
+
+
+def _names(results: Sequence[Result]) -> str:
+    """`scope: causal, fifo` for results of one exploration."""
+    prefix, colon, _ = results[0].name.rpartition(": ")
+    names = [result.name.rpartition(": ")[2] for result in results]
+    return f"{prefix}{colon}{', '.join(names)}" if prefix else ", ".join(names)
