@@ -27,7 +27,7 @@ from whence.conformance.campaign import (
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
 from whence.conformance.implementations import SHIPPED
 
-RUNNER = "whence.conformance.campaign_runner:campaign_runner"
+RUNNER = "whence.conformance.harness_campaign:campaign_runner"
 
 
 @dataclass(frozen=True, slots=True)
