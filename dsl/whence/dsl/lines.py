@@ -190,6 +190,7 @@ class _Reader:
         self.awaiting_else = 0
         self.tab_seen = False
         self.too_deep = False
+        self.doc_left_open = self.text.count('"""') % 2 == 1
 
     def read(self) -> None:
         position, size, match_at = 0, len(self.text), _WORDS.match
@@ -298,7 +299,7 @@ class _Reader:
     def doc(self, position: int, column: int) -> int:
         """A documentation string; returns the position behind it."""
         end = self.text.find('"""', position + 3)
-        if end < 0 or _DECLARATION.search(self.text, position, end):
+        if end < 0 or (self.doc_left_open and _DECLARATION.search(self.text, position, end)):
             note = 'a documentation string ends with `"""`'
             self.fault("W0110", "this documentation string is not closed", self.here(column, 3), note)
             end = self.text.find("\n", position)
