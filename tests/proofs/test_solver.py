@@ -1,0 +1,117 @@
+"""Solver processes: limits are kept, dead processes are unknown answers, searches go stage by stage."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from whence.proofs import solver
+from whence.proofs.solver import Check, Search, SolverName, SolverPool, Stage, Worker
+
+def pigeons(holes: int) -> str:
+    """One pigeon more than holes: hard for every solver that reasons by resolution."""
+    sits = {(p, h): f"s{p}_{h}" for p in range(holes + 1) for h in range(holes)}
+    lines = [f"(declare-const {name} Bool)" for name in sits.values()]
+    lines += [f"(assert (or {' '.join(sits[p, h] for h in range(holes))}))" for p in range(holes + 1)]
+    lines += [
+        f"(assert (not (and {sits[p, h]} {sits[q, h]})))" for h in range(holes) for p in range(holes + 1) for q in range(p)
+    ]
+    return "\n".join(["(set-logic ALL)", *lines, "(check-sat)"])
+
+
+HARD = pigeons(14)
+
+
+def test_both_solvers_answer(pool: SolverPool) -> None:
+    text = "(set-logic ALL)(declare-const p Bool)(assert p)(assert (not p))(check-sat)"
+    answers = dict(pool.answers([Check("z3", text, 5_000, 0), Check("cvc5", text, 5_000, 0)]))
+    assert {answer.status for answer in answers.values()} == {"unsat"}
+
+
+def test_text_that_is_wrong_is_unknown_with_the_solvers_words(pool: SolverPool) -> None:
+    names: tuple[SolverName, ...] = ("z3", "cvc5")
+    for name in names:
+        answer = pool.ask(Check(name, "(set-logic ALL)(assert undeclared)(check-sat)", 5_000, 0))
+        assert answer.status == "unknown"
+        assert "undeclared" in answer.reason
+
+
+def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "GRACE_MS", -1_400)
+    worker = Worker()
+    try:
+        started = time.monotonic()
+        answer = worker.ask(Check("cvc5", HARD, 1_500, 0))
+        assert time.monotonic() - started < 5
+        assert answer.status == "unknown"
+        assert "killed" in answer.reason
+        monkeypatch.setattr(solver, "GRACE_MS", 2_000)
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+    finally:
+        worker.close()
+
+
+def test_a_process_that_dies_is_unknown_and_replaced() -> None:
+    worker = Worker()
+    try:
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+        assert worker._process is not None
+        number = worker._process.pid
+        threading.Timer(0.5, lambda: os.kill(number, signal.SIGKILL)).start()
+        answer = worker.ask(Check("cvc5", HARD, 10_000, 0))
+        assert answer.status == "unknown"
+        assert "died" in answer.reason
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+        assert worker._process is not None and worker._process.pid != number
+    finally:
+        worker.close()
+
+
+def test_closing_the_pool_leaves_no_process() -> None:
+    with SolverPool(2) as pool:
+        assert len(dict(pool.answers([Check("z3", "(check-sat)", 5_000, 0)] * 4))) == 4
+        processes = [worker._process for worker in pool._workers if worker._process is not None]
+        assert processes
+    assert all(process.poll() is not None for process in processes)
+
+
+def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> None:
+    stages = (
+        Stage(("(or |a| |b|)", "(=> |g0| (and |a| (not |a|)))"), {"goal": "g0"}),
+        Stage(("(=> |g1| |b|)",), {"goal": "g1"}),
+        Stage(("(=> |g2| true)",), {"goal": "g2"}),
+    )
+    constants = dict.fromkeys(["a", "b", "g0", "g1", "g2"], "Bool")
+    answer = pool.ask(Search(constants, stages, (), 5_000, 0))
+    assert answer.status == "done"
+    assert answer.models["goal"].stage == 1
+    assert answer.models["goal"].values["b"] is True
+
+
+def test_a_search_without_a_model_is_done_and_empty(pool: SolverPool) -> None:
+    stage = Stage(("(=> |g| (and |a| (not |a|)))",), {"goal": "g"})
+    answer = pool.ask(Search({"a": "Bool", "g": "Bool"}, (stage,), (), 5_000, 0))
+    assert answer.status == "done" and not answer.models
+
+
+def test_models_are_minimal(pool: SolverPool) -> None:
+    names = [f"x{number}" for number in range(12)]
+    assertion = f"(or {' '.join(f'|{name}|' for name in names)})"
+    constants = dict.fromkeys([*names, "goal"], "Bool")
+    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
+
+
+def test_numbers_are_searched_too(pool: SolverPool) -> None:
+    stage = Stage(("(< 3 |n|)", "(< |n| 5)"), {"goal": "goal"})
+    answer = pool.ask(Search({"n": "Int", "goal": "Bool"}, (stage,), (), 5_000, 0))
+    assert answer.models["goal"].values["n"] == 4
+
+
+def test_a_pool_needs_a_worker() -> None:
+    with pytest.raises(ValueError, match="worker"):
+        SolverPool(0)
