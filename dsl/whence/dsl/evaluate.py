@@ -69,7 +69,7 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
             return lambda frame: nothing
         case ir.Local(name=name):
             if name in names.refs:
-                return lambda frame: frame.locals[name].get()
+                return _ref(name)
             return lambda frame: frame.locals[name]
         case ir.SelfProcess():
             return lambda frame: frame.process
@@ -124,6 +124,16 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
             return _quantified(kind, [_domain(bound, names) for bound in variables], variables, sub(body))
         case _:
             assert_never(expression)
+
+
+def _ref(name: str) -> Evaluator:
+    def read(frame: Frame) -> Value:
+        value = frame.locals[name].get()
+        if value is ABSENT:
+            raise Fault("a map is read at a key that it does not have")
+        return value
+
+    return read
 
 
 def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:
