@@ -1,0 +1,104 @@
+"""Bounded search: shortest runs, replayed; every initial state and destination choice is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from whence.dsl import ir
+from whence.proofs.machine_counterexample import run_counterexample
+from whence.proofs.machine_prover import statement_formula
+from whence.proofs.reachability import Firing, Run, Violation, search
+from whence.proofs.solver import SolverPool
+from whence.proofs.structure import CrossCheckError
+from whence.proofs.transitions import actions
+from whence.spec.events import Deliver, Send
+
+Library = Callable[[str], ir.Specification]
+Specify = Callable[[str], ir.Specification]
+
+ANARCHY = """
+machine anarchy:
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove causal
+"""
+
+TRIANGLE = ANARCHY.replace(
+    "not delivered(m)\n", "not delivered(m)\n    require forall a. before(a, m) and dst(a) = dst(m) implies delivered(a)\n"
+)
+
+
+def test_the_shortest_violation_without_order_is_two_sends_and_a_delivery(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY).machines
+    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert [action.name for action, _ in found.runs["causal"].steps] == ["causal_send", "causal_send", "deliver"]
+
+
+def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(TRIANGLE).machines
+    goals = {name: Violation(statement_formula(machine, name)) for name in ("causal", "fifo")}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert found.runs.keys() == {"causal"}
+    run = found.runs["causal"]
+    assert len(run.steps) == 5
+    shown = run_counterexample(machine, run, statement_formula(machine, "causal"))
+    assert shown.execution is not None
+    kinds = [type(event) for event in shown.execution.events]
+    assert kinds.count(Send) == 3 and kinds.count(Deliver) == 2
+    assert shown.facts["violated"]["causal"].keys() == {"a", "b"}
+    assert shown.text.count("\n") == 6
+
+
+def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY).machines
+    found = search(pool, machine, {"go": Firing("causal_send")}, timeout_ms=10_000, seed=0)
+    deliver = next(action for action in actions(machine) if action.name == "deliver")
+    with pytest.raises(CrossCheckError, match="deliver"):
+        Run(found.runs["go"].start, ((deliver, (0,)),)).states()
+
+
+@pytest.mark.parametrize(("machine", "steps"), [("mf", 4), ("hybrid_basic", 3)])
+def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, steps: int) -> None:
+    (declared,) = library(machine).machines
+    found = search(pool, declared, {"deliver": Firing("deliver")}, timeout_ms=10_000, seed=0)
+    assert len(found.runs["deliver"].steps) == steps
+
+
+def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPool) -> None:
+    (machine,) = library("mf").machines
+    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0, depth=6)
+    assert not found.runs and found.depth == 6 and not found.unknown
+
+
+def test_a_second_delivery_violates_at_most_once(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY.replace(" and not delivered(m)", "")).machines
+    goals = {"at_most_once": Violation(statement_formula(machine, "at_most_once"))}
+    run = search(pool, machine, goals, timeout_ms=10_000, seed=0).runs["at_most_once"]
+    assert [action.name for action, _ in run.steps] == ["causal_send", "deliver", "deliver"]
+
+
+NUMBERED = """
+machine numbered:
+  function posted(p: process): nat
+  function latest(p: process): message
+  transition causal_send(m):
+    forall p: posted(p) := if p = src(m) then posted(p) + 1 else posted(p)
+    forall p: latest(p) := if p = src(m) then m else latest(p)
+  transition deliver(m):
+    require sent(m)
+  invariant small: forall p: process. posted(p) <= 1
+  invariant own: forall m. sent(m) implies latest(src(m)) = m
+"""
+
+
+def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(NUMBERED).machines
+    goals = {name: Violation(statement_formula(machine, name)) for name in ("small", "own")}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert {name: len(run.steps) for name, run in found.runs.items()} == {"small": 2, "own": 2}
