@@ -73,8 +73,8 @@ def load_bytes(path: Path, content: bytes) -> Loaded:
     """Parses and types the content of a file."""
     file = str(path)
     text, unreadable = decode(content, file)
-    source = SourceText(file, text)
-    if unreadable:
+    source = SourceText(file, text or "")
+    if text is None:
         return Loaded(path, source, None, unreadable)
     tree, diagnostics = parse(text, file)
     if tree is None:

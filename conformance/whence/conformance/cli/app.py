@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+import sys
+from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.session import run_command
+from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
 app = typer.Typer(
     name="whence",
     help="Specifications, proofs and conformance tests for causal message delivery.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-trace = typer.Typer(help="Recorded executions: judge them, draw them.", no_args_is_help=True, rich_markup_mode=None)
+trace = typer.Typer(help="Recorded executions: judge them, draw them.", rich_markup_mode=None)
 campaign = typer.Typer(
-    help="Randomized conformance campaigns on Spark, stopped and resumed.", no_args_is_help=True, rich_markup_mode=None
+    help="Randomized conformance campaigns on Spark, stopped and resumed.", rich_markup_mode=None
 )
 app.add_typer(trace, name="trace")
 app.add_typer(campaign, name="campaign")
+
+_UsageError: Any = typer.BadParameter.__mro__[1]
+"""What is raised for every fault of a command line; Typer exports the special cases only."""
+
+_INTERRUPTED = 130
+"""What Typer makes of Ctrl-C outside of a command's body."""
 
 File = Annotated[str, typer.Argument(help="A .whence file, or the bare name of a library file.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
@@ -44,11 +51,14 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Specifications, proofs and conformance tests for causal message delivery."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -113,12 +123,13 @@ def run(
 ) -> None:
     """Simulate a protocol step by step, or replay a counterexample."""
     from whence.conformance.cli import exploring
+    from whence.conformance.cli.targets import Choice
 
     run_command(
         "run",
         json,
         lambda session: exploring.simulate(
-            exploring.Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg
+            Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg
         ),
     )
 
@@ -140,12 +151,13 @@ def explore(
 ) -> None:
     """Visit every reachable state of a protocol in a scope; shortest counterexamples."""
     from whence.conformance.cli import exploring
+    from whence.conformance.cli.targets import Choice
 
     run_command(
         "explore",
         json,
         lambda session: exploring.explore(
-            session, exploring.Choice(file, scope, processes, sends, mutant), property_ or [], limit, reductions, svg
+            session, Choice(file, scope, processes, sends, mutant), property_ or [], limit, reductions, svg
         ),
     )
 
@@ -273,5 +285,13 @@ def campaign_report(
 
 
 def main() -> None:
-    """The entry point of the command `whence`."""
-    app()
+    """The entry point of the command `whence`. Exits by the rules of `session`, also where usage is wrong."""
+    try:
+        ended = app(standalone_mode=False)
+    except _UsageError as error:
+        path = "whence" if error.ctx is None else error.ctx.command_path
+        message = f"{error.format_message().rstrip('.')}; see {path} --help"
+        fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
+    except BrokenPipeError:
+        sys.exit(BAD_INPUT)
+    sys.exit(UNKNOWN if ended == _INTERRUPTED else ended)

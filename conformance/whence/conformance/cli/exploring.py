@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import known
 from whence.conformance.cli.targets import Choice, Target, targets
-from whence.dsl.narrate import NarratedStep, describe, execution, record, replay, text
+from whence.dsl.narrate import NarratedStep, execution, record, replay, text
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
 from whence.proofs.explore import Progress
@@ -41,16 +42,14 @@ def explore(
             f"frontier {progress.frontier:,}, {rate:,.0f} states/s"
         )
 
+    options = Options(limit, report)
     results: list[Result] = []
     interrupted = False
     for target in chosen:
-        try:
-            found = explore_scope(
-                target.protocol, target.scope, target.workload, target.expects,
-                properties or _asked(target), Options(limit, report),
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            found = ()
+        wanted = properties or _asked(target)
+        found: tuple[Result, ...] = ()
+        with suppress(KeyboardInterrupt):
+            found = explore_scope(target.protocol, target.scope, target.workload, target.expects, wanted, options)
         results += [_about(target, result) for result in found]
         interrupted = not found or any("interrupted" in str(result.facts.get("unknown", "")) for result in found)
         if interrupted:

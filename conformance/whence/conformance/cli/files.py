@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from whence.conformance.cli.session import Output, write_text
-from whence.dsl.diagnostics import SourceText
+from whence.conformance.cli.session import REFUTED, Output, write_text
+from whence.dsl.diagnostics import Diagnostic, SourceText
 from whence.dsl.load import Loaded, SourceError, load, locate
 
 
@@ -19,9 +19,9 @@ def check(files: list[str]) -> Output:
 def fmt(files: list[str], check_only: bool) -> Output:
     """Formats each file in place. A file that does not parse is left alone, with its diagnostics."""
     from whence.dsl.format import format_source
-    from whence.dsl.parse import decode, parse
+    from whence.dsl.parse import decode
 
-    diagnostics = []
+    diagnostics: list[tuple[Diagnostic, Loaded]] = []
     changed = []
     for file in files:
         path = locate(file)
@@ -29,14 +29,12 @@ def fmt(files: list[str], check_only: bool) -> Output:
             content = path.read_bytes()
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        text, unreadable = decode(content, str(path))
-        tree, wrong = (None, unreadable) if unreadable else parse(text, str(path))
-        if tree is None:
-            loaded = Loaded(path, SourceText(str(path), text), None, wrong)
-            diagnostics += [(diagnostic, loaded) for diagnostic in wrong]
-            continue
-        formatted = format_source(text, str(path))
-        if formatted != text:
+        text, wrong = decode(content, str(path))
+        formatted = None
+        if text is not None:
+            formatted, wrong = format_source(text, str(path))
+        diagnostics += [(fault, Loaded(path, SourceText(str(path), text or ""), None, wrong)) for fault in wrong]
+        if formatted is not None and formatted != text:
             changed.append(str(path))
             if not check_only:
                 write_text(str(path), formatted)
@@ -45,5 +43,5 @@ def fmt(files: list[str], check_only: bool) -> Output:
         diagnostics=tuple(diagnostics),
         text="\n".join(f"{path}: {said}" for path in changed),
         fields={"changed": changed},
-        exit=1 if check_only and changed and not diagnostics else None,
+        exit=REFUTED if check_only and changed and not diagnostics else None,
     )

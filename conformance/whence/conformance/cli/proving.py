@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import known, specification
-from whence.proofs.prove import Options, Progress, provable_names, results
+from whence.proofs.discharge import Options, Progress
+from whence.proofs.prove import provable_names, results
 
 
 def prove(session: Session, file: str, names: list[str], timeout_s: float, seed: int) -> Output:

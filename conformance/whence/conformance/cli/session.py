@@ -11,7 +11,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -138,10 +138,9 @@ class Failure:
     code: int
 
 
-def fail_usage(arguments: Sequence[str], message: str) -> NoReturn:
+def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
     """Ends a command that never ran, because its command line cannot be understood."""
-    words = [word for word in arguments[:2] if not word.startswith("-")]
-    _finish(Session(" ".join(words), "--json" in arguments), Failure(message, BAD_INPUT))
+    _finish(Session(name, json_output), Failure(message, BAD_INPUT))
 
 
 def _finish(session: Session, found: Output | Failure) -> NoReturn:
@@ -183,6 +182,7 @@ def _is_users_fault(error: Exception) -> bool:
         ("whence.spec.trace", "TraceError"),
         ("whence.conformance.subject", "SubjectError"),
         ("whence.conformance.java", "JavaMissing"),
+        ("whence.conformance.schedule", "ScheduleError"),
         ("whence.conformance.campaign", "CampaignError"),
     )
     for module, class_ in named:

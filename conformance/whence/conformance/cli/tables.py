@@ -28,24 +28,20 @@ PIPED_WIDTH = 140
 """Columns of a table that does not go to a terminal."""
 
 
-class _Terminal(Console):
-    """Leaves a broken pipe to the caller."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def print_output(output: Output, seconds: float) -> None:
     """Prints diagnostics on stderr, then the text, what needs explaining, and the table of results."""
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
-    console = _Terminal(highlight=False, width=width)
+    console = Console(highlight=False, width=width)
     print_diagnostics(output)
     if output.text:
         print(output.text)
     if output.results and output.table:
         for line in _explanations(output):
             print(line)
-        console.print(results_table(output.results))
+        with console.capture() as capture:
+            console.print(results_table(output.results))
+        for line in capture.get().splitlines():
+            print(line.rstrip())
         unexpected = sum(not result.expected for result in output.results)
         said = "all as expected" if not unexpected else f"{unexpected} not as expected"
         print(f"{_count(len(output.results), 'statement')}, {said}, {seconds:.1f} s")
@@ -70,11 +66,12 @@ def _count(number: int, noun: str) -> str:
 
 def _explanations(output: Output) -> Iterator[str]:
     """What is behind the verdicts; one that explains several is printed once."""
-    explained: dict[tuple[str, str], list[Result]] = {}
+    explained: dict[tuple[str, str, str], list[Result]] = {}
     for result in output.results:
         if result.explanation and not (output.brief and result.expected):
-            explained.setdefault((result.subject, result.explanation), []).append(result)
-    for (subject, explanation), results in explained.items():
+            key = result.subject, result.name.rpartition(": ")[0], result.explanation
+            explained.setdefault(key, []).append(result)
+    for (subject, _, explanation), results in explained.items():
         yield f"{subject}  {_names(results)}: {results[0].verdict.value}"
         yield from (f"  {line}".rstrip() for line in explanation.splitlines())
         yield ""
@@ -87,11 +84,11 @@ def results_table(results: Sequence[Result]) -> Table:
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("subject", overflow="fold")
-    table.add_column("statement", overflow="fold", ratio=3)
+    table.add_column("statement", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     table.add_column("level", no_wrap=True)
     table.add_column("", no_wrap=True)
-    table.add_column("counts", overflow="fold", ratio=2)
+    table.add_column("counts", overflow="fold")
     table.add_column("seconds", justify="right", no_wrap=True)
     for _, same in groupby(results, _judged_together):
         group = list(same)
@@ -103,7 +100,7 @@ def results_table(results: Sequence[Result]) -> Table:
             result.level.name,
             Text("as expected") if result.expected else Text("NOT EXPECTED", "bold red"),
             Text(counts(result)),
-            f"{result.seconds:.2f}",
+            f"{result.seconds if 'states' in result.facts else sum(one.seconds for one in group):.2f}",
         )
     return table
 

@@ -66,10 +66,15 @@ def targets(choice: Choice) -> list[Target]:
     if choice.processes is not None or choice.sends is not None:
         scopes = _scopes(found, choice, own)
         return [_adapted(found, original, mutated, subject, choice, scopes, mutant.expects)]
+    chosen: list[tuple[str | None, ir.Workload]]
     if choice.scope is not None:
         chosen = [(scope.name, scope.workload) for scope in _scopes(found, choice, own)]
     else:
-        chosen = [(expect.scope, expect.settings) for expect in mutant.expects if expect.settings is not None]
+        chosen = [
+            (expect.scope, expect.settings)
+            for expect in mutant.expects
+            if expect.settings is not None and set(expect.names) != {"link"}
+        ]
         chosen = list(dict.fromkeys(chosen)) or [(scope.name, scope.workload) for scope in own]
     if not chosen:
         return [_adapted(found, original, mutated, subject, choice, (), ())]

@@ -91,7 +91,7 @@ def run_task(task: Task) -> tuple[Result, ...]:
     assert found is not None
     match task.kind:
         case "prove":
-            from whence.proofs.prove import Options as ProofOptions
+            from whence.proofs.discharge import Options as ProofOptions
             from whence.proofs.prove import prove_specification
 
             return prove_specification(found, (), ProofOptions(seed=task.seed, workers=1), None)
@@ -162,7 +162,7 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
     from whence.conformance.campaign import result, start
     from whence.conformance.cli.campaigns import Request, parameters
 
-    results = []
+    results: list[Result] = []
     protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
     shipped = [name for name in protocols if name in SHIPPED]
     with TemporaryDirectory(prefix="whence-campaign-") as folder:
