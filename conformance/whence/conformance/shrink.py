@@ -92,33 +92,44 @@ class _Search:
 
 
 def _without_pairs(schedule: Schedule) -> Iterator[Schedule]:
+    """Two operations less. Packets that these sent are then missing, so other positions may have to be lower."""
     if len(schedule) > _PAIRS_UP_TO:
         return
-    for one, other in combinations(range(len(schedule)), 2):
-        yield schedule[:one] + schedule[one + 1 : other] + schedule[other + 1 :]
+    pairs = list(combinations(range(len(schedule)), 2))
+    for left_out in pairs:
+        yield _without(schedule, left_out)
+    for place, operation in enumerate(schedule):
+        if isinstance(operation, Receive | Duplicate | Lose) and operation.position:
+            lower = replace(operation, position=operation.position - 1)
+            shifted = (*schedule[:place], lower, *schedule[place + 1 :])
+            for index in range(len(schedule)):
+                yield _without(shifted, (index,))
+            for left_out in pairs:
+                yield _without(shifted, left_out)
+
+
+def _without(schedule: Schedule, left_out: tuple[int, ...]) -> Schedule:
+    return tuple([operation for index, operation in enumerate(schedule) if index not in left_out])
 
 
 def _plainer(schedule: Schedule) -> Iterator[Schedule]:
-    """The same with plainer operations. Each candidate is plainer by one order, so that the search ends."""
+    """The same with plainer operations: fewer answers, older packets, processes in the order of their numbers."""
+    for index, operation in enumerate(schedule):
+        match operation:
+            case React(process, destination):
+                rest = schedule[:index] + schedule[index + 1 :]
+                for place in range(index, len(schedule)):
+                    yield (*rest[:place], Send(process, destination), *rest[place:])
+            case Receive(position, _) | Duplicate(position, _) | Lose(position, _):
+                if position:
+                    yield (*schedule[:index], replace(operation, position=0), *schedule[index + 1 :])
+            case Send() | Tick():
+                continue
+            case _:
+                assert_never(operation)
     renamed = _renamed(schedule)
     if renamed != schedule:
         yield renamed
-    for index, operation in enumerate(schedule):
-        for plainer in _plainer_operations(operation):
-            yield (*schedule[:index], plainer, *schedule[index + 1 :])
-
-
-def _plainer_operations(operation: Operation) -> Iterator[Operation]:
-    match operation:
-        case React(process, destination):
-            yield Send(process, destination)
-        case Receive(position, _) | Duplicate(position, _) | Lose(position, _):
-            if position:
-                yield replace(operation, position=0)
-        case Send() | Tick():
-            return
-        case _:
-            assert_never(operation)
 
 
 def _renamed(schedule: Schedule) -> Schedule:
