@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -49,9 +48,5 @@ def _row(result: Result) -> dict[str, Any]:
         "seconds": f"{result.seconds:.2f}",
         "counts": counts(result),
         "explanation": result.explanation,
-        "picture": result.facts.get("svg", ""),
-        "facts": json.dumps(
-            {name: value for name, value in result.facts.items() if name != "svg"}, ensure_ascii=False, indent=1
-        ),
+        "picture": result.picture,
     }
-

@@ -39,7 +39,7 @@ def print_output(output: Output, seconds: float) -> None:
         for line in _explanations(output):
             print(line)
         with console.capture() as capture:
-            console.print(results_table(output.results))
+            console.print(results_table(output.results, console.width))
         for line in capture.get().splitlines():
             print(line.rstrip())
         unexpected = sum(not result.expected for result in output.results)
@@ -77,13 +77,13 @@ def _explanations(output: Output) -> Iterator[str]:
         yield ""
 
 
-def results_table(results: Sequence[Result]) -> Table:
+def results_table(results: Sequence[Result], width: int) -> Table:
     """Subject, statement, verdict, strength, expected or not, counts, time.
 
     Properties that one exploration judged alike share a line, so that its counts stand there once.
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("subject", overflow="fold")
+    table.add_column("subject", overflow="fold", no_wrap=width >= PIPED_WIDTH)
     table.add_column("statement", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     table.add_column("level", no_wrap=True)
@@ -106,7 +106,7 @@ def results_table(results: Sequence[Result]) -> Table:
 
 
 def _judged_together(result: Result) -> tuple[object, ...]:
-    prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant") else result.name
+    prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant", "machine") else result.name
     return result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from whence.conformance.cli.session import UNKNOWN, Output, Session, write_text
+from whence.conformance.cli.session import REFUTED, UNKNOWN, Output, Session, check_writable, write_text
 from whence.conformance.implementations import SHIPPED
 from whence.dsl import ir
 from whence.dsl.load import Loaded, library, load
-from whence.spec.verdict import Level, Result, Verdict
+from whence.spec.verdict import Level, Result, Verdict, exit_code
 
 WORKERS = 2
 
@@ -38,6 +38,7 @@ class Task:
 
 def verify(session: Session, files: list[str], report: str, cases: int, campaign_cases: int, seed: int) -> Output:
     """Checks the files, then everything that they state; writes the HTML report."""
+    check_writable(report)
     if campaign_cases:
         from whence.conformance.java import ensure_java
 
@@ -58,8 +59,13 @@ def verify(session: Session, files: list[str], report: str, cases: int, campaign
     said = "" if complete else "interrupted: what follows is what was finished\n"
     return Output(
         results=tuple(results), diagnostics=diagnostics, text=f"{said}report: {report}\n",
-        fields={"report": report, "complete": complete}, exit=None if complete else UNKNOWN,
+        fields={"report": report, "complete": complete}, exit=_exit(results, complete), brief=True,
     )  # fmt: skip
+
+
+def _exit(results: Sequence[Result], complete: bool) -> int | None:
+    """What was interrupted is unknown, unless a refutation is known already."""
+    return None if complete or exit_code(results) == REFUTED else UNKNOWN
 
 
 def _tasks(loaded: Sequence[Loaded], cases: int, seed: int) -> list[Task]:
@@ -144,7 +150,7 @@ _QUIET = (signal.SIGINT, signal.SIG_IGN)
 
 def _weight(task: Task) -> int:
     """Long work first."""
-    return ("scope", "link", "prove", "mutant", "conform").index(task.kind)
+    return ("link", "prove", "scope", "mutant", "conform").index(task.kind)
 
 
 def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ...]:
