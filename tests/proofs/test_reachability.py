@@ -9,7 +9,7 @@ import pytest
 from whence.dsl import ir
 from whence.proofs.machine_counterexample import run_counterexample
 from whence.proofs.machine_prover import statement_formula
-from whence.proofs.reachability import Firing, Run, Violation, search
+from whence.proofs.reachability import Firing, Run, SearchScope, Violation, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.structure import CrossCheckError
 from whence.proofs.transitions import actions
@@ -27,9 +27,8 @@ machine anarchy:
   prove causal
 """
 
-TRIANGLE = ANARCHY.replace(
-    "not delivered(m)\n", "not delivered(m)\n    require forall a. before(a, m) and dst(a) = dst(m) implies delivered(a)\n"
-)
+FIFO = "require forall a. before(a, m) and dst(a) = dst(m) implies delivered(a)"
+TRIANGLE = ANARCHY.replace("not delivered(m)\n", f"not delivered(m)\n    {FIFO}\n")
 
 
 def test_the_shortest_violation_without_order_is_two_sends_and_a_delivery(specify: Specify, pool: SolverPool) -> None:
@@ -72,8 +71,10 @@ def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, st
 def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPool) -> None:
     (machine,) = library("mf").machines
     goals = {"causal": Violation(statement_formula(machine, "causal"))}
-    found = search(pool, machine, goals, timeout_ms=10_000, seed=0, depth=6)
-    assert not found.runs and found.depth == 6 and not found.unknown
+    scope = SearchScope({"process": 2, "message": 2}, 6)
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0, scopes=[scope])
+    assert not found.runs and not found.unknown
+    assert str(found.scope) == "up to 6 steps among 2 processes, 2 messages"
 
 
 def test_a_second_delivery_violates_at_most_once(specify: Specify, pool: SolverPool) -> None:

@@ -12,14 +12,14 @@ import pytest
 from whence.proofs import solver
 from whence.proofs.solver import Check, Search, SolverName, SolverPool, Stage, Worker
 
+
 def pigeons(holes: int) -> str:
     """One pigeon more than holes: hard for every solver that reasons by resolution."""
     sits = {(p, h): f"s{p}_{h}" for p in range(holes + 1) for h in range(holes)}
     lines = [f"(declare-const {name} Bool)" for name in sits.values()]
     lines += [f"(assert (or {' '.join(sits[p, h] for h in range(holes))}))" for p in range(holes + 1)]
-    lines += [
-        f"(assert (not (and {sits[p, h]} {sits[q, h]})))" for h in range(holes) for p in range(holes + 1) for q in range(p)
-    ]
+    pairs = [(p, q) for p in range(holes + 1) for q in range(p)]
+    lines += [f"(assert (not (and {sits[p, h]} {sits[q, h]})))" for h in range(holes) for p, q in pairs]
     return "\n".join(["(set-logic ALL)", *lines, "(check-sat)"])
 
 
@@ -77,6 +77,16 @@ def test_closing_the_pool_leaves_no_process() -> None:
         processes = [worker._process for worker in pool._workers if worker._process is not None]
         assert processes
     assert all(process.poll() is not None for process in processes)
+
+
+def test_leaving_the_pool_does_not_wait_for_what_runs() -> None:
+    started = time.monotonic()
+    with SolverPool(1) as pool:
+        running, waiting = pool.submit(Check("cvc5", HARD, 60_000, 0)), pool.submit(Check("z3", HARD, 60_000, 0))
+        time.sleep(0.5)
+    assert time.monotonic() - started < 10
+    assert waiting.cancelled()
+    assert running.exception() is not None or running.result().status == "unknown"
 
 
 def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from whence.dsl import ir, machine_builtins
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
-from whence.proofs.finite_models import describe_size
 from whence.proofs.formula import Unsupported
 from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
 from whence.proofs.machine_counterexample import run_counterexample
@@ -186,7 +185,7 @@ def not_found(searched: Searched | None) -> str:
         return "no run was looked for"
     if searched.unknown:
         return f"the search for a run gave up: {searched.unknown}"
-    return f"no run of up to {searched.depth} steps among {describe_size(searched.universe)} violates it"
+    return f"no run of {searched.scope} violates it"
 
 
 def _fall_text(fall: Fall) -> str:

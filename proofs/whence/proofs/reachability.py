@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT
+from whence.proofs.finite_models import describe_size
 from whence.proofs.formula import free_locals, negation
 from whence.proofs.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
 from whence.proofs.solver import Search, SolverPool, Stage
@@ -56,17 +57,27 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchScope:
+    """A universe, and how many steps are looked at."""
+
+    universe: Mapping[str, int]
+    depth: int
+
+    def __str__(self) -> str:
+        return f"up to {self.depth} steps among {describe_size(self.universe)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Searched:
-    """What was found, by goal, and how far was looked."""
+    """What was found, by goal, and how far was looked for the others."""
 
     runs: Mapping[str, Run]
-    depth: int
-    universe: Mapping[str, int]
+    scope: SearchScope
     unknown: str = ""
 
 
-UNIVERSE: Mapping[str, int] = {"process": 3, "message": 3}
-DEPTH = 12
+SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
+"""Where runs are looked for: the second only for what the first does not have."""
 
 
 @dataclass(slots=True)
@@ -224,19 +235,33 @@ def search(
     *,
     timeout_ms: int,
     seed: int,
-    universe: Mapping[str, int] = UNIVERSE,
-    depth: int = DEPTH,
+    scopes: Sequence[SearchScope] = SCOPES,
 ) -> Searched:
-    """A shortest run to every goal that can be reached within `depth` steps in the universe.
+    """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
-    unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
+    runs: dict[str, Run] = {}
+    found = Searched({}, scopes[0])
+    for scope in scopes:
+        left = {name: goal for name, goal in goals.items() if name not in runs}
+        if left:
+            found = _search_in(pool, machine, left, scope, timeout_ms, seed)
+            runs |= found.runs
+        if found.unknown:
+            break
+    return Searched(runs, found.scope, found.unknown)
+
+
+def _search_in(
+    pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
+) -> Searched:
+    unrolling = _Unrolling(machine, Grounding(scope.universe), symbols(machine), actions(machine))
     unrolling.start()
     grounding = unrolling.grounding
     stages: list[Stage] = []
     said = 0
-    for number in range(1, depth + 1):
+    for number in range(1, scope.depth + 1):
         unrolling.advance()
         literals: dict[str, str] = {}
         for name, goal in goals.items():
@@ -250,7 +275,7 @@ def search(
     runs = {
         name: _replayed(unrolling, goals[name], found.stage + 1, found.values) for name, found in answer.models.items()
     }
-    return Searched(runs, depth, universe, answer.reason if answer.status == "unknown" else "")
+    return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 
 def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> Run:

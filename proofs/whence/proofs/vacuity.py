@@ -47,4 +47,4 @@ def _never(
 def _missing(action: Action, found: Searched) -> str:
     if found.unknown:
         return f"whether {action.name} can happen is not known: {found.unknown}"
-    return f"{action.name} does not happen in any run of {found.depth} steps; it was not shown to be impossible"
+    return f"{action.name} does not happen in any run of {found.scope}; it was not shown to be impossible"

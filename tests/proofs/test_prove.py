@@ -1,0 +1,95 @@
+"""Everything that a file states: one result per statement, in order, with what the file expects; names; progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from whence.dsl import ir
+from whence.proofs.discharge import Options, Progress
+from whence.proofs.prove import UnknownName, provable_names, prove_specification
+from whence.spec.verdict import Level, Verdict
+
+Library = Callable[[str], ir.Specification]
+Specify = Callable[[str], ir.Specification]
+
+
+@pytest.mark.parametrize("name", ["execution", "mf", "hybrid_basic"])
+def test_the_library_comes_out_as_expected(library: Library, name: str) -> None:
+    specification = library(name)
+    results = prove_specification(specification)
+    surprises = [(result.name, result.verdict, result.explanation) for result in results if not result.expected]
+    assert not surprises
+    assert len({(result.kind, result.subject, result.name) for result in results}) == len(results)
+    assert all(json.dumps(result.to_json()) for result in results)
+    for result in results:
+        if result.verdict is Verdict.PROVED and result.name != "vacuity":
+            assert result.level is Level.L3, result.name
+        if result.verdict is Verdict.REFUTED:
+            assert result.facts["counterexample"], result.name
+
+
+@pytest.mark.parametrize(("name", "mutants"), [("mf", 3), ("hybrid_basic", 3)])
+def test_every_machine_has_mutants_that_are_refuted(library: Library, name: str, mutants: int) -> None:
+    of_machines = [each for each in library(name).mutants if isinstance(each.mutated, ir.Machine)]
+    refuting = [each for each in of_machines if any(expect.verdict == "refuted" for expect in each.expects)]
+    assert len(refuting) >= mutants
+
+
+def test_names_choose(library: Library) -> None:
+    specification = library("hybrid_basic")
+    assert [result.name for result in prove_specification(specification, ["causal"])] == ["causal"]
+    (machine,) = specification.machines
+    whole = [result.name for result in prove_specification(specification, [machine.name])]
+    assert whole == [name for name in provable_names(specification) if name in whole]
+    assert "vacuity" in whole and "history" in whole
+
+
+def test_an_unknown_name_is_refused_with_those_there_are(library: Library) -> None:
+    with pytest.raises(UnknownName, match="fifo_sps_causal"):
+        prove_specification(library("execution"), ["causality"])
+
+
+def test_progress_is_told(library: Library) -> None:
+    told: list[Progress] = []
+    prove_specification(library("execution"), ["csps_implies_sps"], progress=told.append)
+    assert told and told[-1].done == told[-1].total
+    assert told[-1].statement == "csps_implies_sps"
+
+
+def test_a_mutant_that_survives_is_not_as_expected(specify: Specify) -> None:
+    specification = specify(
+        """
+machine plain:
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove no_creation, at_most_once
+
+mutant harmless of plain:
+  transition deliver(m):
+    require not delivered(m) and sent(m)
+  expect refuted no_creation
+"""
+    )
+    (result,) = prove_specification(specification, ["harmless"])
+    assert (result.kind, result.verdict, result.expected) == ("mutant", Verdict.PROVED, False)
+
+
+def test_the_seed_and_the_limit_are_in_every_result(library: Library) -> None:
+    options = Options(timeout_ms=9_000, seed=17)
+    for result in prove_specification(library("mf"), [], options):
+        assert result.facts["seed"] == 17
+        assert result.facts["timeout_ms"] == 9_000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"solvers": ()}, "at least one"), ({"solvers": ("z3", "z3")}, "once"), ({"timeout_ms": 0}, "time limit")],
+)
+def test_options_are_checked(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Options(**wrong)  # type: ignore[arg-type]
