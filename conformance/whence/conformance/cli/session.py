@@ -11,8 +11,8 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -236,21 +236,27 @@ def check_writable(path: str | None) -> None:
         raise BadInput(f"{path} cannot be written: there is no folder {target.parent}")
     if target.exists() and not target.is_file():
         raise BadInput(f"{path} cannot be written: it is not a file")
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise BadInput(f"{path} cannot be written: permission denied")
+    with _draft(target) as draft:
+        draft.touch()
 
 
 def write_text(path: str, text: str) -> None:
     """Writes a file whole or not at all. Raises BadInput."""
     check_writable(path)
     target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
+    with _draft(target) as draft:
         draft.write_text(text, encoding="utf-8")
         draft.replace(target)
-    except BaseException as error:
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """A file beside the target that is gone in the end, whatever happens. Raises BadInput for an OSError."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield draft
+    except OSError as error:
+        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise BadInput(f"{path} cannot be written: {error.strerror or error}") from error
-        raise

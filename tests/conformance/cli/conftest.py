@@ -1,0 +1,69 @@
+"""The command `whence` as it is used: a process, its exit code, its two streams."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+WHENCE = str(Path(sys.executable).parent / "whence")
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The one JSON object on stdout, which the published schema allows."""
+        found = json.loads(self.out)
+        schema = json.loads((files("whence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+        Draft202012Validator(schema).validate(found)
+        assert found["exit"] == self.code
+        assert isinstance(found, dict)
+        return found
+
+    def rejected(self, *words: str) -> None:
+        """Exit 2, a message of one line with these words, no traceback, nothing on stdout."""
+        assert self.code == 2, self
+        assert self.out == ""
+        assert "Traceback" not in self.err
+        assert self.err.startswith("whence"), self.err
+        assert len(self.err.strip().splitlines()) == 1
+        for word in words:
+            assert word in self.err, self.err
+
+
+Whence = Callable[..., Ran]
+
+
+@pytest.fixture
+def whence(tmp_path: Path) -> Whence:
+    """Runs the installed command in an empty folder."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path) -> Ran:
+        done = subprocess.run(
+            [WHENCE, *map(str, arguments)], capture_output=True, cwd=cwd, timeout=120, check=False, encoding="utf-8"
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def command() -> list[str]:
+    """For tests that need the process itself."""
+    return [WHENCE]

@@ -1,0 +1,236 @@
+"""Bad input of every kind: a clear message, exit 2, no traceback, no half-written file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Whence = Callable[..., Any]
+
+FILE_COMMANDS = [["check"], ["fmt"], ["run"], ["explore"], ["prove"]]
+
+
+@pytest.mark.parametrize("command", FILE_COMMANDS, ids=lambda words: words[0])
+class TestFiles:
+    def test_directory(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
+        whence(*command, tmp_path).rejected(str(tmp_path), "is a directory")
+
+    def test_missing(self, whence: Whence, command: list[str]) -> None:
+        whence(*command, "nothing.whence").rejected("there is no file nothing.whence")
+
+    def test_near_library_name(self, whence: Whence, command: list[str]) -> None:
+        whence(*command, "cykass").rejected("did you mean cykas?")
+
+    def test_binary(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
+        (tmp_path / "x.whence").write_bytes(bytes(range(256)) * 10)
+        ran = whence(*command, "x.whence")
+        assert ran.code == 2
+        assert "W0101" in ran.err and "Traceback" not in ran.err
+
+    def test_one_long_line(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
+        (tmp_path / "x.whence").write_bytes(b"a " * 5_000_000)
+        ran = whence(*command, "x.whence")
+        assert ran.code == 2
+        assert "W0150" in ran.err and len(ran.err) < 2_000
+
+    def test_deep_nesting(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
+        deep = "(" * 3_000 + "1" + ")" * 3_000
+        (tmp_path / "x.whence").write_text(f"protocol p:\n  on causal_send(m):\n    let x = {deep}\n")
+        ran = whence(*command, "x.whence")
+        assert ran.code == 2
+        assert "W0152" in ran.err and "Traceback" not in ran.err
+
+
+def test_empty_file(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "x.whence").write_text("")
+    assert whence("check", "x.whence").code == 0
+    whence("explore", "x.whence").rejected("no protocol")
+    whence("prove", "x.whence").rejected("neither a theorem nor a machine")
+
+
+def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    (tmp_path / "x.whence").write_text("")
+    (tmp_path / "x.whence").chmod(0)
+    whence("check", "x.whence").rejected("cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["prove", "execution", "fifo_sps_causl"], "did you mean fifo_sps_causal?"),
+        (["explore", "mf", "--scope", "tow"], "did you mean two?"),
+        (["explore", "mf", "--mutant", "posts_at_onse"], "did you mean posts_at_once?"),
+        (["explore", "mf", "--property", "casual"], "did you mean causal?"),
+        (["explore", "mf", "--mutant", "does_not_wait"], "whence prove"),
+        (["explore", "mf", "--sends", "one"], "--sends one"),
+        (["explore", "mf", "--sends", "1,2"], "each of the 3 processes"),
+        (["explore", "mf", "--processes", "1000000"], "from 1 to 64"),
+        (["explore", "mf", "--processes", "1", "--sends", "1"], "nobody to send to"),
+        (["explore", "mf", "--reductions", "symmetry"], "auto and none"),
+        (["explore", "mf", "--limit", "0"], "--limit"),
+        (["explore", "mf", "--bogus"], "--bogus"),
+        (["expolre", "mf"], "explore"),
+        (["explore"], "see whence explore --help"),
+        (["trace"], "see whence trace --help"),
+        (["run", "mf", "--replay", "no.json"], "no.json"),
+        (["conform", "mf", "--impl", "no_such_module:MF"], "there is no module no_such_module"),
+        (["conform", "mf", "--impl", "whence.impl.mf:Mf"], "it has MF"),
+        (["conform", "mf", "--impl", "whence.impl.mf"], "whence.impl.mf"),
+        (["conform", "mf", "--impl", "json:JSONDecoder"], "JSONDecoder(0, 3)"),
+        (["conform", "execution", "--impl", "whence.impl.mf:MF"], "no protocol"),
+        (["campaign", "status", "nowhere"], "nowhere"),
+        (["campaign", "start", "c", "--protocol", "execution"], "--impl"),
+    ],
+    ids=" ".join,
+)
+def test_names_and_numbers(whence: Whence, words: list[str], said: str) -> None:
+    whence(*words).rejected(said)
+
+
+def test_implementation_without_a_method(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "deaf.py").write_text(
+        "class Deaf:\n  def __init__(self, identity, processes): pass\n  def causal_send(self, to, m): return ()\n"
+    )
+    whence("conform", "mf", "--impl", "deaf:Deaf").rejected("lacks the method receive")
+
+
+def test_implementation_that_does_not_import(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import nothing_of_that_name\n")
+    whence("conform", "mf", "--impl", "broken:X").rejected("does not import", "nothing_of_that_name")
+
+
+HEADER = '{"format": "whence-trace/1", "processes": 2}\n'
+SEND = '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n'
+DELIVER = '{"event": "deliver", "process": 1, "message": "a"}\n'
+
+
+class TestTraces:
+    def trace(self, folder: Path, *lines: str) -> str:
+        (folder / "t.ndjson").write_text("".join(lines))
+        return "t.ndjson"
+
+    def test_delivery_of_an_unsent_message(self, whence: Whence, tmp_path: Path) -> None:
+        whence("trace", "check", self.trace(tmp_path, HEADER, DELIVER)).rejected("t.ndjson:2", "a")
+
+    def test_second_delivery(self, whence: Whence, tmp_path: Path) -> None:
+        ran = whence("trace", "check", self.trace(tmp_path, HEADER, SEND, DELIVER, DELIVER))
+        assert ran.code == 1
+        assert "duplicate" in ran.out
+
+    def test_broken_line(self, whence: Whence, tmp_path: Path) -> None:
+        whence("trace", "check", self.trace(tmp_path, HEADER, SEND, '{"event": "del', DELIVER)).rejected("t.ndjson:3")
+
+    @pytest.mark.parametrize("name", ["missing.ndjson", "."])
+    def test_no_file(self, whence: Whence, name: str) -> None:
+        whence("trace", "check", name).rejected(name)
+
+    def test_empty(self, whence: Whence, tmp_path: Path) -> None:
+        whence("trace", "draw", self.trace(tmp_path)).rejected("t.ndjson")
+
+
+REPORTING = [
+    ["run", "mf", "--svg"],
+    ["explore", "mf", "--mutant", "posts_at_once", "--svg"],
+    ["conform", "mf", "--impl", "whence.impl.mf:MF", "--cases", "1", "--save"],
+    ["verify", "mf", "--campaign-cases", "0", "--report"],
+]
+
+
+@pytest.mark.parametrize("words", REPORTING, ids=lambda words: words[0])
+class TestUnwritableOutput:
+    def test_missing_folder(self, whence: Whence, words: list[str], tmp_path: Path) -> None:
+        whence(*words, "none/x").rejected("there is no folder none")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_directory(self, whence: Whence, words: list[str], tmp_path: Path) -> None:
+        (tmp_path / "taken").mkdir()
+        whence(*words, "taken").rejected("taken is a directory")
+        assert list((tmp_path / "taken").iterdir()) == []
+
+    def test_no_file(self, whence: Whence, words: list[str]) -> None:
+        whence(*words, "/dev/full").rejected("/dev/full")
+
+    def test_read_only(self, whence: Whence, words: list[str]) -> None:
+        whence(*words, "/proc/whence.svg").rejected("/proc/whence.svg", "cannot be written")
+
+
+@pytest.mark.parametrize("words", [["check", "mf"], ["explore", "mf", "--scope", "one"], ["run", "mf", "--json"]])
+def test_full_stdout(command: list[str], words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, *words], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=60, check=False
+        )
+    assert done.returncode == 2
+    assert "cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_broken_pipe(command: list[str]) -> None:
+    process = subprocess.Popen(
+        [*command, "run", "cykas", "--sends", "50", "--steps", "900"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(60) in (0, 2)
+    assert errors == ""
+
+
+def interrupted(command: list[str], words: list[str], after_s: float, folder: Path) -> tuple[int, str, str]:
+    """Ctrl-C, as a terminal sends it: to the whole process group."""
+    process = subprocess.Popen(
+        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=folder,
+        start_new_session=True,
+    )  # fmt: skip
+    time.sleep(after_s)
+    assert process.poll() is None, "it ended by itself"
+    os.killpg(process.pid, signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    return process.returncode, out, errors
+
+
+def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
+    words = ["explore", "cykas", "--processes", "6", "--sends", "3"]
+    code, out, errors = interrupted(command, words, 2.5, tmp_path)
+    assert code == 3
+    assert "incomplete: interrupted" in out and "states" in out
+    assert "Traceback" not in errors
+
+
+def test_interrupted_exploration_as_json(command: list[str], tmp_path: Path) -> None:
+    words = ["explore", "cykas", "--processes", "6", "--sends", "3", "--json"]
+    code, out, errors = interrupted(command, words, 2.5, tmp_path)
+    found = json.loads(out)
+    assert code == found["exit"] == 3
+    assert found["complete"] is False
+    assert all(result["verdict"] == "unknown" and result["states"] > 1 for result in found["results"])
+    assert errors == ""
+
+
+def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_path: Path) -> None:
+    words = ["verify", "mf", "--campaign-cases", "0", "--json", "--report", "r.html"]
+    code, out, errors = interrupted(command, words, 8, tmp_path)
+    found = json.loads(out)
+    assert code == found["exit"] == 3, errors
+    assert found["complete"] is False
+    assert found["results"], "something was finished in that time"
+    assert "interrupted" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Traceback" not in errors
+
+
+def test_limit(whence: Whence) -> None:
+    ran = whence("explore", "cykas", "--scope", "two", "--limit", "500", "--json")
+    assert ran.code == 3
+    assert {result["unknown"] for result in ran.object["results"]} == {"incomplete: stopped at 500 states after 500 states"}
