@@ -1,0 +1,218 @@
+"""Machines run step by step, against the independent evaluator of machines over finite structures.
+
+The structure holds every message of the run from the start and one more of each pair of ends that is never
+sent; the run knows a message when it is sent, and stand-ins. That both agree is the soundness of stand-ins.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.machine_run import GHOSTS, SENT, MachineRun, MachineState, Refusal
+from whence.dsl.types import BOOL, MESSAGE
+from whence.dsl.values import Message, Value
+from whence.proofs import transitions
+from whence.proofs.structure import Structure
+
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+PROCESSES = 3
+ENDS = [(src, dst) for src, dst in product(range(PROCESSES), repeat=2) if src != dst]
+
+COUNTERS = """
+machine counters:
+  relation owed(p: process, m: message)
+  relation open(m: message)
+  relation pair(a: message, b: message)
+  function rank(m: message): nat
+  function seen(p: process): nat
+  transition causal_send(m):
+    require forall a. before(a, m) implies rank(a) <= 3
+    forall x: pair(m, x) := open(x) and src(x) = src(m)
+    forall p: owed(p, m) := p != src(m)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+    require forall x. pair(x, m) implies rank(x) < 4
+    open(m) := true
+    rank(m) := rank(m) + 1
+  transition settle(p, m):
+    require owed(p, m) and (delivered(m) or hb(m, m))
+    owed(p, m) := false
+    seen(p) := if rank(m) > seen(p) then rank(m) else seen(p) + 1
+    forall x: open(x) := open(x) and (dst(x) != p or not delivered_before(x, m))
+  transition close(m):
+    require open(m) and exists p. past(p, m) and seen(p) > 0
+    forall x, y: pair(x, y) := pair(x, y) or open(y) and not sent(x) and src(y) = src(x)
+    open(m) := false
+  invariant trivial: forall m. open(m) implies sent(m)
+"""
+
+
+@dataclass
+class Both:
+    """A run in both: message k of the structure is `messages[k]`; the last ones are stand-ins, never sent."""
+
+    machine: ir.Machine
+    messages: list[Message]
+    run: MachineRun = field(init=False)
+    state: MachineState = field(init=False)
+    structure: Structure = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.run = MachineRun(self.machine, PROCESSES, ENDS)
+        self.state = self.run.initial()
+        universe = {"process": PROCESSES, "message": len(self.messages)}
+        given = {
+            "src": {(at,): message.src for at, message in enumerate(self.messages)},
+            "dst": {(at,): message.dsts[0] for at, message in enumerate(self.messages)},
+        }
+        self.structure = transitions.initial(self.machine, universe, given)
+
+    def known(self) -> list[int]:
+        """The messages that the run can speak about: those sent, and the stand-ins."""
+        sent = {message for (message,) in self.state[SENT]}
+        return [at for at, message in enumerate(self.messages) if message in sent or message.number < 0]
+
+    def next_sends(self) -> list[int]:
+        """Of each process, the next message."""
+        sent = {message for (message,) in self.state[SENT]}
+        counts = {src: sum(message.src == src for message in sent) for src in range(PROCESSES)}
+        return [at for at, message in enumerate(self.messages) if message.number == counts[message.src]]
+
+    def values(self, action: transitions.Action, arguments: Sequence[int]) -> list[Value]:
+        types = [parameter.type for parameter in action.parameters]
+        return [self.messages[at] if type_ == MESSAGE else at for at, type_ in zip(arguments, types, strict=True)]
+
+    def enabled(self) -> list[tuple[transitions.Action, tuple[int, ...]]]:
+        """What the structure enables; the run must enable and refuse the same, naming a guard that is false."""
+        found = []
+        for action in transitions.actions(self.machine):
+            messages = self.next_sends() if action.name == "causal_send" else self.known()
+            domains = [messages if item.type == MESSAGE else range(PROCESSES) for item in action.parameters]
+            for arguments in product(*domains):
+                after = self.run.step(self.state, action.name, self.values(action, arguments))
+                expected = transitions.enabled(action, arguments, self.structure)
+                assert isinstance(after, Refusal) != expected, (action.name, arguments, after)
+                if expected:
+                    found.append((action, arguments))
+        return found
+
+    def take(self, action: transitions.Action, arguments: tuple[int, ...]) -> None:
+        after = self.run.step(self.state, action.name, self.values(action, arguments))
+        assert not isinstance(after, Refusal)
+        self.state = after
+        self.structure = transitions.step(action, arguments, self.structure)
+        self.compare()
+
+    def compare(self) -> None:
+        """Every relation and function is the same on what the run can speak about."""
+        known = self.known()
+        symbols = {symbol.name: symbol for symbol in transitions.symbols(self.machine)}
+        names = [*GHOSTS, *[symbol.name for symbol in self.machine.symbols]]
+        for table, name in zip(self.state, names, strict=True):
+            symbol = symbols[name]
+            domains = [known if item.type == MESSAGE else range(PROCESSES) for item in symbol.parameters]
+            expected = set()
+            for key in product(*domains):
+                value = self.structure.tables[name][key]
+                if value:
+                    shown = [
+                        self.messages[at] if item.type == MESSAGE else at
+                        for at, item in zip(key, symbol.parameters, strict=True)
+                    ]
+                    expected.add(tuple(shown) if symbol.result == BOOL else (*shown, value))
+            assert table == expected, name
+
+
+def messages_of(draw: random.Random, number: int) -> list[Message]:
+    counts = [0] * PROCESSES
+    messages = []
+    for _ in range(number):
+        src, dst = draw.choice(ENDS)
+        messages.append(Message(src, counts[src], (dst,)))
+        counts[src] += 1
+    return [*messages, *[Message(src, -1, (dst,)) for src, dst in ENDS]]
+
+
+def agree(machine: ir.Machine, seeds: int, messages: int, steps: int) -> set[str]:
+    """Random runs agree; the transitions that were taken."""
+    taken = set()
+    for seed in range(seeds):
+        draw = random.Random(seed)
+        both = Both(machine, messages_of(draw, messages))
+        for _ in range(steps):
+            by_name: dict[str, list[tuple[transitions.Action, tuple[int, ...]]]] = {}
+            for action, arguments in both.enabled():
+                by_name.setdefault(action.name, []).append((action, arguments))
+            if not by_name:
+                break
+            action, arguments = draw.choice(by_name[draw.choice(sorted(by_name))])
+            taken.add(action.name)
+            both.take(action, arguments)
+    return taken
+
+
+@pytest.mark.parametrize(("file", "name"), [("mf", "buffers"), ("hybrid_basic", "permits")])
+def test_machines_of_the_library(library: Specify, file: str, name: str) -> None:
+    machine = next(machine for machine in library(file).machines if machine.name == name)
+    assert agree(machine, 6, 4, 18) == {transition.name for transition in machine.transitions}
+
+
+def test_mutants_of_machines(library: Specify) -> None:
+    machines = [
+        mutant.mutated
+        for file in ("mf", "hybrid_basic")
+        for mutant in library(file).mutants
+        if isinstance(mutant.mutated, ir.Machine)
+    ]
+    assert len(machines) >= 10
+    for machine in machines:
+        assert {"causal_send", "deliver"} <= agree(machine, 2, 3, 12)
+
+
+def test_functions_and_updates_for_all(specify: Specify) -> None:
+    machine = specify(COUNTERS).machines[0]
+    assert agree(machine, 12, 3, 16) == {"causal_send", "deliver", "settle", "close"}
+
+
+def test_a_refusal_names_the_first_guard_that_fails(library: Specify) -> None:
+    machine = next(machine for machine in library("mf").machines if machine.name == "buffers")
+    run = MachineRun(machine, 2, [(0, 1), (1, 0)])
+    first, second = Message(0, 0, (1,)), Message(0, 1, (1,))
+    state = run.initial()
+    for message in (first, second):
+        after = run.step(state, "causal_send", [message])
+        assert not isinstance(after, Refusal)
+        state = after
+    again = run.step(state, "causal_send", [first])
+    assert isinstance(again, Refusal)
+    assert again.guard == "not sent(m)"
+    refused = run.step(state, "network_send", [second])
+    assert isinstance(refused, Refusal)
+    guards = next(known.requires for known in machine.transitions if known.name == "network_send")
+    assert refused.transition == "network_send"
+    assert refused.requirement is guards[1]
+    assert refused.guard == guards[1].name
+
+
+def test_what_holds_of_a_stand_in_holds_of_the_message_it_becomes(specify: Specify) -> None:
+    """`close` speaks about messages that are not sent; the message sent afterwards has inherited that."""
+    machine = specify(COUNTERS).machines[0]
+    both = Both(machine, [Message(0, 0, (1,)), Message(0, 1, (1,)), *[Message(src, -1, (dst,)) for src, dst in ENDS]])
+    actions = {action.name: action for action in transitions.actions(machine)}
+    both.take(actions["causal_send"], (0,))
+    both.take(actions["deliver"], (0,))
+    both.take(actions["settle"], (1, 0))
+    both.take(actions["close"], (0,))
+    pair = len(GHOSTS) + 2
+    assert (Message(0, -1, (1,)), Message(0, 0, (1,))) in both.state[pair]
+    # The next send overwrites pair(m, x); what it was paired with by others stays.
+    both.take(actions["causal_send"], (1,))
+    assert (Message(0, -1, (1,)), Message(0, 0, (1,))) in both.state[pair]
