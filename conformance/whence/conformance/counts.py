@@ -1,10 +1,49 @@
-"""The numbers of a result in words."""
+"""Results as lines of a table: what was judged together shares a line, so that its counts stand there once."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 from whence.spec.verdict import Result
 
 _COUNTED = ("obligations", "states", "transitions", "cases", "events", "failures")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: results with the same subject, verdict and counts, from the same exploration or proof.
+
+    Attributes:
+        first: the first of the results; verdict, counts and the rest are those of all.
+        statement: `two: causal, fifo`.
+        seconds: of the whole line; an exploration is counted once.
+    """
+
+    first: Result
+    statement: str
+    seconds: float
+
+
+def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Line]:
+    """The lines of a table; where it is to show explanations, results with different ones do not share a line."""
+
+    def together(result: Result) -> tuple[object, ...]:
+        prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant", "machine") else result.name
+        alike = result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
+        return (*alike, result.explanation if explained else "")
+
+    for _, same in groupby(results, together):
+        group = list(same)
+        explored = "states" in group[0].facts
+        yield Line(group[0], statement(group), group[0].seconds if explored else sum(one.seconds for one in group))
+
+
+def statement(results: Sequence[Result]) -> str:
+    """`scope: causal, fifo` for results that share what stands before the colon."""
+    prefix, colon, _ = results[0].name.rpartition(": ")
+    return f"{prefix}{colon}{', '.join(result.name.rpartition(': ')[2] for result in results)}"
 
 
 def counts(result: Result) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from whence.conformance.counts import counts
+from whence.conformance.counts import Line, counts, lines
 from whence.spec.verdict import Result
 
 
@@ -30,22 +30,24 @@ def render(results: Sequence[Result], seconds: float, complete: bool) -> str:
 
 
 def _groups(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """The results by subject, in order, each with what the template shows."""
+    """The lines by subject, in order, each with what the template shows; a mutant is shown with its subject."""
     groups: dict[str, list[dict[str, Any]]] = {}
-    for result in results:
-        subject = result.subject.split("/")[0] if result.kind in ("mutant",) else result.subject
-        groups.setdefault(subject, []).append(_row(result))
+    for line in lines(results, explained=True):
+        groups.setdefault(line.first.subject.partition("/")[0] if line.first.kind == "mutant" else line.first.subject,
+                          []).append(_row(line))  # fmt: skip
     return [{"subject": subject, "rows": rows} for subject, rows in groups.items()]
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(line: Line) -> dict[str, Any]:
+    result = line.first
+    mutant = result.subject.partition("/")[2] if result.kind == "mutant" else ""
     return {
-        "name": result.name if result.kind != "mutant" else f"{result.subject.split('/')[-1]}: {result.name}",
+        "name": f"{mutant}: {line.statement}" if mutant else line.statement,
         "kind": result.kind,
         "verdict": result.verdict.value,
         "level": result.level.name,
         "expected": result.expected,
-        "seconds": f"{result.seconds:.2f}",
+        "seconds": f"{line.seconds:.2f}",
         "counts": counts(result),
         "explanation": result.explanation,
         "picture": result.picture,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from whence.conformance.campaign.tally import failure_bound
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
 from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for
@@ -113,8 +114,8 @@ def _result(request: Request, report: Report) -> Result:
             {"name": count.name, "cases": count.cases, "failures": count.failures} for count in report.schedulers
         ],
     }
-    if report.failures == 0 and report.cases:
-        facts["failure_rate_bound_95"] = _upper_bound(report.cases)
+    if report.cases:
+        facts["failure_rate_bound"] = float(f"{failure_bound(report.cases, report.failures):.3g}")
     if worst is not None:
         facts["findings"] = [str(finding) for shown in report.counterexamples for finding in shown.findings]
         facts["counterexample"] = _recorded(request, worst).to_json()
@@ -125,11 +126,6 @@ def _result(request: Request, report: Report) -> Result:
         report.seconds, facts, "\n\n".join(_explained(shown) for shown in report.counterexamples),
         svg_of(worst.outcome.execution, _judged(worst.outcome)) if worst is not None else "",
     )  # fmt: skip
-
-
-def _upper_bound(cases: int) -> float:
-    """The 95 % upper bound on the failure rate after so many cases without a failure (exact, one-sided)."""
-    return float(f"{1 - 0.05 ** (1 / cases):.3g}")
 
 
 def _sentence(request: Request, report: Report) -> str:

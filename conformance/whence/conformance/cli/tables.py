@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from whence.conformance.cli.session import Output
-from whence.conformance.counts import counts
+from whence.conformance.counts import counts, lines, statement
 from whence.spec.verdict import Result, Verdict
 
 _STYLE = {
@@ -72,16 +71,13 @@ def _explanations(output: Output) -> Iterator[str]:
             key = result.subject, result.name.rpartition(": ")[0], result.explanation
             explained.setdefault(key, []).append(result)
     for (subject, _, explanation), results in explained.items():
-        yield f"{subject}  {_names(results)}: {results[0].verdict.value}"
+        yield f"{subject}  {statement(results)}: {results[0].verdict.value}"
         yield from (f"  {line}".rstrip() for line in explanation.splitlines())
         yield ""
 
 
 def results_table(results: Sequence[Result], width: int) -> Table:
-    """Subject, statement, verdict, strength, expected or not, counts, time.
-
-    Properties that one exploration judged alike share a line, so that its counts stand there once.
-    """
+    """Subject, statement, verdict, strength, expected or not, counts, time."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("subject", overflow="fold", no_wrap=width >= PIPED_WIDTH)
     table.add_column("statement", overflow="fold")
@@ -90,28 +86,15 @@ def results_table(results: Sequence[Result], width: int) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("counts", overflow="fold")
     table.add_column("seconds", justify="right", no_wrap=True)
-    for _, same in groupby(results, _judged_together):
-        group = list(same)
-        result = group[0]
+    for line in lines(results):
+        result = line.first
         table.add_row(
             Text(result.subject),
-            Text(_names(group)),
+            Text(line.statement),
             Text(result.verdict.value, _STYLE[result.verdict] if result.expected else "bold red"),
             result.level.name,
             Text("as expected") if result.expected else Text("NOT EXPECTED", "bold red"),
             Text(counts(result)),
-            f"{result.seconds if 'states' in result.facts else sum(one.seconds for one in group):.2f}",
+            f"{line.seconds:.2f}",
         )
     return table
-
-
-def _judged_together(result: Result) -> tuple[object, ...]:
-    prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant", "machine") else result.name
-    return result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
-
-
-def _names(results: Sequence[Result]) -> str:
-    """`scope: causal, fifo` for results of one exploration."""
-    prefix, colon, _ = results[0].name.rpartition(": ")
-    names = [result.name.rpartition(": ")[2] for result in results]
-    return f"{prefix}{colon}{', '.join(names)}" if prefix else ", ".join(names)
