@@ -1,0 +1,82 @@
+"""Files found and read: the library by bare name, and everything that is not a file of the language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from whence.dsl.load import SourceError, library, load, load_bytes, locate
+
+SMALL = "theory t:\n  sort message\n  relation sent: message\n"
+
+
+def test_library() -> None:
+    assert [path.stem for path in library()] == sorted(path.stem for path in library())
+    assert {"cykas", "execution", "hybrid_basic", "mf", "rst"} <= {path.stem for path in library()}
+
+
+@pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
+def test_library_files_have_nothing_to_complain_about(path: Path) -> None:
+    assert load(path.stem).specification is not None
+    assert load(path.stem).diagnostics == ()
+    assert locate(f"{path.stem}.whence") == locate(path.stem) == path
+
+
+def test_a_file_in_the_folder_goes_before_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mf.whence").write_text(SMALL, encoding="utf-8")
+    assert locate("mf.whence") == Path("mf.whence")
+    loaded = load("mf.whence")
+    assert loaded.specification is not None
+    assert [theory.name for theory in loaded.specification.theories] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("cikas", "did you mean cykas?"),
+        ("zzzzzzzzz", "the library has cykas,"),
+        ("nothing.whence", "there is no file nothing.whence"),
+        ("./cykas", "there is no file ./cykas"),
+        ("no/such/file", "there is no file no/such/file"),
+        (".", "is a directory"),
+        ("", "is a directory"),
+        ("bad\0name", "there is no file"),
+        ("x" * 5000, "cannot be read: File name too long"),
+    ],
+    ids=lambda value: value[:12],
+)
+def test_what_is_no_file(name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SourceError, match=reason.replace("?", r"\?")):
+        load(name)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret.whence"
+    path.write_text(SMALL, encoding="utf-8")
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(SourceError, match=r"secret\.whence cannot be read: Permission denied"):
+        load(str(path))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00p", b"protocol", b"\x00" * 40, b"protocol x:\n\tfoo"], ids=repr)
+def test_faults_of_the_text_are_diagnostics(content: bytes) -> None:
+    loaded = load_bytes(Path("some.whence"), content)
+    assert loaded.path == Path("some.whence")
+    assert loaded.specification is None
+    assert loaded.diagnostics
+    assert {diagnostic.file for diagnostic in loaded.diagnostics} == {"some.whence"}
+
+
+def test_faults_of_syntax_and_of_types_stand_together() -> None:
+    text = "theory t:\n  sort message\n  relation sent: massage\n  property p: forall m. sent(m) and m\n"
+    loaded = load_bytes(Path("some.whence"), text.encode())
+    assert loaded.specification is None
+    assert {diagnostic.span.line for diagnostic in loaded.diagnostics} >= {3}
+    assert loaded.source.file == "some.whence"
