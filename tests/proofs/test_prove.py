@@ -79,6 +79,50 @@ mutant harmless of plain:
     assert (result.kind, result.verdict, result.expected) == ("mutant", Verdict.PROVED, False)
 
 
+PLAIN = """
+machine plain:
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove no_creation
+  {expect}
+
+mutant lawless of plain:
+  transition deliver(m):
+    require not delivered(m)
+  expect refuted
+  expect refuted no_creation
+"""
+
+
+@pytest.mark.parametrize(
+    ("expect", "name", "verdict", "expected"),
+    [
+        ("expect refuted causal", "causal", Verdict.REFUTED, True),
+        ("expect proved causal", "causal", Verdict.REFUTED, False),
+        ("expect refuted csps", "csps", Verdict.UNKNOWN, False),
+        ("expect proved", "no_creation", Verdict.PROVED, True),
+        ("expect refuted", "no_creation", Verdict.PROVED, False),
+        ("expect refuted fifo\n  expect refuted", "no_creation", Verdict.PROVED, True),
+    ],
+)
+def test_what_is_expected_is_looked_at_though_not_under_prove(
+    specify: Specify, expect: str, name: str, verdict: Verdict, expected: bool
+) -> None:
+    results = prove_specification(specify(PLAIN.format(expect=expect)), ["plain"])
+    found = {result.name: result for result in results}
+    assert (found[name].verdict, found[name].expected) == (verdict, expected)
+
+
+def test_a_mutant_as_a_whole_is_refuted_if_anything_is(specify: Specify) -> None:
+    results = prove_specification(specify(PLAIN.format(expect="")), ["lawless"])
+    assert [(result.name, result.verdict, result.expected) for result in results] == [
+        ("lawless", Verdict.REFUTED, True),
+        ("lawless: no_creation", Verdict.REFUTED, True),
+    ]
+
+
 def test_the_seed_and_the_limit_are_in_every_result(library: Library) -> None:
     options = Options(timeout_ms=9_000, seed=17)
     for result in prove_specification(library("mf"), [], options):

@@ -7,18 +7,18 @@ nor refuted is `unknown`, with the step that breaks it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
-from whence.proofs.formula import Unsupported
+from whence.proofs.formula import Unsupported, symbols_of
 from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
 from whence.proofs.machine_counterexample import run_counterexample
 from whence.proofs.machine_obligations import Conjunct, conjuncts, delivered_once, inconsistent
 from whence.proofs.reachability import Searched, Violation, search
 from whence.proofs.solver import SolverPool
-from whence.proofs.transitions import actions, axiom_faults
+from whence.proofs.transitions import actions, axiom_faults, symbols
 from whence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
@@ -55,6 +55,15 @@ def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
         deliver = next(action for action in actions(machine) if action.name == "deliver")
         return machine_builtins.at_most_once(deliver.parameters[0])
     return machine_builtins.property_formula(name)
+
+
+def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
+    """The machine with these built-in properties under `prove` too, where it has the symbols that they speak about."""
+    known = {symbol.name for symbol in symbols(machine)}
+    stated = {HISTORY, *machine.prove, *(invariant.name for invariant in machine.invariants)}
+    more = (name for name in dict.fromkeys(names) if name not in stated)
+    sayable = (name for name in more if symbols_of(statement_formula(machine, name).body) <= known)
+    return replace(machine, prove=(*machine.prove, *sayable))
 
 
 def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | None:

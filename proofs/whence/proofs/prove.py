@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from whence.dsl import ir
 from whence.proofs.discharge import Note, Options, Progress
 from whence.proofs.formula import Unsupported
 from whence.proofs.machine_prover import (
+    HISTORY,
     Finding,
     prove_machine,
     proved_conjuncts,
     refuted,
     search_violations,
     statements,
+    stating,
     unknown,
 )
 from whence.proofs.solver import SolverPool
@@ -65,7 +67,8 @@ def results(
         for machine in specification.machines:
             wanted = _wanted(machine, names)
             if wanted:
-                yield from _machine_results(pool, machine, wanted, options, progress)
+                stated = stating(machine, expected_names(machine.expects))
+                yield from _machine_results(pool, stated, wanted, options, progress)
         for mutant in machines:
             if not names or mutant.name in names:
                 yield from _mutant_results(pool, mutant, options, progress)
@@ -75,9 +78,14 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
     """What `names` may contain."""
     found: list[str] = [theorem.name for theorem in specification.theorems]
     for machine in specification.machines:
-        found.extend((machine.name, *statements(machine), VACUITY))
+        found.extend((machine.name, *_statements(machine)))
     found.extend(mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
     return tuple(dict.fromkeys(found))
+
+
+def _statements(machine: ir.Machine) -> tuple[str, ...]:
+    """What there are results for: what is stated, what is expected of it, and vacuity."""
+    return tuple(dict.fromkeys((*statements(machine), *expected_names(machine.expects), VACUITY)))
 
 
 def _check_names(specification: ir.Specification, machines: Sequence[ir.Mutant], names: Sequence[str]) -> None:
@@ -96,7 +104,7 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
 
 
 def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
-    everything = (*statements(machine), VACUITY)
+    everything = _statements(machine)
     if not names or machine.name in names:
         return everything
     return tuple(name for name in everything if name in names)
@@ -107,31 +115,48 @@ def _machine_results(
 ) -> Iterator[Result]:
     started = time.monotonic()
     findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
     middle = time.monotonic()
     share = (middle - started) / len(findings)
     for name, finding in findings.items():
         if name in wanted:
-            yield _result(machine, name, finding, _expectation(machine, name), share)
+            yield _result(machine, name, finding, _as_expected(machine, name, findings), share)
     if VACUITY in wanted:
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
         finding = check_vacuity(pool, machine, known, options)
-        yield _result(machine, VACUITY, finding, Verdict.PROVED, time.monotonic() - middle)
+        yield _result(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
 
 
-def _result(machine: ir.Machine, name: str, finding: Finding, wanted: Verdict, seconds: float) -> Result:
-    expected = finding.verdict is wanted
+def _result(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Result:
     return Result(
         name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text
     )
 
 
-def _expectation(machine: ir.Machine, name: str) -> Verdict:
-    """The verdict that the file expects of a statement; without a word, `proved`."""
-    wanted = Verdict.PROVED
+def _unsayable(name: str) -> Finding:
+    return unknown(f"`{name}` speaks about something that the machine does not declare")
+
+
+def expected_names(expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
+    """The statements that expectations name, each once."""
+    return tuple(dict.fromkeys(name for expectation in expects for name in expectation.names))
+
+
+def _as_expected(machine: ir.Machine, name: str, findings: Mapping[str, Finding]) -> bool:
+    """Whether a statement came out as the file says, by its name or of the machine as a whole; else `proved`."""
     for expectation in machine.expects:
-        if not expectation.names or name in expectation.names:
-            wanted = Verdict(expectation.verdict)
-    return wanted
+        if name in expectation.names:
+            return findings[name].verdict is Verdict(expectation.verdict)
+    for expectation in machine.expects:
+        if not expectation.names:
+            return worst(findings.values()).verdict is Verdict(expectation.verdict)
+    return findings[name].verdict is Verdict.PROVED
+
+
+def worst(findings: Iterable[Finding]) -> Finding:
+    """The finding that decides about a whole machine: one that is refuted, else unknown, else proved."""
+    order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+    return min(findings, key=lambda finding: order.index(finding.verdict))
 
 
 # --- mutants -----------------------------------------------------------------------------------
@@ -143,32 +168,47 @@ def _mutant_results(
     """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
     assert isinstance(mutant.mutated, ir.Machine)
     started = time.monotonic()
-    machine = mutant.mutated
-    wanted = [(name, expectation.verdict) for expectation in mutant.expects for name in expectation.names]
-    refutable = [name for name, verdict in wanted if verdict == "refuted"]
+    named = expected_names(mutant.expects)
+    machine = stating(mutant.mutated, named)
+    findings = _mutant_findings(pool, mutant, machine, options, progress)
+    share = (time.monotonic() - started) / max(1, len(mutant.expects))
+    for expectation in mutant.expects:
+        for name in expectation.names or ("",):
+            finding = findings.get(name, _unsayable(name)) if name else worst(findings.values())
+            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **finding.facts}
+            yield Result(
+                f"{mutant.name}: {name}" if name else mutant.name,
+                "mutant",
+                mutant.subject,
+                finding.verdict,
+                finding.level,
+                finding.verdict is Verdict(expectation.verdict),
+                share / max(1, len(expectation.names)),
+                facts,
+                finding.text,
+            )
+
+
+def _mutant_findings(
+    pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
+) -> dict[str, Finding]:
+    """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
+    wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or statements(machine)]
+    known = statements(machine)
+    refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
     findings: dict[str, Finding] = {}
     try:
         searched = search_violations(pool, machine, refutable, options)
     except Unsupported as reason:
-        findings = {name: unknown(str(reason)) for name in refutable}
-        searched = None
+        return {name: unknown(str(reason)) for name in known}
     if searched is not None:
         facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
         findings = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
-    if any(name not in findings for name, _ in wanted):
+    settled = all(
+        all(name in findings for name in each.names) if each.names else bool(findings) and each.verdict == "refuted"
+        for each in mutant.expects
+    )
+    if not settled:
         proved, _ = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
         findings = {**proved, **findings}
-    share = (time.monotonic() - started) / max(1, len(wanted))
-    for name, verdict in wanted:
-        finding = findings[name] if name in findings else unknown(f"`{name}` is not proved for this machine")
-        yield Result(
-            f"{mutant.name}: {name}",
-            "mutant",
-            mutant.subject,
-            finding.verdict,
-            finding.level,
-            finding.verdict is Verdict(verdict),
-            share,
-            {"mutant": mutant.name, "property": name, **finding.facts},
-            finding.text,
-        )
+    return findings
