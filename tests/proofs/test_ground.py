@@ -25,8 +25,10 @@ SYMBOLS = (
 )
 UNIVERSE = {"process": 2, "message": 2, "time": 3}
 
-messages = st.deferred(lambda: st.one_of(message_names, message_names.map(lambda m: ir.Apply(MESSAGE, "next", (m,)))))
 message_names = st.sampled_from([ir.Local(MESSAGE, "m"), ir.Local(MESSAGE, "x")])
+messages: st.SearchStrategy[ir.Expr] = st.one_of(
+    message_names, message_names.map(lambda m: ir.Apply(MESSAGE, "next", (m,)))
+)
 processes = st.one_of(
     st.just(ir.Local(PROCESS, "p")), messages.map(lambda m: ir.Apply(PROCESS, "src", (m,)))
 )

@@ -78,8 +78,8 @@ def test_a_nat_is_not_negative_wherever_it_comes_from(pool: SolverPool, solver: 
     n = ir.Variable("n", NAT)
     number = ir.Symbol("number", (A,), NAT)
     zero = ir.Literal_(NAT, 0)
-    terms = [local(n), ir.Apply(NAT, "number", (local(A),))]
-    goals = [ir.Comparison(BOOL, "<=", zero, term) for term in terms]
+    terms: list[ir.Expr] = [local(n), ir.Apply(NAT, "number", (local(A),))]
+    goals: list[ir.Expr] = [ir.Comparison(BOOL, "<=", zero, term) for term in terms]
     goals.append(forall([ir.Variable("k", NAT)], ir.Comparison(BOOL, "<=", zero, ir.Local(NAT, "k"))))
     for goal in goals:
         stated = Obligation("nat", Signature((MESSAGE,), (), (number,)), (), ir.NamedFormula("goal", goal), (n, A))
