@@ -89,9 +89,9 @@ def kind_in_place(
         return "NAME" if both and after(table, stack, keyword) is None else keyword
     if symbol == "COLON":
         return "EACH_COLON" if kind == "EACH_COLON" else symbol
-    if symbol == "DOT" and "FULL_STOP" in row:
-        if "DOT" not in row or not _touches_next(words, index):
-            return "FULL_STOP" if after(table, stack, "FULL_STOP") is not None else "DOT"
+    if symbol == "DOT" and "FULL_STOP" in row and after(table, stack, "FULL_STOP") is not None:
+        if not _touches_next(words, index) or after(table, stack, "DOT") is None:
+            return "FULL_STOP"
     elif symbol == "COMMA" and "LIST_COMMA" in row and _next_is_number(words, index):
         return "LIST_COMMA"
     elif symbol == "SEMICOLON" and "EDGE_SEMICOLON" in row and _next_is_number(words, index):

@@ -223,6 +223,7 @@ class Builder(BodyBuilder):
     def state(self, c: Children) -> Section:
         block = _Items(c)
         self.no_doc(block, c)
+        self.bare_lines.add(c[0].line)
         return Section(tuple(block.items), span=extent(c))
 
     def state_variable(self, c: Children) -> syntax.StateVar:

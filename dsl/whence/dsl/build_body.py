@@ -96,10 +96,11 @@ class BodyBuilder(Transformer[Word, Any]):
         self.file = ""
         self.labels: Mapping[int, str] = {}
         self.faults: list[Diagnostic] = []
+        self.bare_lines: set[int] = set()
 
     def begin(self, file: str, labels: Mapping[int, str]) -> None:
         """Start on a file; `labels` are its trailing comments by line."""
-        self.file, self.labels, self.faults = file, labels, []
+        self.file, self.labels, self.faults, self.bare_lines = file, labels, [], set()
 
     def report(self, code: str, message: str, span: Span, note: str = "") -> None:
         self.faults.append(Diagnostic(code, "error", message, self.file, span, (note,) if note else ()))
@@ -113,6 +114,7 @@ class BodyBuilder(Transformer[Word, Any]):
         return tuple(c[::2])
 
     def doc(self, c: Children) -> Doc:
+        self.bare_lines.add(c[0].line)
         return Doc(str(c[0]), span=span_of(c[0]))
 
     def nothing(self, c: Children) -> Section:
@@ -255,10 +257,12 @@ class BodyBuilder(Transformer[Word, Any]):
         return self.labels.get(place_of(c[0]).line)
 
     def block(self, c: Children) -> tuple[syntax.Stmt, ...]:
+        statements = tuple(child for child in c if not isinstance(child, Word | Doc))
         for doc in pick(c, Doc):
             note = "it follows the first line of a top-level declaration or formula; here, use `#`"
             self.report("W0134", "no documentation string can stand here", doc.span, note)
-        return tuple(child for child in c if not isinstance(child, Word | Doc))
+            statements = statements or (syntax.Pass(span=doc.span),)
+        return statements
 
     def let_statement(self, c: Children) -> syntax.Let:
         return syntax.Let(c[1], c[3], span=extent(c), label=self.label(c))
@@ -319,6 +323,7 @@ class BodyBuilder(Transformer[Word, Any]):
         otherwise: tuple[syntax.Stmt, ...] = ()
         if len(c) > 4:
             otherwise = c[-1] if isinstance(c[-1], tuple) else (c[-1],)
+            self.bare_lines.add(c[4].line)
         return syntax.If(c[1], c[3], otherwise, span=extent(c), label=self.label(c))
 
     def while_statement(self, c: Children) -> syntax.While:

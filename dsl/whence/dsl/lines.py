@@ -145,7 +145,6 @@ class Lines:
 
     words: tuple[Word, ...]
     comments: tuple[Comment, ...]
-    bare_lines: tuple[int, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -153,9 +152,7 @@ def read_lines(text: str, file: str) -> Lines:
     """Split a text into words and lines; every fault that is found becomes a diagnostic."""
     reader = _Reader(text, file)
     reader.read()
-    return Lines(
-        tuple(reader.words), tuple(reader.comments), tuple(sorted(reader.bare_lines)), tuple(reader.diagnostics)
-    )
+    return Lines(tuple(reader.words), tuple(reader.comments), tuple(reader.diagnostics))
 
 
 def span_of(word: Word) -> Span:
@@ -179,7 +176,6 @@ class _Reader:
         self.file = file
         self.words: list[Word] = []
         self.comments: list[Comment] = []
-        self.bare_lines: set[int] = set()
         self.diagnostics: list[Diagnostic] = []
         self.indents = [1]
         self.brackets: list[Word] = []
@@ -243,12 +239,7 @@ class _Reader:
         if value == "then":
             self.awaiting_else += 1
         elif value == "else":
-            if len(self.words) - 1 == self.logical_start:
-                self.bare_lines.add(self.line)
-            elif self.awaiting_else:
-                self.awaiting_else -= 1
-        elif value == "state" and len(self.words) - 1 == self.logical_start:
-            self.bare_lines.add(self.line)
+            self.awaiting_else = max(self.awaiting_else - 1, 0)
 
     def add_symbol(self, value: str, column: int) -> None:
         if value in "([{":
@@ -314,8 +305,6 @@ class _Reader:
             self.line_start = position + 3 + raw.rindex("\n") + 1
         end_column = end + 3 - self.line_start + 1
         self.words.append(Word("DOC", clean_doc(raw), 0, line, column, self.line, end_column, 0))
-        if len(self.words) - 1 == self.logical_start:
-            self.bare_lines.add(line)
         return end + 3
 
     def quote(self, value: str, column: int) -> None:

@@ -85,7 +85,8 @@ def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
         return None, _capped(_first_of_line(faults, lines.diagnostics), file)
     last = lines.words[-1] if lines.words else None
     span = Span(1, 1, last.end_line, last.end_column) if last else Span(1, 1, 1, 1)
-    return File(tuple(declarations), doc, lines.comments, lines.bare_lines, span=span), ()
+    bare_lines = grammar.builder.bare_lines | ({lines.words[0].line} if doc else set())
+    return File(tuple(declarations), doc, lines.comments, tuple(sorted(bare_lines)), span=span), ()
 
 
 def _grammar() -> _Grammar:
@@ -213,7 +214,9 @@ def _faults_in(words: list[Word], grammar: _Grammar, file: str) -> list[Diagnost
             continue
         if id(words[index]) not in mended:
             slip = diagnose(words, index, automaton, starts, file)
-            faults.append(slip.diagnostic)
+            header = words[start_of_line(words, index - 1) : index] if index else []
+            if slip.diagnostic.code != "W0107" or not any(id(word) in mended for word in header):
+                faults.append(slip.diagnostic)
             if slip.mends:
                 index = _mend(words, index, slip, automaton, starts)
                 mended.update(id(word) for word in words[index : index + len(slip.mends)])

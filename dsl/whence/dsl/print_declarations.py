@@ -326,9 +326,9 @@ class _Printer:
         return starting_at(item, [Line(depth, header), *doc, *lines_of("", formula.body, depth + 1)])
 
     def state(self, variables: tuple[syntax.StateVar, ...], previous: Line) -> list[Line]:
-        first = variables[0].span.line
-        start = self.bare.last_in(previous.start - 1, first)
-        header = Line(1, "state:", start, start, previous.column)
+        first = variables[0].span
+        start = self.bare.last_in(previous.start - 1, first.line)
+        header = Line(1, "state:", start, start, first.column - 1)
         return self.fields(header, [(variable.span, self.item_text(variable)) for variable in variables])
 
     def record(self, item: Node, header: str, fields: tuple[Parameter, ...]) -> list[Line]:

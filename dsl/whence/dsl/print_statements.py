@@ -81,7 +81,7 @@ def _sharing_a_line(statements: tuple[Stmt, ...]) -> int:
 def _statement(statement: Stmt, depth: int, bare: BareLines) -> list[Line]:
     match statement:
         case syntax.If():
-            lines = _if(statement, "", depth, bare)
+            lines = _if(statement, "", depth, statement.span.column, bare)
         case syntax.While(condition, body):
             header = lines_of("while ", condition, depth, hang=2)
             lines = with_body(header, condition.span.end_line, body, bare)
@@ -94,19 +94,20 @@ def _statement(statement: Stmt, depth: int, bare: BareLines) -> list[Line]:
     return starting_at(statement, lines)
 
 
-def _if(statement: syntax.If, prefix: str, depth: int, bare: BareLines) -> list[Line]:
-    """An `if` with its `else`s; `prefix` is `else ` for one that is the whole of an `otherwise`."""
+def _if(statement: syntax.If, prefix: str, depth: int, column: int, bare: BareLines) -> list[Line]:
+    """An `if` at a column with its `else`s; `prefix` is `else ` for one that is the whole of an `otherwise`."""
     condition, then, otherwise = statement.condition, statement.then, statement.otherwise
     header = lines_of(f"{prefix}if ", condition, depth, hang=2)
-    lines = starting_at(statement, with_body(header, condition.span.end_line, then, bare))
+    first, *rest = starting_at(statement, with_body(header, condition.span.end_line, then, bare))
+    lines = [replace(first, column=column), *rest]
     match otherwise:
         case ():
             return lines
         case (syntax.If() as nested,):
-            return lines + _if(nested, "else ", depth, bare)
+            return lines + _if(nested, "else ", depth, column, bare)
         case _:
             start = bare.last_in(then[-1].span.end_line, otherwise[0].span.line)
-            return lines + with_body([Line(depth, "else", start, start)], start, otherwise, bare)
+            return lines + with_body([Line(depth, "else", start, start, column)], start, otherwise, bare)
 
 
 def _simple_text(statement: Stmt) -> str:

@@ -41,7 +41,7 @@ def weave(lines: list[Line], comments: tuple[Comment, ...], blank_lines: frozens
     previous: list[Line] = []
     latest = 0  # a source line that gives several lines has its blank line before the first
     for entry in entries:
-        group = [_comment_row(comment, previous, entry.line, blank_lines) for comment in entry.before]
+        group = _comment_rows(entry.before, previous, entry.line, blank_lines)
         text = entry.line.text
         if entry.trailing is not None:
             room = entry.trailing.column - 1 - INDENT * entry.line.depth
@@ -54,7 +54,7 @@ def weave(lines: list[Line], comments: tuple[Comment, ...], blank_lines: frozens
             first.blank = True
         rows += group
         previous.append(entry.line)
-    rows += [_comment_row(comment, previous, None, blank_lines) for comment in rest]
+    rows += _comment_rows(rest, previous, None, blank_lines)
     return _text(rows)
 
 
@@ -103,27 +103,32 @@ def _place(comment: Comment, entries: list[_Entry], starts: list[int]) -> bool:
     return True
 
 
-def _comment_row(
-    comment: Comment, previous: list[Line], following: Line | None, blank_lines: frozenset[int]
-) -> _Row:
-    depth = _comment_depth(comment, previous, following)
-    return _Row(depth, _comment_text(comment.text), comment.line - 1 in blank_lines)
+def _comment_rows(
+    comments: list[Comment], previous: list[Line], following: Line | None, blank_lines: frozenset[int]
+) -> list[_Row]:
+    """Comments that stand together; none stands deeper than one before it."""
+    rows: list[_Row] = []
+    for comment in comments:
+        depth = _comment_depth(comment, previous, following)
+        depth = min(depth, rows[-1].depth) if rows else depth
+        rows.append(_Row(depth, _comment_text(comment.text), comment.line - 1 in blank_lines))
+    return rows
 
 
 def _comment_depth(comment: Comment, previous: list[Line], following: Line | None) -> int:
-    """How deep a comment on a line of its own stands: like what follows, or like the end of the block before it."""
+    """How deep a comment on a line of its own stands: like what follows, or in the block before it.
+
+    It is in a block if it is indented deeper than the header of the block.
+    """
     lowest = following.depth if following is not None else 0
-    if not previous or previous[-1].depth <= lowest or comment.trailing:
-        return lowest
-    depth = previous[-1].depth
-    for line in reversed(previous):
-        if line.depth > depth:
-            continue
-        depth = line.depth
+    depth = previous[-1].depth if previous and not comment.trailing else lowest
+    for header in reversed(previous):
         if depth <= lowest:
             break
-        if 0 < line.column <= comment.column:
-            return depth
+        if header.depth < depth:
+            if comment.column > header.column:
+                return depth
+            depth = header.depth
     return lowest
 
 
