@@ -233,4 +233,4 @@ def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_pat
 def test_limit(whence: Whence) -> None:
     ran = whence("explore", "cykas", "--scope", "two", "--limit", "500", "--json")
     assert ran.code == 3
-    assert {result["unknown"] for result in ran.object["results"]} == {"incomplete: stopped at 500 states after 500 states"}
+    assert all(result["unknown"].startswith("incomplete: stopped at 500 states") for result in ran.object["results"])

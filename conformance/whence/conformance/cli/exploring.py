@@ -118,13 +118,13 @@ def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: s
 def _recorded(path: str) -> list[dict[str, Any]]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not JSON: {error}") from error
-    if isinstance(found, dict):
-        steps = [result["counterexample"] for result in found.get("results", []) if result.get("counterexample")]
-        if not steps:
+    if isinstance(found, dict) and isinstance(found.get("results"), list):
+        results = [result for result in found["results"] if isinstance(result, dict)]
+        found = next((result["counterexample"] for result in results if result.get("counterexample")), None)
+        if found is None:
             raise BadInput(f"{path} holds no counterexample")
-        found = steps[0]
     if not isinstance(found, list) or not all(isinstance(step, dict) for step in found):
         raise BadInput(f"{path} holds neither results of explore nor a list of steps")
     return found

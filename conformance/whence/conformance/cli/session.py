@@ -207,7 +207,7 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
         }
         _print_json(session, fields, code)
         return
-    from whence.conformance.cli.tables import print_output
+    from whence.conformance.cli.readers import print_output
 
     print_output(found, time.perf_counter() - session.started)
 

@@ -1,17 +1,16 @@
-"""Results and diagnostics for readers."""
+"""The table of results."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from whence.conformance.cli.session import Output
-from whence.conformance.counts import counts, lines, statement
+from whence.conformance.counts import counts, lines
 from whence.spec.verdict import Result, Verdict
 
 _STYLE = {
@@ -27,53 +26,13 @@ PIPED_WIDTH = 140
 """Columns of a table that does not go to a terminal."""
 
 
-def print_output(output: Output, seconds: float) -> None:
-    """Prints diagnostics on stderr, then the text, what needs explaining, and the table of results."""
+def table_text(results: Sequence[Result]) -> str:
+    """The table of results, as wide as the terminal; coloured where stdout is one."""
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
     console = Console(highlight=False, width=width)
-    print_diagnostics(output)
-    if output.text:
-        print(output.text)
-    if output.results and output.table:
-        for line in _explanations(output):
-            print(line)
-        with console.capture() as capture:
-            console.print(results_table(output.results, console.width))
-        for line in capture.get().splitlines():
-            print(line.rstrip())
-        unexpected = sum(not result.expected for result in output.results)
-        said = "all as expected" if not unexpected else f"{unexpected} not as expected"
-        print(f"{_count(len(output.results), 'statement')}, {said}, {seconds:.1f} s")
-
-
-def print_diagnostics(output: Output) -> None:
-    """Prints each diagnostic with its excerpt on stderr."""
-    if not output.diagnostics:
-        return
-    from whence.dsl.diagnostics import render
-
-    for diagnostic, loaded in output.diagnostics:
-        print(render(diagnostic, loaded.source), file=sys.stderr, end="\n\n")
-    errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
-    warnings = len(output.diagnostics) - errors
-    print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}", file=sys.stderr)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _explanations(output: Output) -> Iterator[str]:
-    """What is behind the verdicts; one that explains several is printed once."""
-    explained: dict[tuple[str, str, str], list[Result]] = {}
-    for result in output.results:
-        if result.explanation and not (output.brief and result.expected):
-            key = result.subject, result.name.rpartition(": ")[0], result.explanation
-            explained.setdefault(key, []).append(result)
-    for (subject, _, explanation), results in explained.items():
-        yield f"{subject}  {statement(results)}: {results[0].verdict.value}"
-        yield from (f"  {line}".rstrip() for line in explanation.splitlines())
-        yield ""
+    with console.capture() as capture:
+        console.print(results_table(results, console.width))
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def results_table(results: Sequence[Result], width: int) -> Table:
