@@ -178,3 +178,17 @@ def test_what_the_caller_gets_wrong_changes_nothing() -> None:
 )
 def test_findings_read_as_sentences(finding: Finding, text: str) -> None:
     assert str(finding) == text
+
+
+def test_deliverable_is_sent_here_not_delivered_and_nothing_missing() -> None:
+    oracle = Oracle(3)
+    oracle.send(0, "a", (1,))
+    oracle.send(0, "b", (1, 2))
+    assert oracle.deliverable(1, "a")
+    assert not oracle.deliverable(1, "b")
+    assert oracle.deliverable(2, "b")
+    assert not oracle.deliverable(2, "a")
+    assert not oracle.deliverable(1, "nobody's")
+    assert oracle.deliver(1, "a") == ()
+    assert not oracle.deliverable(1, "a")
+    assert oracle.deliverable(1, "b")

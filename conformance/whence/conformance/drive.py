@@ -43,6 +43,12 @@ _WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 8, "uniform": 3, "pct"
 _HYPOTHESIS_CASES: Final = 300
 """At most so many go to Hypothesis, which is slower than the schedulers by an order of magnitude."""
 
+_STARTS: Final = 3
+"""From so many failures of a kind the shortening starts, one after the other, until the result is short."""
+
+_SHORT: Final = 6
+"""Operations of a failure that is short enough."""
+
 _PROGRESS_EVERY: Final = 20
 
 
@@ -140,7 +146,7 @@ def conform(
     progress: Progress | None = None,
     limit_s: float = LIMIT_S,
 ) -> Report:
-    """Runs about `cases` cases, and shortens a failure of each kind that shows.
+    """Runs `cases` cases, and shortens a failure of each kind that shows.
 
     Ctrl-C ends it early: the report then covers what has run.
 
@@ -155,8 +161,10 @@ def conform(
     interrupted = False
     counterexamples: tuple[Counterexample, ...] = ()
     try:
-        plan = _plan(cases)
-        _run_hypothesis(run, plan.pop("hypothesis"), seed)
+        plan = {name: cases * weight // sum(_WEIGHTS.values()) for name, weight in _WEIGHTS.items()}
+        _run_hypothesis(run, min(plan.pop("hypothesis"), _HYPOTHESIS_CASES), seed)
+        # Hypothesis ends with its first failure: the default scheduler has what is left over.
+        plan[next(iter(SCHEDULERS))] += cases - sum(run.cases.values()) - sum(plan.values())
         for name, count in plan.items():
             _run_scheduler(run, name, range(seed, seed + count))
         counterexamples = _shorten(run)
@@ -182,7 +190,7 @@ def conform(
 
 @dataclass(slots=True)
 class _Runs:
-    """The cases so far, and of each kind of finding the shortest one."""
+    """The cases so far, and of each kind of finding the shortest ones, the shortest first."""
 
     make_process: MakeProcess
     settings: Settings
@@ -197,7 +205,7 @@ class _Runs:
     matched: int = 0
     arrivals: int = 0
     withheld: int = 0
-    shortest: dict[FindingKind, CaseOutcome] = field(default_factory=dict)
+    shortest: dict[FindingKind, list[CaseOutcome]] = field(default_factory=dict)
 
     def count(self, name: str, outcome: CaseOutcome) -> None:
         self.cases[name] = self.cases.get(name, 0) + 1
@@ -213,9 +221,10 @@ class _Runs:
 
     def keep(self, outcome: CaseOutcome) -> None:
         for kind in outcome.kinds:
-            known = self.shortest.get(kind)
-            if known is None or len(outcome.operations) < len(known.operations):
-                self.shortest[kind] = outcome
+            known = self.shortest.setdefault(kind, [])
+            known.append(outcome)
+            known.sort(key=lambda one: len(one.operations))
+            del known[_STARTS:]
 
     def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
         replay = self.replay if replayed else None
@@ -224,16 +233,6 @@ class _Runs:
 
 class _Failed(Exception):
     """A case had findings: Hypothesis shrinks what raises."""
-
-
-def _plan(cases: int) -> dict[str, int]:
-    """The cases of each source of schedules; the default scheduler has what is left over."""
-    total = sum(_WEIGHTS.values())
-    plan = {name: cases * weight // total for name, weight in _WEIGHTS.items()}
-    plan["hypothesis"] = min(plan["hypothesis"], _HYPOTHESIS_CASES)
-    default = next(iter(SCHEDULERS))
-    plan[default] += cases - sum(plan.values())
-    return plan
 
 
 def _run_scheduler(run: _Runs, name: str, seeds: range) -> None:
@@ -289,7 +288,6 @@ def _shorten(run: _Runs) -> tuple[Counterexample, ...]:
     """A shortened failure of each kind, the gravest kind first."""
     found: dict[Schedule, Counterexample] = {}
     for kind in _by_gravity(run):
-        original = run.shortest[kind]
         # The oracle's findings do not depend on the replay, which takes most of the time.
         replayed = kind == "nonconformance"
 
@@ -297,7 +295,11 @@ def _shorten(run: _Runs) -> tuple[Counterexample, ...]:
             outcome = run.again(schedule, replayed=replayed)
             return outcome.operations if kind in outcome.kinds else None
 
+        original, *others = run.shortest[kind]
         operations = minimise(original.operations, attempt)
+        for other in others:
+            if len(operations) > _SHORT:
+                operations = min(operations, minimise(other.operations, attempt), key=len)
         outcome = run.again(operations)
         reproduced = kind in outcome.kinds
         if not reproduced:
@@ -311,7 +313,8 @@ def _shorten(run: _Runs) -> tuple[Counterexample, ...]:
 def _as_found(run: _Runs) -> tuple[Counterexample, ...]:
     """The failures as they are: there was no time to shorten them."""
     return tuple(
-        Counterexample((kind,), run.shortest[kind].operations, run.shortest[kind], True) for kind in _by_gravity(run)
+        Counterexample((kind,), run.shortest[kind][0].operations, run.shortest[kind][0], True)
+        for kind in _by_gravity(run)
     )
 
 

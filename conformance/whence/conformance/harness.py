@@ -97,9 +97,9 @@ class Case:
     """One run of a system under test. Once it has crashed, or goes on without end, nothing more happens in it."""
 
     __slots__ = (
-        "_arrivals",
         "_arrived",
         "_called",
+        "_came",
         "_effective",
         "_findings",
         "_lockstep",
@@ -132,8 +132,8 @@ class Case:
         self._undelivered: dict[str, int] = {}
         """The sender of each message that its destination has not delivered yet."""
         self._arrived: list[list[str]] = [[] for _ in range(count)]
-        """The messages that have come to each process, and that it has not delivered and not been told off for."""
-        self._arrivals = 0
+        """The messages that have come to each process, and that it had no reason to deliver yet."""
+        self._came: set[str] = set()
         self._withheld = 0
         self._matched = 0
         self._steps = 0
@@ -200,7 +200,7 @@ class Case:
             tuple(self._log),
             self._steps,
             self._lockstep.matched if self._lockstep is not None else self._matched,
-            self._arrivals,
+            len(self._came),
             self._withheld,
         )
 
@@ -226,8 +226,8 @@ class Case:
             self._log.append((RECEIVED, process, message, source))
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
         arrived = self._arrived[process]
-        if message in self._undelivered and message not in arrived:
-            self._arrivals += 1
+        if message in self._undelivered and message not in self._came:
+            self._came.add(message)
             arrived.append(message)
         self._call(process, expected, self._processes[process].receive, source, packet)
         if arrived and not self._over:
@@ -297,7 +297,7 @@ class Case:
                 return
         self._undelivered.pop(name, None)
         if sender is not None and command.sender != sender:
-            text = f"process {process} delivers {name} as a message from {command.sender!r}, and {sender} sent it"
+            text = f"p{process} delivers {name} as a message from {_process(command.sender)}, and p{sender} sent it"
             self._find("phantom", process, text, index)
 
     # --- the end -----------------------------------------------------------------------------
@@ -333,7 +333,7 @@ class Case:
             if message in self._undelivered:
                 if self._oracle.deliverable(process, message):
                     if not self._withheld:
-                        text = f"process {process} has received {message}, nothing is missing, and it is not delivered"
+                        text = f"p{process} has received {message}, nothing is missing, and it is not delivered"
                         self._find("over_delay", process, text, len(self._log))
                     self._withheld += 1
                 else:
@@ -356,7 +356,7 @@ class Case:
 
     def _crash(self, process: int, what: str, error: BaseException | None = None) -> None:
         self._over = True
-        text = f"process {process} {what}" if error is None else f"process {process}: {what} raises {say(error)}"
+        text = f"p{process} {what}" if error is None else f"p{process}: {what} raises {say(error)}"
         trace = ""
         if error is not None:
             kept = traceback.format_tb(error.__traceback__)[1:][-TRACEBACK_FRAMES:]
@@ -392,6 +392,10 @@ def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
 def _name(message: object) -> str:
     """The harness names messages; whatever else a subject makes of them has a name too."""
     return message if type(message) is str else repr(message)
+
+
+def _process(identity: object) -> str:
+    return f"p{identity}" if type(identity) is int else repr(identity)
 
 
 def _shown(arguments: tuple[Any, ...]) -> str:

@@ -73,7 +73,7 @@ class Divergence:
         else:
             said = f"the protocol {self.expected or 'does nothing more'}, the subject {self.got or 'does nothing more'}"
         decided = "" if self.guard is None else f"; {self.guard}"
-        return f"process {self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
+        return f"p{self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
 
 
 @dataclass(slots=True)

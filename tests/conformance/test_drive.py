@@ -1,0 +1,226 @@
+"""`conform`: the shipped implementations follow their protocols, and every planted fault is caught and shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults import FAULTS
+
+from whence.conformance.drive import Report, conform, settings_for
+from whence.conformance.harness import run_case
+from whence.conformance.implementations import SHIPPED
+from whence.conformance.network import Settings
+from whence.conformance.replay import Replay
+from whence.conformance.schedule import Receive, Send
+from whence.conformance.schedulers import SCHEDULERS
+from whence.conformance.subject import load_subject
+from whence.dsl import ir
+from whence.impl.commands import Command
+from whence.impl.mf import MF
+
+Library = Callable[[str], ir.Protocol]
+
+EXPECTED: dict[str, dict[str, dict[str, int]]] = {
+    "mf": {
+        "NoAckWait": {"causal": 3, "fifo": 3, "nonconformance": 2},
+        "PerReceiverWait": {"causal": 5, "nonconformance": 2},
+        "AnyAck": {"causal": 3, "fifo": 3, "nonconformance": 2},
+        "StackedOutput": {"causal": 3, "fifo": 3, "nonconformance": 3},
+        "AckMissing": {"stuck": 2, "nonconformance": 1},
+        "NoPostOnAck": {"stuck": 2, "nonconformance": 2},
+        "AckBeforeInsert": {"causal": 2, "fifo": 2, "stuck": 1, "nonconformance": 1},
+        "RetransmissionWithoutFilter": {"duplicate": 2, "nonconformance": 2},
+    },
+    "rst": {
+        "MergeDiscarded": {"causal": 5, "nonconformance": 5},
+        "ColumnOnly": {"causal": 5, "nonconformance": 5},
+        "OwnEntriesDropped": {"causal": 3, "fifo": 3, "nonconformance": 3},
+        "ClockAfterDelivery": {"causal": 5, "nonconformance": 5},
+        "HeadOnly": {"stuck": 3, "nonconformance": 3},
+        "NoRescan": {"stuck": 3, "nonconformance": 3},
+        "SenderLeftOut": {"fifo": 3, "nonconformance": 3},
+        "OffByOne": {"causal": 3, "fifo": 3, "nonconformance": 3},
+        "RowOverwritten": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 4},
+        "RowOverwrittenOnSend": {"causal": 4, "fifo": 4, "nonconformance": 4, "crash": 4},
+        "TimerDelivers": {"over_delay": 1, "nonconformance": 1},
+    },
+    "cykas": {
+        "SecretModeIgnored": {"causal": 5, "nonconformance": 4},
+        "AnswersEagerSender": {"causal": 10, "nonconformance": 4},
+        "SecretAsFlag": {"nonconformance": 6},
+        "TellsTooEarly": {"causal": 7, "nonconformance": 3},
+        "AlwaysNormal": {"causal": 5, "nonconformance": 2},
+        "SeveralPerReceiver": {"causal": 3, "fifo": 3, "nonconformance": 2},
+        "EagerNotAcknowledged": {"stuck": 3, "nonconformance": 2},
+        "NoSendOnYct": {"stuck": 4, "nonconformance": 4},
+        "AsPrinted": {"stuck": 2, "nonconformance": 2},
+        "TellsTwice": {"nonconformance": 2},
+    },
+    "hybrid_basic": {
+        "ClockFromZero": {"causal": 2, "fifo": 2, "stuck": 1, "nonconformance": 1},
+        "PermitNotAwaited": {"causal": 5, "nonconformance": 4},
+        "OnePermitTolerated": {"causal": 5, "nonconformance": 4},
+        "NeverFlagged": {"causal": 5, "nonconformance": 4},
+        "PermitTooEarly": {"causal": 7, "nonconformance": 1},
+        "AnyAckSlides": {"causal": 7, "nonconformance": 3},
+        "ArrivalOrder": {"causal": 3, "fifo": 3, "nonconformance": 3},
+        "NoDuplicateFilter": {"duplicate": 2, "nonconformance": 2},
+        "DuplicateFilterOffByOne": {"stuck": 6, "nonconformance": 2},
+        "NoRetransmission": {"stuck": 2, "nonconformance": 2},
+        "NoPermitRequest": {"stuck": 7, "nonconformance": 5},
+        "NoAck": {"stuck": 4, "nonconformance": 1},
+        "PredecessorOfAnyReceiver": {"stuck": 2, "nonconformance": 2},
+    },
+}
+"""By protocol and planted fault: each kind of finding that has to show, and the most operations to show it."""
+
+CASES = [(protocol, fault) for protocol, faults in FAULTS.items() for fault in faults]
+
+
+def shortest(report: Report) -> dict[str, int]:
+    return {kind: len(example.operations) for example in report.counterexamples for kind in example.kinds}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
+    protocol = library(name)
+    settings = settings_for(protocol)
+    assert (settings.loss, settings.duplication) == (name == "hybrid_basic",) * 2
+    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, cases=300, seed=1)
+    assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
+    assert {count.name for count in report.schedulers} == {"hypothesis", *SCHEDULERS}
+    assert report.matched >= report.events > 5_000
+    assert report.withheld == 0 < report.arrivals
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("settings", [Settings(channels="fifo"), Settings(2), Settings(5)], ids=["fifo", "2", "5"])
+def test_it_conforms_under_other_settings(name: str, settings: Settings, library: Library) -> None:
+    report = conform(load_subject(SHIPPED[name]).make_process, library(name), settings, cases=60)
+    assert (report.failures, report.counterexamples) == (0, ())
+
+
+@pytest.mark.parametrize("name", ["mf", "cykas", "hybrid_basic"])
+def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
+    settings = Settings(self_sends=True)
+    report = conform(load_subject(SHIPPED[name]).make_process, library(name), settings, cases=60)
+    assert report.counterexamples == ()
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{p}:{fault.__name__}" for p, fault in CASES])
+def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
+    expected = EXPECTED[name][fault.__name__]
+    settings = Settings(loss="loss" in fault.NEEDS, duplication="duplication" in fault.NEEDS)
+    report = conform(fault, library(name), settings, cases=250)
+    found = shortest(report)
+    assert expected.keys() <= found.keys()
+    assert {kind: found[kind] for kind in expected if found[kind] > expected[kind]} == {}
+    assert min(found.values()) <= 6
+    assert report.failures > 0
+    for example in report.counterexamples:
+        again = run_case(fault, example.operations, settings, Replay(library(name), 3))
+        assert set(example.kinds) <= again.kinds
+        assert example.reproduced
+        assert example.outcome == again
+
+
+def test_only_faults_that_need_more_take_more_than_six_operations() -> None:
+    """Without the replay: a permit or YCT has to be on its way first, or five messages are needed (section 2.3)."""
+    longer = {
+        fault
+        for faults in EXPECTED.values()
+        for fault, kinds in faults.items()
+        if min([length for kind, length in kinds.items() if kind != "nonconformance"], default=0) > 6
+    }
+    assert longer == {"AnswersEagerSender", "TellsTooEarly", "PermitTooEarly", "AnyAckSlides", "NoPermitRequest"}
+
+
+@pytest.mark.parametrize("fault", ["SecretAsFlag", "TellsTwice"])
+def test_faults_of_counting_are_causal_in_the_end(fault: str) -> None:
+    """They take many messages: the oracle alone finds them rarely, and the replay at once."""
+    subject = next(known for known in FAULTS["cykas"] if known.__name__ == fault)
+    report = conform(subject, None, Settings(), cases=3_000)
+    assert "causal" in shortest(report)
+    assert report.matched == 0
+
+
+def test_a_report_does_not_depend_on_anything_but_the_seed(library: Library) -> None:
+    def summary(seed: int) -> Any:
+        report = conform(MF, library("mf"), Settings(), cases=80, seed=seed)
+        return report.events, report.matched, report.schedulers
+
+    assert summary(3) == summary(3) != summary(4)
+
+
+def test_a_counterexample_reads_well(at_once: Any) -> None:
+    report = conform(at_once, None, Settings(), cases=100)
+    example = report.counterexamples[0]
+    assert example.kinds == ("causal", "fifo")
+    assert example.operations == (Send(0, 1), Send(0, 1), Receive(1, (0, 1)))
+    assert example.text().splitlines() == [
+        "  1  p0 sends to p1",
+        "  2  p0 sends to p1",
+        "  3  p1 receives the 2nd packet from p0",
+        "     then everything in flight arrives, oldest first, and timers fire",
+        "  => causal: p1 delivers m0.2 before m0.1 (m0.1 -> m0.2)",
+        "  => fifo: p1 delivers m0.2 before m0.1 (m0.1 -> m0.2)",
+    ]
+
+
+def test_a_subject_that_hangs_or_crashes_does_not_end_the_run() -> None:
+    class Crashes(MF):
+        def receive(self, sender: int, packet: Any) -> list[Command]:
+            raise KeyError(sender)
+
+    report = conform(Crashes, None, Settings(), cases=50)
+    assert report.cases == 50
+    assert shortest(report) == {"crash": 1}
+
+
+def test_a_subject_that_does_not_always_do_the_same_is_said_to() -> None:
+    calls = 0
+
+    class Sometimes(MF):
+        def receive(self, sender: int, packet: Any) -> list[Command]:
+            nonlocal calls
+            calls += 1
+            if calls == 40:
+                raise RuntimeError("once")
+            return super().receive(sender, packet)
+
+    report = conform(Sometimes, None, Settings(), cases=60)
+    assert [example.reproduced for example in report.counterexamples] == [False]
+    assert "came out otherwise" in report.counterexamples[0].text()
+    assert report.failures == 1
+
+
+def test_an_interruption_keeps_what_there_is(library: Library) -> None:
+    def stop(done: int, planned: int) -> None:
+        assert planned == 1_000
+        if done >= 200:
+            raise KeyboardInterrupt
+
+    report = conform(MF, library("mf"), Settings(), cases=1_000, progress=stop)
+    assert report.interrupted
+    assert 200 <= report.cases < 1_000
+
+
+def test_progress_is_told(library: Library) -> None:
+    told: list[tuple[int, int]] = []
+    conform(MF, library("mf"), Settings(), cases=60, progress=lambda done, planned: told.append((done, planned)))
+    assert told == [(20, 60), (40, 60), (60, 60)]
+
+
+def test_the_current_directory_stays_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    conform(MF, None, Settings(), cases=40)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("numbers", [{"cases": 0}, {"operations": 0}])
+def test_nothing_to_run_is_refused(numbers: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="at least one case of one operation"):
+        conform(MF, None, Settings(), **numbers)  # type: ignore[arg-type]

@@ -1,0 +1,114 @@
+"""The harness as the runner of campaigns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from whence.conformance.campaign.case import load_runner
+from whence.conformance.harness import run_case
+from whence.conformance.harness_campaign import campaign_runner, find_protocol
+from whence.conformance.network import Settings
+from whence.conformance.recorded_case import read_case
+from whence.conformance.subject import SubjectError, load_subject
+
+RUNNER = "whence.conformance.harness_campaign:campaign_runner"
+MF: dict[str, Any] = {"system": "whence.impl.mf:MF"}
+HYBRID: dict[str, Any] = {
+    "system": "whence.impl.hybrid_basic:HybridBasic",
+    "protocol": "hybrid_basic",
+    "scheduler": "portfolio",
+}
+
+
+def test_a_correct_system_passes_every_seed() -> None:
+    run = load_runner(RUNNER, HYBRID)
+    outcomes = [run(seed) for seed in range(60)]
+    assert all(outcome.findings == () and outcome.operations_json is None for outcome in outcomes)
+    assert [outcome.seed for outcome in outcomes] == list(range(60))
+    assert {outcome.group for outcome in outcomes} == {"starve_one_channel", "uniform", "pct", "swarm"}
+    assert len({outcome.digest for outcome in outcomes}) > 50
+
+
+def test_a_case_depends_on_its_seed_alone() -> None:
+    forwards, backwards = campaign_runner(HYBRID), campaign_runner(HYBRID)
+    assert [forwards(seed) for seed in range(20)] == [backwards(seed) for seed in reversed(range(20))][::-1]
+
+
+def test_a_failing_case_can_be_replayed() -> None:
+    run = campaign_runner({"system": "faults.mf:NoAckWait", "operations": 20})
+    failing = [outcome for outcome in map(run, range(60)) if outcome.findings]
+    assert failing
+    for outcome in failing:
+        assert outcome.operations_json is not None
+        recorded = read_case(outcome.operations_json)
+        again = run_case(load_subject(recorded.system).make_process, recorded.operations, recorded.settings)
+        assert tuple(map(str, again.findings)) == outcome.findings
+
+
+def test_the_digest_does_not_depend_on_the_hash_seed() -> None:
+    script = (
+        f"from whence.conformance.harness_campaign import campaign_runner\nrun = campaign_runner({HYBRID!r})\n"
+        "print([run(seed).digest for seed in range(12)])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("0", "5")
+    }
+    assert len(printed) == 1
+    run = campaign_runner(HYBRID)
+    assert printed.pop().strip() == str([run(seed).digest for seed in range(12)])
+
+
+def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
+    faulty = {"system": "faults.hybrid_basic:NoAck", "operations": 20, "protocol": "hybrid_basic"}
+
+    def settings_of(params: dict[str, Any]) -> Settings:
+        stored = campaign_runner(params)(1).operations_json
+        assert stored is not None
+        return read_case(stored).settings
+
+    assert settings_of(faulty) == Settings(loss=True, duplication=True)
+    changed = {"loss": False, "processes": 4, "channels": "fifo"}
+    assert settings_of({**faulty, **changed}) == Settings(4, "fifo", duplication=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sytem": "x"}, "unknown parameter sytem"),
+        ({"system": 3}, "module:Class"),
+        ({"protocol": 3}, "a name or null"),
+        ({"protocol": "nf"}, "mf"),
+        ({"scheduler": "random"}, "starve_one_channel, uniform, pct, swarm or portfolio"),
+        ({"scheduler": ["pct"]}, "or portfolio"),
+        ({"operations": 0}, "at least one"),
+        ({"operations": True}, "at least one"),
+        ({"processes": 0}, "at least one"),
+        ({"channels": "lossy"}, "fifo or reordering"),
+    ],
+)
+def test_impossible_parameters_are_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        campaign_runner({**MF, **change})
+
+
+def test_a_system_that_cannot_be_used_is_said() -> None:
+    with pytest.raises(SubjectError, match="no class FM; it has MF"):
+        campaign_runner({"system": "whence.impl.mf:FM"})
+
+
+def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
+    broken = tmp_path / "broken.whence"
+    broken.write_text("protocol x\n")
+    with pytest.raises(ValueError, match="has errors"):
+        find_protocol(str(broken))
+    several = tmp_path / "several.whence"
+    several.write_text("# nothing\n")
+    with pytest.raises(ValueError, match=r"no protocol|has errors"):
+        find_protocol(str(several))
