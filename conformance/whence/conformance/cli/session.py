@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 AS_EXPECTED, REFUTED, BAD_INPUT, UNKNOWN = range(4)
 
+PROGRESS_AFTER_S = 0.5
+
 
 class BadInput(Exception):
     """The user's input is at fault; the message says where and what to do."""
@@ -81,16 +83,20 @@ class Session:
     _status: Any = None
 
     def status(self, line: str) -> None:
-        """Replaces the line of progress."""
-        if self.json or not sys.stderr.isatty():
+        """Replaces the line of progress; what is over in a moment has none."""
+        if self.json or time.perf_counter() - self.started < PROGRESS_AFTER_S or not sys.stderr.isatty():
             return
-        if self._status is None:
-            from rich.console import Console
+        from rich.console import Console
+        from rich.text import Text
 
-            self._status = Console(stderr=True).status(line)
+        console = Console(stderr=True)
+        shown = Text(line)
+        shown.truncate(console.width - 4, overflow="ellipsis")
+        if self._status is None:
+            self._status = console.status(shown)
             self._status.start()
         else:
-            self._status.update(line)
+            self._status.update(shown)
 
     def end_status(self) -> None:
         """Takes the line of progress away."""
