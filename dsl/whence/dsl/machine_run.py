@@ -82,6 +82,13 @@ class MachineRun:
         """Every relation empty, every function zero."""
         return (frozenset(),) * (len(GHOSTS) + len(self._symbols))
 
+    def broken_axioms(self) -> tuple[str, ...]:
+        """The machine's axioms that the messages of this run do not satisfy: its theorems say nothing here."""
+        frame = self._frame(self.initial(), ())
+        return tuple(
+            axiom.name for axiom in self.machine.axioms if not compile_expression(axiom.body, Names({}))(frame)
+        )
+
     def step(self, state: MachineState, name: str, arguments: Sequence[Value]) -> MachineState | Refusal:
         """The state after the transition, or why it is not enabled."""
         transition = self._transitions[name]

@@ -90,6 +90,10 @@ class LinkRun:
             for argument in clause.arguments
         )
 
+    def broken_axioms(self) -> tuple[str, ...]:
+        """See `MachineRun.broken_axioms`."""
+        return self._run.broken_axioms()
+
     def initial(self) -> Follower:
         """The machine's initial state."""
         return Follower(self._run.initial(), frozenset(), ())
@@ -220,6 +224,10 @@ def _explore(
     check: LinkCheck, link: ir.Link, system: System, started: float, progress: Callable[[Progress], None] | None
 ) -> None:
     follow = LinkRun(link, system)
+    broken = follow.broken_axioms()
+    if broken:
+        check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"
+        return
     initial = (system.initial(), follow.initial())
     origins: dict[tuple[State, Follower], tuple[tuple[State, Follower], Action] | None] = {initial: None}
     frontier = [initial]
