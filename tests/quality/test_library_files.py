@@ -13,7 +13,7 @@ from whence.dsl.load import library, load
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
 def test_canonical_and_without_diagnostics(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert format_source(text, str(path)) == text
+    assert format_source(text, str(path)) == (text, ())
     loaded = load(str(path))
     assert loaded.specification is not None
     assert loaded.diagnostics == ()

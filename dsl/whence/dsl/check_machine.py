@@ -26,8 +26,10 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     """The typed machine; None if anything in it is erroneous."""
     before = reporter.errors
     table = SymbolTable(_SORTS, {**_SORTS, "nat": NAT}, reporter, "in a machine", _BUILT_IN)
-    for declaration in (*machine.relations, *machine.functions):
-        table.add(declaration)
+    for relation in machine.relations:
+        table.add(relation)
+    for function in machine.functions:
+        table.add(function)
     vocabulary = Vocabulary(
         "machine",
         {**_SORTS, "nat": NAT, "bool": BOOL},

@@ -34,8 +34,10 @@ def check_theory(theory: syntax.Theory, reporter: Reporter) -> ir.Theory | None:
             ordered += [name.text] if declaration.ordered else []
     types: dict[str, Type | None] = dict(sorts)
     table = SymbolTable(types, types, reporter, "in a theory")
-    for symbols in (*theory.functions, *theory.relations):
-        table.add(symbols)
+    for function in theory.functions:
+        table.add(function)
+    for relation in theory.relations:
+        table.add(relation)
     vocabulary = Vocabulary("theory", types, dict(table.known), ordered=frozenset(ordered))
     inductives, vocabulary = _inductives(theory.inductives, vocabulary, table.spans, reporter)
     checker = ExpressionChecker(vocabulary, reporter, {}, {})

@@ -84,11 +84,10 @@ def make_record(checker: ExpressionChecker, expr: syntax.Construct) -> ir.Expr |
             )
         elif label in values:
             checker.reporter.error("W0307", field.name.span, f"field `{label}` is given twice")
-        value = checker.check(
-            field.value, UNKNOWN if type_ is None else type_, f"field `{label}` of record `{name}` is {a(type_)}"
-        )
-        if type_ is not None:
-            values[label] = value
+        if type_ is None:
+            checker.check(field.value, UNKNOWN, "")
+        else:
+            values[label] = checker.check(field.value, type_, f"field `{label}` of record `{name}` is {a(type_)}")
     missing = [label for label, _ in record.fields if label not in values]
     if missing:
         if all(record.field(field.name.text) is not None for field in expr.fields):

@@ -29,14 +29,14 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
     for variable in protocol.state:
         if variable.name.text not in state:
             reporter.warning("W0901", variable.name.span, f"state variable `{variable.name.text}` is never used")
-    for kind in protocol.messages:
-        name = kind.name.text
+    for packet in protocol.messages:
+        name = packet.name.text
         if name not in sent:
-            reporter.warning("W0902", kind.name.span, f"packet kind `{name}` is never sent")
+            reporter.warning("W0902", packet.name.span, f"packet kind `{name}` is never sent")
         elif name not in received:
             reporter.warning(
                 "W0903",
-                kind.name.span,
+                packet.name.span,
                 f"packet kind `{name}` is sent but has no handler",
                 f"write `on receive {name}(...) from j:`",
             )

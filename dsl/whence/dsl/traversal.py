@@ -11,7 +11,7 @@ from whence.dsl.syntax import Span
 
 
 @cache
-def _labels(kind: type) -> tuple[str, ...]:
+def _labels(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc", "comments"))
 
 
@@ -19,7 +19,8 @@ def _children(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
         yield from node
     elif is_dataclass(node) and not isinstance(node, Span):
-        for label in _labels(type(node)):
+        kind: Any = type(node)
+        for label in _labels(kind):
             yield getattr(node, label)
 
 
