@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from whence.conformance.subject import load_subject
 from whence.dsl import ir
 from whence.impl.commands import Command
 from whence.impl.commands import Send as Transmit
+from whence.impl.cykas import Cykas
 from whence.impl.mf import MF, Ack
 from whence.impl.rst import RST
 
@@ -123,37 +125,25 @@ def test_a_timer_that_the_protocol_has_not_does_nothing(library: Library) -> Non
     assert (found.input, found.expected, found.got) == ("periodically", None, "sends MSG(m0.1) to p1")
 
 
-def test_a_step_that_the_protocol_cannot_take_is_said(library: Library) -> None:
-    class TellsAtOnce(cykas.TellsTwice):
-        pass
-
-    outcome = run_case(TellsAtOnce, (Send(0, 1), Send(0, 2)), Settings(), Replay(library("cykas"), 3))
-    assert "nonconformance" in outcome.kinds
-
-    class Forgetful(RST):
-        """Its packets have no kind."""
-
+def test_packets_without_a_kind_are_said(library: Library) -> None:
+    class Bare(RST):
         def causal_send(self, destination: int, message: Any) -> list[Command]:
             return [Transmit(destination, message)]
 
-    found = divergence(Forgetful, library("rst"), (Send(0, 1),))
-    assert found.got == "sends None to p1"
+    found = divergence(Bare, library("rst"), (Send(0, 1),))
+    assert (found.expected, found.got) == ("sends MSG(m0.1, []) to p1", "sends None to p1")
 
 
-def test_a_fault_of_the_protocol_is_a_nonconformance(library: Library) -> None:
-    """The packets are the subject's own; the protocol's text is what fails."""
-    replay = Replay(library("cykas"), 3)
-    lockstep = replay.begin()
-    sent = lockstep.causal_send(0, 0, 1)
-    lockstep.accept(0, sent)
-    from whence.dsl.values import Packet
-
-    yct = replay._packet_number(Packet("YCT", 0, 1, ()))
-    expected = lockstep.receive(1, yct)
-    assert expected.fault is not None
-    shown = lockstep.explain(1, expected, ())
-    assert "the protocol cannot take this step" in str(shown)
-    assert shown.fault == expected.fault
+def test_a_fault_of_the_protocols_text_is_a_nonconformance(library: Library) -> None:
+    """Cykas in which a YCT is told without an eager message: its receiver takes MODE below zero."""
+    cykas_protocol = library("cykas")
+    eager = next(h for h in cykas_protocol.handlers if h.kind == "EAGER")
+    deaf = replace(eager, body=tuple(s for s in eager.body if not isinstance(s, ir.Assign)))
+    broken = replace(cykas_protocol, handlers=tuple(deaf if h is eager else h for h in cykas_protocol.handlers))
+    found = divergence(Cykas, broken, (Send(0, 1), Send(0, 2)))
+    assert found.fault is not None
+    assert (found.input, found.expected, found.got) == ("receive YCT() from p0", None, None)
+    assert "p2, receive YCT() from p0: the protocol cannot take this step" in str(found)
 
 
 def test_after_they_part_only_the_oracle_judges(library: Library) -> None:
