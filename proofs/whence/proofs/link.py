@@ -18,18 +18,17 @@ from whence.dsl.interpreter import LocalState
 from whence.dsl.machine_run import SENT, MachineRun, MachineState, Refusal
 from whence.dsl.narrate import NarratedStep, run
 from whence.dsl.system import Action, Outcome, State, System
-from whence.dsl.values import Message, Value
+from whence.dsl.values import Fault, Message, Value
 from whence.proofs.explore import PROGRESS_SECONDS, Progress
 
 _StepKey: TypeAlias = tuple[MachineState, str, tuple[Value, ...]]
 
 
 class Follower(NamedTuple):
-    """The machine's side of a run: its state, the `once` clauses that fired, the last message on each channel."""
+    """The machine's side of a run: its state, and the `once` clauses that fired."""
 
     machine: MachineState
     fired: frozenset[tuple[int, tuple[Value, ...]]]
-    last: tuple[tuple[tuple[int, int], Message], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,6 @@ class Event:
     kind: str | None
     values: tuple[Value, ...]
     peer: int | None
-    carried: Message | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,6 @@ class LinkRun:
     system: System
     _run: MachineRun = field(init=False)
     _clauses: tuple[_Clause, ...] = field(init=False)
-    _tracks_last: bool = field(init=False)
     _steps: dict[_StepKey, MachineState | Refusal] = field(init=False, default_factory=dict)
     _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
 
@@ -84,11 +81,6 @@ class LinkRun:
             _Clause(number, clause, tuple(compile_expression(argument, names) for argument in clause.arguments))
             for number, clause in enumerate(self.link.clauses)
         )
-        self._tracks_last = any(
-            isinstance(argument, ir.Apply) and argument.symbol == "last_sent"
-            for clause in self.link.clauses
-            for argument in clause.arguments
-        )
 
     def broken_axioms(self) -> tuple[str, ...]:
         """See `MachineRun.broken_axioms`."""
@@ -96,7 +88,7 @@ class LinkRun:
 
     def initial(self) -> Follower:
         """The machine's initial state."""
-        return Follower(self._run.initial(), frozenset(), ())
+        return Follower(self._run.initial(), frozenset())
 
     def follow(self, follower: Follower, before: State, action: Action, outcome: Outcome) -> Follower | Broken:
         """The machine's side after one step of the protocol, or the event that it refuses."""
@@ -110,22 +102,25 @@ class LinkRun:
 
     def _events(self, action: Action, outcome: Outcome) -> Iterator[Event]:
         if outcome.subject is not None:
-            yield Event("causal_send", None, (outcome.subject,), None, None)
+            yield Event("causal_send", None, (outcome.subject,), None)
         if action.kind == "receive":
             packet = self.system.packet(action.packet)
-            yield Event("receive", packet.kind, packet.arguments, packet.src, None)
+            yield Event("receive", packet.kind, packet.arguments, packet.src)
         for emission in outcome.emissions:
             if isinstance(emission, Delivered):
-                yield Event("deliver", None, (emission.message,), None, None)
+                yield Event("deliver", None, (emission.message,), None)
             else:
-                yield Event("send", emission.kind, emission.arguments, emission.to, self.system.carried(emission))
+                yield Event("send", emission.kind, emission.arguments, emission.to)
 
     def _follow_event(self, follower: Follower, process: int, local: LocalState, event: Event) -> Follower | Broken:
         for clause in self._clauses:
             declaration = clause.declaration
             if (declaration.event, declaration.kind) != (event.event, event.kind):
                 continue
-            arguments = self._arguments(follower, process, local, clause, event)
+            try:
+                arguments = self._arguments(follower, process, local, clause, event)
+            except Fault as fault:
+                return Broken(_describe(event, process), Refusal(declaration.transition, str(fault)), ())
             key = (clause.number, arguments)
             if declaration.once:
                 if key in follower.fired:
@@ -135,10 +130,6 @@ class LinkRun:
             if isinstance(after, Refusal):
                 return Broken(_describe(event, process), after, arguments)
             follower = follower._replace(machine=after)
-        if self._tracks_last and event.carried is not None and event.peer is not None:
-            last = dict(follower.last)
-            last[process, event.peer] = event.carried
-            follower = follower._replace(last=tuple(sorted(last.items())))
         return follower
 
     def _machine_step(
@@ -161,14 +152,21 @@ class LinkRun:
         values = dict(zip(names, event.values, strict=False))
         if declaration.peer is not None:
             values[declaration.peer] = event.peer
-        sent = {(message.src, message.number): message for (message,) in follower.machine[SENT]}
-        last = dict(follower.last)
+        sent: dict[tuple[int, int], Message] = {
+            (message.src, message.number): message for (message,) in follower.machine[SENT]
+        }
+
+        def sent_by(sender: int, number: int) -> Message:
+            if (sender, number - 1) not in sent:
+                raise Fault(f"p{sender} has not sent a message of number {number}")
+            return sent[sender, number - 1]
+
         frame = Frame(
             process=process,
             state=list(local),
             processes=self.system.workload.processes,
             locals=values,
-            symbols={"sent_by": lambda p, n: sent[p, n - 1], "last_sent": lambda p, q: last[p, q]},
+            symbols={"sent_by": sent_by},
         )
         return tuple(argument(frame) for argument in clause.arguments)
 

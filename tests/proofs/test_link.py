@@ -1,0 +1,181 @@
+"""Links: they hold in the library; whatever is changed about protocol, clauses or machine shows as a broken event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.load import load_bytes, locate
+from whence.proofs import link as links
+from whence.proofs.explore import Progress
+from whence.proofs.link import LinkCheck, check_link
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+
+SMALL = ir.Workload(3, (2, 1, 1), ((1, 2), (0, 2), (0,)))
+"""Who may break what the machines ask for: small enough to be explored in a second."""
+TWO = ir.Workload(2, (2, 1), ((1,), (0,)))
+LOSSY = replace(TWO, losses=1)
+
+
+def changed(name: str, old: str, new: str) -> ir.Link:
+    """The link of a library file in which a piece of text is replaced where it stands first."""
+    text = locate(name).read_text(encoding="utf-8")
+    assert old in text, old
+    loaded = load_bytes(Path("changed.whence"), text.replace(old, new, 1).encode())
+    assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
+    return loaded.specification.links[0]
+
+
+def check(link: ir.Link, workload: ir.Workload = SMALL) -> LinkCheck:
+    return check_link(link, link.protocol, workload)
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "states", "transitions"),
+    [
+        ("mf", TWO, 94, 153),
+        ("mf", SMALL, 5_104, 11_447),
+        ("hybrid_basic", TWO, 257, 446),
+        ("hybrid_basic", SMALL, 16_534, 38_677),
+    ],
+    ids=["mf-two", "mf", "hybrid_basic-two", "hybrid_basic"],
+)
+def test_links_of_the_library(
+    library: Library, name: str, workload: ir.Workload, states: int, transitions: int
+) -> None:
+    found = check(library(name).links[0], workload)
+    assert found.complete
+    assert found.broken is None
+    assert (found.states, found.transitions) == (states, transitions)
+
+
+MUTANTS = {
+    ("mf", "posts_at_once"): ("network_send", 2),
+    ("hybrid_basic", "ids_from_zero"): ("deliver", 3),
+    ("hybrid_basic", "never_flags"): ("network_send", 4),
+    ("hybrid_basic", "forgets_permits"): ("network_send", 4),
+    ("hybrid_basic", "delivers_on_arrival"): ("deliver", 3),
+}
+
+
+@pytest.mark.parametrize(("name", "mutant"), MUTANTS)
+def test_mutants_that_break_their_link(library: Library, name: str, mutant: str) -> None:
+    specification = library(name)
+    mutated = next(known.mutated for known in specification.mutants if known.name == mutant)
+    assert isinstance(mutated, ir.Protocol)
+    found = check_link(specification.links[0], mutated, SMALL)
+    assert found.broken is not None
+    assert (found.broken.refusal.transition, len(found.steps)) == MUTANTS[name, mutant]
+    assert not found.complete
+    assert found.broken.event.startswith(f"p{found.steps[-1].action.process}: ")
+    assert "which the machine refuses: " in str(found.broken)
+
+
+@pytest.mark.parametrize("mutant", ["does_not_wait", "acknowledged_unseen", "input_not_a_queue"])
+def test_a_machine_that_asks_for_less_is_conformed_to_as_well(library: Library, mutant: str) -> None:
+    """The same protocol, a weaker machine: nothing may break, and nothing more is reached."""
+    specification = library("mf")
+    machine = next(known.mutated for known in specification.mutants if known.name == mutant)
+    assert isinstance(machine, ir.Machine)
+    found = check(replace(specification.links[0], machine=machine), TWO)
+    assert (found.complete, found.broken) == (True, None)
+
+
+CLAUSES = {
+    ("mf", "causal_send"): "network_send",
+    ("mf", "network_send"): "get",
+    ("mf", "get"): "deliver",
+    ("mf", "acknowledge"): "network_send",
+    ("hybrid_basic", "causal_send"): "network_send",
+    ("hybrid_basic", "network_send"): "deliver",
+    ("hybrid_basic", "deliver"): "receive_ack",
+    ("hybrid_basic", "receive_ack"): "send_permit",
+    ("hybrid_basic", "send_permit"): "receive_permit",
+    ("hybrid_basic", "receive_permit"): "network_send",
+}
+
+
+@pytest.mark.parametrize(("name", "transition"), CLAUSES)
+def test_no_clause_can_be_left_out(library: Library, name: str, transition: str) -> None:
+    """The machine misses the event as soon as another one depends on it."""
+    link = library(name).links[0]
+    clauses = tuple(clause for clause in link.clauses if clause.transition != transition)
+    assert len(clauses) == len(link.clauses) - 1
+    found = check(replace(link, clauses=clauses))
+    assert found.broken is not None
+    assert found.broken.refusal.transition == CLAUSES[name, transition]
+
+
+@pytest.mark.parametrize(
+    ("name", "transition", "guard"),
+    [
+        ("mf", "network_send", "forall a. network_sent(a) implies delivered(a)"),
+        ("mf", "get", "forall x. got(x) implies dst(x) != dst(m)"),
+        ("mf", "deliver", "forall a. dst(a) = src(m) implies sent(a)"),
+        ("hybrid_basic", "causal_send", "forall a. sent(a) implies dst(a) != src(m)"),
+        ("hybrid_basic", "network_send", "forall x. not missing(x)"),
+        ("hybrid_basic", "send_permit", "acked(m) and permitted(m)"),
+        ("hybrid_basic", "deliver", "forall a. past(dst(m), a) implies dst(a) = dst(m)"),
+    ],
+)
+def test_a_machine_that_asks_for_more_refuses(name: str, transition: str, guard: str) -> None:
+    """One more guard, which the protocol does not keep. The third speaks about what is never sent: the stand-ins."""
+    head = f"  transition {transition}(m):"
+    found = check(changed(name, head, f"{head}\n    require {guard}"))
+    assert found.broken is not None
+    assert found.broken.refusal.transition == transition
+    assert found.broken.refusal.guard == guard
+    assert found.steps
+
+
+def test_sent_again_is_silent_only_with_once(library: Library) -> None:
+    """A retransmission is no second network send; without `once` the machine would have to take it as one."""
+    link = library("hybrid_basic").links[0]
+    assert check(link, LOSSY).complete
+    always = tuple(replace(clause, once=False) for clause in link.clauses)
+    found = check(replace(link, clauses=always), LOSSY)
+    assert found.broken is not None
+    assert found.broken.refusal.guard == "sent(m) and not network_sent(m)"
+    assert "tick" in {step.action.kind for step in found.steps}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "guard"),
+    [
+        ("receive_ack(sent_by(self, n))", "receive_ack(sent_by(self, n + 5))", "p0 has not sent a message of number 6"),
+        ("receive_ack(sent_by(self, n))", "receive_ack(sent_by(self, n - 5))", "a nat goes below zero"),
+    ],
+)
+def test_an_argument_without_a_value_is_no_event_of_the_machine(old: str, new: str, guard: str) -> None:
+    found = check(changed("hybrid_basic", old, new), ir.Workload(2, (1, 0), ((1,), (0,))))
+    assert found.broken is not None
+    assert found.broken.refusal.guard == guard
+    assert found.steps[-1].title == "p0: receive ACK(1) from p1"
+
+
+def test_a_step_at_fault_is_no_event() -> None:
+    """What does not happen is not held against the machine; the exploration of the protocol reports the fault."""
+    link = changed("mf", "    IB.push(m)\n", "    while 0 - 1 > 0: pass\n")
+    found = check(link, TWO)
+    assert (found.complete, found.broken) == (True, None)
+    # The sends alone, seven edges between six states; a receipt at fault is an edge to where it came from.
+    assert (found.states, found.transitions) == (6, 14)
+
+
+def test_progress_and_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "PROGRESS_SECONDS", 0)
+    link = library("hybrid_basic").links[0]
+
+    def interrupt(progress: Progress) -> None:
+        if progress.states > 200:
+            raise KeyboardInterrupt
+
+    found = check_link(link, link.protocol, SMALL, progress=interrupt)
+    assert found.states > 200
+    assert (found.complete, found.broken, found.why_incomplete) == (False, None, "interrupted")
