@@ -122,7 +122,7 @@ def test_a_counterexample_replays(whence: Whence, tmp_path: Path) -> None:
 )
 def test_broken_replay(whence: Whence, tmp_path: Path, content: str) -> None:
     (tmp_path / "r.json").write_text(content)
-    whence("run", "mf", "--replay", "r.json").rejected()
+    assert whence("run", "mf", "--replay", "r.json").rejects()
 
 
 def test_conform_replays(whence: Whence, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ def print_output(output: Output, seconds: float) -> None:
         print(table_text(output.results))
         unexpected = sum(not result.expected for result in output.results)
         said = "all as expected" if not unexpected else f"{unexpected} not as expected"
-        print(f"{_count(len(output.results), 'statement')}, {said}, {seconds:.1f} s")
+        rest = ", incomplete" if output.fields.get("complete") is False else ""
+        print(f"{_count(len(output.results), 'statement')}, {said}, {seconds:.1f} s{rest}")
 
 
 def print_diagnostics(output: Output) -> None:

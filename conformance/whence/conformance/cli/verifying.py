@@ -6,7 +6,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,8 @@ from whence.dsl.load import Loaded, library, load
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
 WORKERS = 2
+
+STATUS_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +132,12 @@ def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
     complete = False
     try:
         futures = {pool.submit(run_task, task): task for task in sorted(tasks, key=_weight)}
-        session.status(f"0 of {len(tasks)}")
-        for future in as_completed(futures):
-            task = futures[future]
-            done[task] = _outcome(task, future)
-            session.status(f"{len(done)} of {len(tasks)}: {task.label}")
+        pending = set(futures)
+        while pending:
+            running = ", ".join(futures[future].label for future in pending if future.running())
+            session.status(f"{len(done)} of {len(tasks)} done; {running}")
+            finished, pending = wait(pending, timeout=STATUS_EVERY_S, return_when=FIRST_COMPLETED)
+            done |= {futures[future]: _outcome(futures[future], future) for future in finished}
         complete = True
     except KeyboardInterrupt:
         for process in list((pool._processes or {}).values()):
@@ -177,7 +180,10 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
             request = Request(name, None, each, seed, 3, 12, "portfolio", 2, 2000, "local[*]")
             started = time.perf_counter()
             session.status(f"campaign of {each:,} cases: {name}")
-            status = start(Path(folder) / name, parameters(request))
+            try:
+                status = start(Path(folder) / name, parameters(request))
+            except KeyboardInterrupt:
+                return results, False
             if status.interrupted:
                 return results, False
             results.append(result(status, time.perf_counter() - started))
