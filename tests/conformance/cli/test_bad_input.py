@@ -90,6 +90,8 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
         (["conform", "execution", "--impl", "whence.impl.mf:MF"], "no protocol"),
         (["campaign", "status", "nowhere"], "nowhere"),
         (["campaign", "start", "c", "--protocol", "execution"], "--impl"),
+        (["campaign", "start", "c", "--protocol", "mf", "--scheduler", "unifrom"], "did you mean uniform?"),
+        (["campaign", "start", "c", "--protocol", "mf", "--impl", "nothing:X"], "start: there is no module nothing"),
     ],
     ids=" ".join,
 )

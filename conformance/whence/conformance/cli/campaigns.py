@@ -25,7 +25,11 @@ from whence.conformance.campaign import (
     status as read_status,
 )
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
+from whence.conformance.cli.specifications import known
+from whence.conformance.harness_campaign import PORTFOLIO
 from whence.conformance.implementations import SHIPPED
+from whence.conformance.schedulers import SCHEDULERS
+from whence.conformance.subject import load_subject
 
 RUNNER = "whence.conformance.harness_campaign:campaign_runner"
 
@@ -47,10 +51,12 @@ class Request:
 
 
 def parameters(request: Request) -> CampaignParameters:
-    """The campaign's parameters. Raises BadInput, CampaignError."""
+    """The campaign's parameters. Raises BadInput, SubjectError, CampaignError."""
     system = request.impl or SHIPPED.get(request.protocol)
     if system is None:
         raise BadInput(f"no implementation of {request.protocol} is shipped; name one with --impl module:Class")
+    known(request.scheduler, (*SCHEDULERS, PORTFOLIO), "scheduler")
+    load_subject(system, request.processes)
     return CampaignParameters(
         runner=RUNNER,
         params={
