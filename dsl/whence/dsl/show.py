@@ -57,7 +57,8 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return name, _TIGHT
         case ir.StateOf(name=name, process=process):
             assert process is not None
-            return f"{name}@{_show(process, _TIGHT)}", _TIGHT
+            owner = process.name if isinstance(process, ir.Local) else f"({_show(process, _LOOSE)})"
+            return f"{name}@{owner}", _TIGHT
         case ir.FieldOf(target=target, name=name) | ir.Attribute(target=target, name=name):
             return f"{_show(target, _TIGHT)}.{name}", _TIGHT
         case ir.Query(target=target, name=name):
