@@ -114,7 +114,7 @@ class _Search:
             self.result.why_incomplete = "every property is refuted"
             return True
         if self.limit is not None and self.result.states >= self.limit:
-            self.result.why_incomplete = "the limit on states is reached"
+            self.result.why_incomplete = f"stopped at {self.limit:,} states"
             return True
         return False
 
