@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
-from whence.spec.oracle import Finding, Oracle
-
-
-def first_finding(execution: Execution) -> Finding | None:
-    """The first thing wrong, as an online oracle sees it; a message stuck at the end counts when nothing else is."""
-    oracle = Oracle(execution.processes)
-    for event in execution.events:
-        findings = oracle.observe(event)
-        if findings:
-            return findings[0]
-    return next(iter(oracle.at_quiescence()), None)
+from whence.spec.oracle import Finding, first_finding
 
 
 def svg_of(execution: Execution, finding: Finding | None = None) -> str:
     """The diagram as SVG, with the finding (or the first one) highlighted."""
-    found = finding or first_finding(execution)
+    found = finding or first_finding(execution, ended=True)
     return draw_svg(execution, None if found is None else highlight_of(found))
 
 
 def text_of(execution: Execution, finding: Finding | None = None) -> str:
     """The diagram in plain Unicode, with the finding (or the first one) highlighted."""
-    found = finding or first_finding(execution)
+    found = finding or first_finding(execution, ended=True)
     return draw_text(execution, None if found is None else highlight_of(found))

@@ -13,7 +13,9 @@ from whence.dsl import ir
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Sort, Type
 from whence.proofs.formula import free_locals, outer_foralls
 from whence.proofs.structure import Structure, Value, violations
+from whence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
+from whence.spec.oracle import first_finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,22 @@ class Counterexample:
     text: str
     facts: Mapping[str, Any]
     execution: Execution | None = None
+
+    def drawn(self) -> str:
+        """The text, with the space-time diagram below it where there is an execution."""
+        if self.execution is None or not self.execution.events:
+            return self.text
+        return f"{self.text}\n\n{draw_text(self.execution, self._highlight())}"
+
+    def picture(self) -> str:
+        """The space-time diagram as SVG; empty where there is no execution."""
+        if self.execution is None or not self.execution.events:
+            return ""
+        return draw_svg(self.execution, self._highlight())
+
+    def _highlight(self) -> Highlight | None:
+        found = None if self.execution is None else first_finding(self.execution)
+        return None if found is None else highlight_of(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Finding:
     level: Level
     facts: Mapping[str, Any]
     text: str
+    picture: str = ""
 
 
 def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
@@ -185,7 +186,8 @@ def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[s
     run = searched.runs[name]
     shown = run_counterexample(machine, run, statement_formula(machine, name))
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
-    return Finding(Verdict.REFUTED, Level.L2, found, f"violated after {len(run.steps)} steps\n{shown.text}")
+    said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
+    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture())
 
 
 def not_found(searched: Searched | None) -> str:

@@ -129,8 +129,9 @@ def _machine_results(
 
 def _result(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Result:
     return Result(
-        name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text
-    )
+        name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text,
+        finding.picture,
+    )  # fmt: skip
 
 
 def _unsayable(name: str) -> Finding:
@@ -186,6 +187,7 @@ def _mutant_results(
                 share / max(1, len(expectation.names)),
                 facts,
                 finding.text,
+                finding.picture,
             )
 
 

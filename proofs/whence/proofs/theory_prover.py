@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.dsl import ir
@@ -71,17 +71,7 @@ def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note:
         result = _prove(pool, theorem, options, note)
     except Unsupported as reason:
         result = _result(theorem, Verdict.UNKNOWN, Level.L2, {"unknown": str(reason)}, str(reason))
-    return Result(
-        result.name,
-        result.kind,
-        result.subject,
-        result.verdict,
-        result.level,
-        result.expected,
-        time.monotonic() - started,
-        result.facts,
-        result.explanation,
-    )
+    return replace(result, seconds=time.monotonic() - started)
 
 
 def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> Result:
@@ -164,9 +154,9 @@ def _refuted(
 ) -> Result:
     shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
     known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
-    return _result(
-        theorem, Verdict.REFUTED, Level.L2, {**known, "counterexample": dict(shown.facts)}, shown.text
-    )
+    found = {**known, "counterexample": dict(shown.facts)}
+    result = _result(theorem, Verdict.REFUTED, Level.L2, found, shown.drawn())
+    return replace(result, picture=shown.picture())
 
 
 def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import le
 from typing import Final, Literal, TypeAlias
 
-from whence.spec.events import Deliver, Event, Receive, Send
+from whence.spec.events import Deliver, Event, Execution, Receive, Send
 from whence.spec.happens_before import MessageRecord, shortest_chain
 
 FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
@@ -238,3 +238,10 @@ class Oracle:
             self._chains_left -= 1
             chain = shortest_chain(self._logs, missing[0], record)
         return Finding(kind, process, record.name, tuple(earlier.name for earlier in missing), index, chain)
+
+
+def first_finding(execution: Execution, *, ended: bool = False) -> Finding | None:
+    """The first thing wrong with the execution; what is undelivered at its end counts only if it has `ended`."""
+    oracle = Oracle(execution.processes)
+    found = next((finding for event in execution.events for finding in oracle.observe(event)), None)
+    return next(iter(oracle.at_quiescence()), None) if found is None and ended else found
