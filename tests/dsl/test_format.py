@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -308,6 +310,27 @@ def test_comments_are_kept_wherever_they_stand(file: s.File, data: st.DataObject
         inside_doc ^= line.count('"""') % 2 == 1
         commented.append(f"{line}  # behind {number}" if choice == 3 and line and not inside_doc else line)
     text = "\n".join(commented)
+    tree, diagnostics = parse(text, "x.whence")
+    assert diagnostics == ()
+    assert tree == file
+    assert_formats_well(text, tree)
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(files, st.randoms(use_true_random=False), st.integers(1, 4))
+def test_other_layouts_of_a_tree_format_well(file: s.File, random: Random, width: int) -> None:
+    """Lines broken in brackets and before connectives, with and without comments, at any indentation."""
+
+    def break_line(match: re.Match[str]) -> str:
+        if random.random() < 0.7:
+            return match.group()
+        remark = f"  # {random.randrange(100)}" if random.random() < 0.3 else ""
+        own_line = f"\n{' ' * random.randrange(9)}# own {random.randrange(100)}" if random.random() < 0.1 else ""
+        return f"{match.group().rstrip()}{remark}{own_line}\n{' ' * 60}"
+
+    text = re.sub(r"^ +", lambda match: " " * (len(match.group()) // 2 * width), print_file(file), flags=re.MULTILINE)
+    text = re.sub(r"[(\[{](?=[^ \n)\]}])", break_line, text)
+    text = re.sub(r" (?=(?:and|or|implies|iff) )", break_line, text)
     tree, diagnostics = parse(text, "x.whence")
     assert diagnostics == ()
     assert tree == file

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from whence.dsl.diagnostics import CODES, Diagnostic, render_all, render_catalogue
 from whence.dsl.elaborate import elaborate
 from whence.dsl.parse import decode, parse

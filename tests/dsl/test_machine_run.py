@@ -55,6 +55,11 @@ machine counters:
 """
 
 
+def _is_further_stand_in(value: object) -> bool:
+    """The structure has one unsent message for each pair of ends; the run may have more of them."""
+    return isinstance(value, Message) and value.number < -1
+
+
 @dataclass
 class Both:
     """A run in both: message k of the structure is `messages[k]`; the last ones are stand-ins, never sent."""
@@ -128,7 +133,8 @@ class Both:
                         for at, item in zip(key, symbol.parameters, strict=True)
                     ]
                     expected.add(tuple(shown) if symbol.result == BOOL else (*shown, value))
-            assert table == expected, name
+            shared = {entry for entry in table if not any(_is_further_stand_in(value) for value in entry)}
+            assert shared == expected, name
 
 
 def messages_of(draw: random.Random, number: int) -> list[Message]:

@@ -179,3 +179,50 @@ def test_progress_and_interrupt(library: Library, monkeypatch: pytest.MonkeyPatc
     found = check_link(link, link.protocol, SMALL, progress=interrupt)
     assert found.states > 200
     assert (found.complete, found.broken, found.why_incomplete) == (False, None, "interrupted")
+
+
+UNDECIDABLE = {
+    "an axiom that the scope does not satisfy": (
+        "  axiom no_self: forall m. src(m) != dst(m)\n  transition causal_send(m): pass\n",
+        "do not satisfy no_self of m",
+    ),
+    "unsent messages related to each other": (
+        "  relation rel(a: message, b: message)\n  transition causal_send(m):\n"
+        "    forall x, y: rel(x, y) := src(x) = src(m) and src(y) = src(m)\n",
+        "relates unsent messages",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNDECIDABLE)
+def test_a_link_that_cannot_be_followed_is_not_called_checked(
+    what: str, specify: Callable[[str], ir.Specification]
+) -> None:
+    beginning, reason = UNDECIDABLE[what]
+    found = specify(
+        f"""machine m:
+{beginning}  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove no_creation
+
+protocol direct:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property at_most_once
+
+conforms direct to m in single:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+
+scope single of direct:
+  processes 2
+  sends 1, 0
+  self sends
+"""
+    )
+    check = check_link(found.links[0], found.protocols[0], found.scopes[0].workload)
+    assert not check.complete
+    assert check.broken is None
+    assert reason in check.why_incomplete

@@ -137,3 +137,22 @@ def test_the_seed_and_the_limit_are_in_every_result(library: Library) -> None:
 def test_options_are_checked(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_guards_that_keep_each_other_false_are_vacuous(specify: Specify) -> None:
+    """No invariant says so: that neither guard ever holds is shown by induction over both."""
+    found = specify(
+        """machine stuck:
+  relation ready(m: message)
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and not delivered(m) and ready(m)
+  transition grow(m):
+    require ready(m)
+    ready(m) := true
+  prove no_creation
+"""
+    )
+    vacuity = next(result for result in prove_specification(found) if result.name == "vacuity")
+    assert vacuity.verdict is Verdict.REFUTED
+    assert sorted(vacuity.facts["impossible"]) == ["deliver", "grow"]

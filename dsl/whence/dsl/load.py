@@ -79,5 +79,7 @@ def load_bytes(path: Path, content: bytes) -> Loaded:
     tree, diagnostics = parse(text, file)
     if tree is None:
         return Loaded(path, source, None, diagnostics)
+    if not tree.declarations:
+        raise SourceError(f"{path} declares nothing; a file has at least a protocol, a machine or a theory")
     specification, more = elaborate(tree, file)
     return Loaded(path, source, specification, (*diagnostics, *more))

@@ -1,20 +1,21 @@
 """Runs a machine step by step over concrete messages: what a link replays the layer below into.
 
-The universe is every message that was causal-sent, and one unsent stand-in for each (sender, destination):
-unsent messages with equal ends are alike to every machine, since no transition has named them.
+The universe is every message that was causal-sent, and unsent stand-ins for each (sender, destination): as many
+as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
+transition has named them; a transition that relates unsent messages to each other is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Type
-from whence.dsl.values import Message, Value
+from whence.dsl.values import Fault, Message, Value
 
 MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
 """Per symbol, built-in ones first: the tuples of a relation; of a function, (arguments, value) where not zero."""
@@ -59,6 +60,7 @@ class MachineRun:
     ends: Sequence[tuple[int, int]]
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
+    _stand_ins: int = field(init=False, default=1)
 
     def __post_init__(self) -> None:
         names = Names({})
@@ -77,6 +79,7 @@ class MachineRun:
                 for update in transition.updates
             )
             self._transitions[transition.name] = _Transition(transition, guards, updates)
+            self._stand_ins = max(self._stand_ins, _messages_at_once(transition))
 
     def initial(self) -> MachineState:
         """Every relation empty, every function zero."""
@@ -106,6 +109,8 @@ class MachineRun:
         changed = list(state)
         for update in transition.updates:
             self._update(frame, local, update, state, changed)
+        for position in {update.position for update in transition.updates}:
+            _refuse_unsent_pairs(name, changed[position] - state[position])
         match name:
             case "causal_send":
                 _causal_send(state, changed, arguments[0])
@@ -115,7 +120,7 @@ class MachineRun:
 
     def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
         named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
-        stand_ins = [Message(src, -1, (dst,)) for src, dst in self.ends]
+        stand_ins = [Message(src, -nth, (dst,)) for src, dst in self.ends for nth in range(1, self._stand_ins + 1)]
         symbols: dict[str, Callable[..., Value]] = {"src": _source, "dst": _destination}
         for position, name in enumerate(GHOSTS):
             symbols[name] = _relation(state[position])
@@ -146,6 +151,40 @@ class MachineRun:
             return iter(range(self.processes))
         assert type_ == MESSAGE, type_
         return iter(frame.messages)
+
+
+def _messages_at_once(transition: ir.Transition) -> int:
+    """How many messages the formulas of a transition can tell apart besides its parameters."""
+    guards = [_bound_messages(requirement.body) for requirement in transition.requires]
+    updates = [
+        sum(binder.type == MESSAGE for binder in update.binders) + _bound_messages(update.value)
+        for update in transition.updates
+    ]
+    return max([1, *guards, *updates])
+
+
+def _bound_messages(expression: ir.Expr) -> int:
+    """The most messages that are bound at once inside."""
+    own = 0
+    if isinstance(expression, ir.Quantified):
+        own = sum(variable.type == MESSAGE for variable in expression.variables)
+    return own + max((_bound_messages(part) for part in _parts(expression)), default=0)
+
+
+def _parts(expression: ir.Expr) -> Iterator[ir.Expr]:
+    for item in fields(expression):
+        value = getattr(expression, item.name)
+        if isinstance(value, ir.Expression):
+            yield value  # type: ignore[misc]
+        elif isinstance(value, tuple):
+            yield from (part for part in value if isinstance(part, ir.Expression))  # type: ignore[misc]
+
+
+def _refuse_unsent_pairs(transition: str, entries: frozenset[tuple[Value, ...]]) -> None:
+    """A relation between unsent messages would need names for them. Raises Fault."""
+    for entry in entries:
+        if sum(isinstance(value, Message) and value.number < 0 for value in entry) > 1:
+            raise Fault(f"{transition} relates unsent messages to each other, which a link cannot follow")
 
 
 def _source(message: Message) -> int:

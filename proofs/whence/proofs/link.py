@@ -214,6 +214,8 @@ def check_link(
         _explore(check, link, System(protocol, workload), started, progress)
     except KeyboardInterrupt:
         check.why_incomplete = "interrupted"
+    except Fault as fault:
+        check.why_incomplete = str(fault)
     check.seconds = time.perf_counter() - started
     return check
 

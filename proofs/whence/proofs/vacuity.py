@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from whence.dsl import ir
 from whence.proofs.discharge import Options, discharge_all
-from whence.proofs.formula import Unsupported
+from whence.proofs.formula import Unsupported, forall, negation
+from whence.proofs.inductive_set import inductive_set
 from whence.proofs.machine_counterexample import witness_text
 from whence.proofs.machine_obligations import Conjunct, impossible
 from whence.proofs.machine_prover import Finding, unknown
@@ -24,6 +26,8 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
         found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
         missing = [action for action in actions(machine) if action.name not in found.runs]
         dead = [action.name for action in missing if _never(pool, machine, action, tuple(known), options)]
+        if len(dead) < len(missing):
+            dead += sorted(_never_together(pool, machine, missing, options) - set(dead))
     except Unsupported as reason:
         return unknown(str(reason))
     witnesses = {name: witness_text(run) for name, run in found.runs.items()}
@@ -42,6 +46,21 @@ def _never(
 ) -> bool:
     (found,) = discharge_all(pool, (impossible(machine, action, known),), options)
     return found.proved
+
+
+def _never_together(
+    pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], options: Options
+) -> set[str]:
+    """The transitions whose guards are shown to stay false by induction, all of them together with the invariants."""
+    claims = {
+        f"never {action.name}": ir.NamedFormula(
+            f"never {action.name}", forall(action.parameters, negation(action.guard))
+        )
+        for action in missing
+    }
+    found = inductive_set(pool, replace(machine, invariants=(*machine.invariants, *claims.values())), options, None)
+    kept = (found.members.keys() | found.consequences.keys()) - found.fallen.keys()
+    return {action.name for action in missing if f"never {action.name}" in kept}
 
 
 def _missing(action: Action, found: Searched) -> str:
