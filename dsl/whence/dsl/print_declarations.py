@@ -183,11 +183,11 @@ class _Printer:
             case syntax.Protocol() as p:
                 items = [*_listed("network", p.network), *p.messages, *p.records, *p.state, *p.handlers]
                 items += [*p.procedures, *_stated("invariant", p.invariants), *_listed("property", p.properties)]
-                *earlier, last = _listed("eventually", p.eventually) or [None]
-                items += [item for item in earlier if item is not None]
-                if isinstance(last, _Listed):
-                    fairness = f" under fair {_names(p.fairness)}" if p.fairness else ""
-                    items.append(replace(last, tail=fairness))
+                eventually = _listed("eventually", p.eventually)
+                if eventually and p.fairness:
+                    fairness = f" under fair {_names(p.fairness)}"
+                    eventually = [*eventually[:-1], replace(eventually[-1], tail=fairness)]
+                items += eventually
                 return items
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
@@ -212,10 +212,10 @@ class _Printer:
                 header = f"by induction on {relation.text}({_names(variables)}) claim:"
                 return self.formula(item, header, Formula(Name(""), claim), 1)
             case syntax.Inductive(name, parameters, rules):
-                header = Line(1, f"inductive {name.text}({_parameters(parameters)}):")
+                opening = Line(1, f"inductive {name.text}({_parameters(parameters)}):")
                 width = max((len(rule.name.text) for rule in rules), default=0) + 1
                 lines = [line for rule in rules for line in self.formula(rule, f"{rule.name.text}:", rule, 2, width)]
-                return starting_at(item, [header, *(lines or [Line(2, "pass")])])
+                return starting_at(item, [opening, *(lines or [Line(2, "pass")])])
             case syntax.Transition(name, parameters, body):
                 return self.with_block(item, f"transition {name.text}({_parameters(parameters)})", body)
             case syntax.Handler(_, _, body):
