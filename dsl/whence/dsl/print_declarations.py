@@ -51,10 +51,10 @@ def lines_of_file(file: syntax.File) -> list[Line]:
     return _Printer(BareLines(file.bare_lines)).file(file)
 
 
-def _listed(keyword: str, names: tuple[Name, ...], tail: str = "") -> list[_Item]:
+def _listed(keyword: str, names: tuple[Name, ...]) -> list[_Listed]:
     """Names as lines, those of one line of the source together."""
     groups = [tuple(group) for _, group in groupby(names, key=lambda name: name.span.line)]
-    return [_Listed(keyword, group, tail, span=group[0].span) for group in groups]
+    return [_Listed(keyword, group, span=group[0].span) for group in groups]
 
 
 def _stated(keyword: str, formulas: tuple[Formula, ...]) -> list[_Item]:
