@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from whence.dsl.lines import RESERVED, SYMBOLS, Word
+from whence.dsl.lines import Word
+from whence.dsl.vocabulary import RESERVED, SYMBOLS
 
 Table: TypeAlias = Mapping[int, Mapping[str, tuple[Any, Any]]]
 """For each state and symbol: shift to a state (an int), or reduce by a rule."""

@@ -283,8 +283,8 @@ def render_catalogue() -> str:
     lines = [
         "# Error codes",
         "",
-        "Generated from the catalogue in `dsl/whence/dsl/diagnostics.py`; do not edit by hand. Every code has a",
-        "fixture in `tests/dsl/golden` that shows it.",
+        "Generated from the catalogue in `dsl/whence/dsl/diagnostics.py`; do not edit by hand. Fixtures named after",
+        "the codes, in `tests/dsl/golden`, show what each looks like.",
     ]
     for prefix, title in _CHAPTERS.items():
         codes = [code for code in sorted(CODES) if code.startswith(prefix)]

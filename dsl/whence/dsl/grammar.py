@@ -17,7 +17,7 @@ from typing import Any
 import lark
 from lark.lexer import Lexer
 
-from whence.dsl.lines import SYMBOLS
+from whence.dsl.vocabulary import SYMBOLS
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 

@@ -19,97 +19,20 @@ from lark import Token
 
 from whence.dsl.diagnostics import Diagnostic
 from whence.dsl.syntax import Comment, Span
-
-RESERVED = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "implies",
-        "iff",
-        "forall",
-        "exists",
-        "count",
-        "in",
-        "is",
-        "if",
-        "then",
-        "else",
-        "true",
-        "false",
-        "none",
-        "empty",
-        "let",
-        "while",
-        "for",
-        "return",
-        "pass",
-    ]
+from whence.dsl.vocabulary import (
+    CLOSERS,
+    CONTINUING,
+    FOREIGN_SYMBOLS,
+    LINE_OPENERS,
+    PAPER_SYMBOLS,
+    SYMBOLS,
+    TOP_LEVEL,
+    UNFINISHED,
 )
+
 MAX_DEPTH = 100
 MAX_DIGITS = 18
-
-SYMBOLS = {
-    ":=": "ASSIGN", "...": "ELLIPSIS", "!=": "NOT_EQUAL", "<=": "AT_MOST", ">=": "AT_LEAST", "=": "EQUAL",
-    "<": "LESS", ">": "MORE", "+": "PLUS", "-": "MINUS", ":": "COLON", ",": "COMMA", ";": "SEMICOLON",
-    ".": "DOT", "@": "AT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
-}  # fmt: skip
-PAPER_SYMBOLS = {
-    "←": ":=", "∧": "and", "∨": "or", "¬": "not", "⇒": "implies", "⇔": "iff", "∀": "forall", "∃": "exists",
-    "∈": "in", "∉": "not in", "≤": "<=", "≥": ">=", "≠": "!=", "⊥": "none", "∅": "empty",
-}  # fmt: skip
-FOREIGN_SYMBOLS = {
-    "==": ("W0112", "=", "`==` is not an operator here", "equality is `=`; assignment is `:=`"),
-    "&&": ("W0113", "and", "`&&` is not an operator here", "write `and`"),
-    "||": ("W0113", "or", "`||` is not an operator here", "write `or`"),
-    "!": ("W0113", "not", "`!` is not an operator here", "write `not`"),
-    "=>": ("W0113", "implies", "`=>` is not an operator here", "write `implies`; at most is `<=`, at least is `>=`"),
-    "->": ("W0113", "implies", "`->` is not an operator here", "write `implies`"),
-    "<->": ("W0113", "iff", "`<->` is not an operator here", "write `iff`"),
-    "<=>": ("W0113", "iff", "`<=>` is not an operator here", "write `iff`"),
-    "<>": ("W0113", "!=", "`<>` is not an operator here", "write `!=`"),
-    "<-": ("W0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
-    "+=": ("W0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
-    "-=": ("W0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
-}
-
-_CLOSERS = {")": "(", "]": "[", "}": "{"}
-_CONTINUING = frozenset(["and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-"])
-_UNFINISHED = frozenset(
-    ["and", "or", "not", "implies", "iff", "in", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-", ":=", ",", ".", "@"]
-)
-# Words that begin a line of their own: inside a bracket they show that it was left open.
-_OPENERS = frozenset(
-    [
-        "theory",
-        "theorem",
-        "machine",
-        "protocol",
-        "scope",
-        "conforms",
-        "mutant",
-        "on",
-        "procedure",
-        "transition",
-        "invariant",
-        "state",
-        "record",
-        "axiom",
-        "property",
-        "let",
-        "while",
-        "for",
-        "return",
-        "send",
-        "deliver",
-        "require",
-        "periodically",
-        "network",
-        "message",
-        "relation",
-        "expect",
-    ]
-)
+MAX_REPORTS = 1_000
 
 _WORDS = re.compile(
     r"""(?P<blank>[ ]+)
@@ -127,7 +50,7 @@ _WORDS = re.compile(
     re.VERBOSE,
 )
 # A top-level declaration within a documentation string shows that it was left open.
-_DECLARATION = re.compile(r"^(?:theory|theorem|machine|protocol|scope|conforms|mutant) [A-Za-z_].*:[ ]*$", re.MULTILINE)
+_DECLARATION = re.compile(rf"^(?:{'|'.join(TOP_LEVEL)}) [A-Za-z_].*:[ ]*$", re.MULTILINE)
 
 
 class Word(Token):
@@ -247,13 +170,13 @@ class _Reader:
             self.brackets.append(self.words[-1])
             self.check_depth()
             return
-        if value in _CLOSERS:
+        if value in CLOSERS:
             opener = self.brackets.pop() if self.brackets else None
             if opener is None:
                 self.fault("W0109", f"`{value}` closes nothing", self.here(column, 1))
                 return
-            if str(opener) != _CLOSERS[value]:
-                closing = next(closer for closer, opening in _CLOSERS.items() if opening == str(opener))
+            if str(opener) != CLOSERS[value]:
+                closing = next(closer for closer, opening in CLOSERS.items() if opening == str(opener))
                 self.fault(
                     "W0109",
                     f"`{value}` closes `{opener}`",
@@ -367,7 +290,7 @@ class _Reader:
 
     def left_open(self, first: str, column: int) -> bool:
         start = self.words[self.logical_start].column if self.logical_start < len(self.words) else 1
-        return first in _OPENERS and column <= start
+        return first in LINE_OPENERS and column <= start
 
     def continues(self, first: str, column: int) -> bool:
         if len(self.words) <= self.logical_start:
@@ -375,11 +298,11 @@ class _Reader:
         last = self.words[-1]
         if last.type == "NEWLINE":
             return False
-        if first in _CONTINUING or (first == "else" and self.awaiting_else > 0):
+        if first in CONTINUING or (first == "else" and self.awaiting_else > 0):
             return True
         if first == "not" and self.text.startswith(" in ", self.line_start + column + 2):
             return True
-        return str(last) in _UNFINISHED and column > self.words[self.logical_start].column and last.type != "DOC"
+        return str(last) in UNFINISHED and column > self.words[self.logical_start].column and last.type != "DOC"
 
     def end_logical_line(self) -> None:
         if self.words and self.words[-1].type not in ("NEWLINE", "DEDENT"):
@@ -408,5 +331,7 @@ class _Reader:
             )
 
     def fault(self, code: str, message: str, span: Span, note: str | None = None) -> None:
+        if len(self.diagnostics) >= MAX_REPORTS:
+            return
         notes = (note,) if note is not None else ()
         self.diagnostics.append(Diagnostic(code, "error", message, self.file, span, notes))

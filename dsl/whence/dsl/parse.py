@@ -8,6 +8,7 @@ line (with its block) that it does not, and reports every fault that it meets on
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,15 +19,16 @@ from whence.dsl.automaton import Automaton, Table, kind_in_place, update_colon
 from whence.dsl.build import Builder
 from whence.dsl.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
 from whence.dsl.grammar import keywords, load_parser
+from whence.dsl.line_structure import enclosing_line, end_of_unit, start_of_line, starts_line
 from whence.dsl.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from whence.dsl.syntax import File, Node, Span, TopLevel
-from whence.dsl.syntax_errors import Slip, diagnose, enclosing_line, end_of_unit, start_of_line
+from whence.dsl.syntax_errors import Slip, diagnose
+from whence.dsl.vocabulary import TOP_LEVEL
 
 MAX_BYTES = 1_000_000
 MAX_LINE = 10_000
 MAX_FAULTS = 50
-
-TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant")
+MAX_STATES = 20 * MAX_DEPTH  # on the automaton's stack, which grows with nesting that the lines do not show
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +74,23 @@ def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     grammar = _grammar()
     labels = {comment.line: comment.text for comment in lines.comments if comment.trailing}
     grammar.builder.begin(file, labels)
+    if any(fault.code == "W0152" for fault in lines.diagnostics):
+        return None, _capped(lines.diagnostics, file)
     doc, chunks, faults = _chunks(lines, file)
-    faults += lines.diagnostics
     declarations: list[TopLevel] = []
     for chunk in chunks:
         declaration, found = _declaration(chunk, grammar, file)
         faults += found
         if declaration is not None:
             declarations.append(declaration)
+        if len(faults) + len(grammar.builder.faults) > MAX_FAULTS:
+            break
     faults += grammar.builder.faults
-    if faults:
-        return None, _capped(_first_of_line(faults, lines.diagnostics), file)
+    if faults or lines.diagnostics:
+        # On a line whose words are at fault already, what the grammar says is mostly an echo.
+        marked = {fault.span.line for fault in lines.diagnostics}
+        first_hand = [fault for fault in faults if fault.span.line not in marked]
+        return None, _capped([*lines.diagnostics, *first_hand], file)
     last = lines.words[-1] if lines.words else None
     span = Span(1, 1, last.end_line, last.end_column) if last else Span(1, 1, 1, 1)
     bare_lines = grammar.builder.bare_lines | ({lines.words[0].line} if doc else set())
@@ -166,15 +174,15 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
         faults = _faults_in(words, grammar, file)
         _build(words, grammar)  # what the builder has to say of the words as mended
         return None, faults
-    deepest = _deepest(tree)
-    if deepest is not None:
-        note = f"at most {MAX_DEPTH} levels are read; name parts of it, or split it"
-        return None, [_fault("W0152", "this is nested too deeply", file, deepest, note)]
+    deepest = tree if isinstance(tree, Span) else _deepest(tree)
+    if isinstance(tree, Span) or deepest is not None:
+        assert deepest is not None
+        return None, [_too_deep(deepest, file)]
     return tree, []
 
 
-def _build(words: list[Word], grammar: _Grammar) -> TopLevel | None:
-    """The tree of a declaration, or None where its words are not one."""
+def _build(words: list[Word], grammar: _Grammar) -> TopLevel | Span | None:
+    """The tree of a declaration; None where its words are not one; where it gets too deep to go on."""
     state = grammar.parser.parse_interactive(start="declaration").parser_state
     stack, table, meanings = state.state_stack, grammar.table, grammar.keywords
     tree: Any = None
@@ -183,6 +191,8 @@ def _build(words: list[Word], grammar: _Grammar) -> TopLevel | None:
             if word.type == "$END":
                 tree = state.feed_token(word, is_end=True)
                 break
+            if len(stack) > MAX_STATES:
+                return span_of(word)
             word.type = kind_in_place(table, stack, meanings, words, index)
             if word.type == "EACH":
                 colon = update_colon(words, index)
@@ -202,8 +212,11 @@ def _faults_in(words: list[Word], grammar: _Grammar, file: str) -> list[Diagnost
     mended: set[int] = set()
     index = 0
     while index < len(words) and len(faults) < MAX_FAULTS:
-        if start_of_line(words, index) == index:
+        if starts_line(words, index):
             starts[index] = automaton.stack
+        if len(automaton.stack) > MAX_STATES:
+            faults.append(_too_deep(span_of(words[index]), file))
+            break
         kind = words[index].type if words[index].type == "$END" else automaton.kind_of(words, index)
         if kind == "EACH":
             colon = update_colon(words, index)
@@ -277,18 +290,17 @@ def _deepest(tree: Node) -> Span | None:
     return None
 
 
-def _first_of_line(faults: list[Diagnostic], lexical: tuple[Diagnostic, ...]) -> list[Diagnostic]:
-    """Without the faults of grammar on a line whose words are at fault already: they are mostly echoes."""
-    marked = {fault.span.line for fault in lexical}
-    return [fault for fault in faults if fault in lexical or fault.span.line not in marked]
-
-
-def _capped(faults: list[Diagnostic], file: str) -> tuple[Diagnostic, ...]:
+def _capped(faults: Sequence[Diagnostic], file: str) -> tuple[Diagnostic, ...]:
     ordered = in_reading_order(faults)
     if len(ordered) <= MAX_FAULTS:
         return ordered
-    rest = len(ordered) - MAX_FAULTS
-    return (*ordered[:MAX_FAULTS], _fault("W0153", f"and {rest} more", file, ordered[MAX_FAULTS].span))
+    rest = _fault("W0153", f"there are more faults than these {MAX_FAULTS}", file, ordered[MAX_FAULTS].span)
+    return (*ordered[:MAX_FAULTS], rest)
+
+
+def _too_deep(span: Span, file: str) -> Diagnostic:
+    note = f"at most {MAX_DEPTH} levels are read; name parts of it, or split it"
+    return _fault("W0152", "this is nested too deeply", file, span, note)
 
 
 def _too_large(size: int) -> str:

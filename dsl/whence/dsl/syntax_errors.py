@@ -11,25 +11,10 @@ from dataclasses import dataclass
 
 from whence.dsl.automaton import Automaton, after
 from whence.dsl.diagnostics import Diagnostic, did_you_mean, nearest
-from whence.dsl.lines import RESERVED, SYMBOLS, Word, span_of
+from whence.dsl.line_structure import STRUCTURE, start_of_line
+from whence.dsl.lines import Word, span_of
 from whence.dsl.syntax import Span
-
-_STRUCTURE = ("NEWLINE", "INDENT", "DEDENT")
-
-FOREIGN_WORDS = {
-    "elif": "write `else if`", "elsif": "write `else if`", "elseif": "write `else if`",
-    "def": "write `procedure name(...):`", "func": "write `procedure name(...):`",
-    "fn": "write `procedure name(...):`", "proc": "write `procedure name(...):`",
-    "var": "a state variable is declared under `state:`, a local one with `let`",
-    "val": "a local name is `let x = e`", "const": "a local name is `let x = e`",
-    "foreach": "write `for x in e:`", "until": "write `while not ...:`", "loop": "write `while ...:`",
-    "import": "a file stands for itself", "from": "a file stands for itself",
-    "when": "write `if ...:`, or in a machine `require ...`", "assert": "write `invariant name: ...`",
-    "begin": "a block is what is indented deeper", "end": "a block ends where the indentation does",
-    "upon": "write `on receive KIND(...) from p:`", "class": "write `record Name: ...`",
-    "struct": "write `record Name: ...`", "type": "write `record Name: ...`",
-    "broadcast": "write `for p in process: send KIND(...) to p`", "set": "write `place := e`",
-}  # fmt: skip
+from whence.dsl.vocabulary import FOREIGN_WORDS, RESERVED, SYMBOLS
 
 _TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
     "NAME": "a name", "NUMBER": "a number", "NEWLINE": "the end of the line", "DOC": "a documentation string",
@@ -60,51 +45,6 @@ class Slip:
     diagnostic: Diagnostic
     mends: tuple[Word, ...] = ()
     where: tuple[int, int] = (0, 0)
-
-
-# --- lines and blocks --------------------------------------------------------------------------
-
-
-def start_of_line(words: Sequence[Word], index: int) -> int:
-    """The first word of the logical line that a word belongs to; a DEDENT belongs to the line above."""
-    while index > 0 and words[index].type in ("NEWLINE", "DEDENT", "INDENT", "$END"):
-        index -= 1
-    while index > 0 and words[index - 1].type not in _STRUCTURE:
-        index -= 1
-    return index
-
-
-def end_of_unit(words: Sequence[Word], start: int) -> int:
-    """The position behind a line, its block, and the `else` blocks that belong to it."""
-    index = start
-    if words[index].type != "INDENT":
-        while words[index].type not in ("NEWLINE", "$END"):
-            index += 1
-        index += words[index].type == "NEWLINE"
-    if words[index].type == "INDENT":
-        depth = 0
-        while True:
-            depth += (words[index].type == "INDENT") - (words[index].type == "DEDENT")
-            index += 1
-            if depth == 0:
-                break
-    if words[index] == "else" and words[index].type != "DOC":
-        return end_of_unit(words, index)
-    return index
-
-
-def enclosing_line(words: Sequence[Word], start: int) -> int | None:
-    """The first word of the line whose block a line stands in, or None at the top."""
-    depth, index = 0, start - 1
-    while index >= 0:
-        if words[index].type == "DEDENT":
-            depth += 1
-        elif words[index].type == "INDENT":
-            if depth == 0:
-                return start_of_line(words, index)
-            depth -= 1
-        index -= 1
-    return None
 
 
 # --- the rules ---------------------------------------------------------------------------------
@@ -174,7 +114,7 @@ class _Case:
 
     def last_visible(self) -> int:
         index = self.index - 1
-        while index > 0 and self.words[index].type in _STRUCTURE:
+        while index > 0 and self.words[index].type in STRUCTURE:
             index -= 1
         return index
 
@@ -182,7 +122,7 @@ class _Case:
         return Span(word.end_line, word.end_column, word.end_line, word.end_column + 1)
 
     def found(self) -> str:
-        return self.describe(self.kind) if self.kind in (*_STRUCTURE, "$END", "DOC") else f"`{self.text}`"
+        return self.describe(self.kind) if self.kind in (*STRUCTURE, "$END", "DOC") else f"`{self.text}`"
 
     def describe(self, terminal: str) -> str:
         text = _TERMINAL_TEXT.get(terminal)
@@ -203,7 +143,7 @@ class _Case:
     def rest_of_line(self) -> list[str]:
         texts: list[str] = []
         for word in self.words[self.index :]:
-            if word.type in (*_STRUCTURE, "$END"):
+            if word.type in (*STRUCTURE, "$END"):
                 break
             texts.append(str(word))
         return texts
@@ -310,7 +250,7 @@ class _Case:
     def misspelt(self) -> Slip | None:
         """The line begins with a word that is near a keyword, or with none that can stand here."""
         text = str(self.first)
-        if self.first.type in (*_STRUCTURE, "DOC", "NUMBER", "$END") or text in SYMBOLS:
+        if self.first.type in (*STRUCTURE, "DOC", "NUMBER", "$END") or text in SYMBOLS:
             return None
         choices = self.keywords_of(self.openers - {"ELSE", "TRUE", "FALSE", "NONE", "EMPTY"})
         offset = self.index - self.start
@@ -397,7 +337,7 @@ class _Case:
     def name(self) -> Slip | None:
         if "NAME" not in self.accepted or "NUMBER" in self.accepted or "LET" in self.accepted:
             return None
-        if self.text in RESERVED and self.kind not in _STRUCTURE:
+        if self.text in RESERVED and self.kind not in STRUCTURE:
             return self.fault("W0118", f"`{self.text}` is a keyword and cannot be a name", note="choose another name")
         return self.fault("W0118", f"a name is expected, not {self.found()}")
 
@@ -408,7 +348,7 @@ class _Case:
             return self.fault(
                 "W0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
             )
-        behind = "" if self.before is None or self.before.type in _STRUCTURE else f" after `{self.before}`"
+        behind = "" if self.before is None or self.before.type in STRUCTURE else f" after `{self.before}`"
         return self.fault("W0119", f"an expression is missing{behind}, before {self.found()}")
 
     def number(self) -> Slip | None:

@@ -1,0 +1,76 @@
+"""The vocabulary: reserved words, symbols, the papers' symbols, and what other languages write instead."""
+
+from __future__ import annotations
+
+RESERVED = frozenset(
+    (
+        "and", "or", "not", "implies", "iff", "forall", "exists", "count", "in", "is", "if", "then", "else", "true",
+        "false", "none", "empty", "let", "while", "for", "return", "pass",
+    )
+)  # fmt: skip
+"""Never names. The other keywords of the grammar are names where it gives them no meaning."""
+
+TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant")
+"""The words that begin a declaration."""
+
+LINE_OPENERS = frozenset(
+    (
+        *TOP_LEVEL, "on", "procedure", "transition", "invariant", "state", "record", "axiom", "property", "let",
+        "while", "for", "return", "send", "deliver", "require", "periodically", "network", "message", "relation",
+        "expect",
+    )
+)  # fmt: skip
+"""Words that begin a line of their own: inside a bracket they show that it was left open."""
+
+SYMBOLS = {
+    ":=": "ASSIGN", "...": "ELLIPSIS", "!=": "NOT_EQUAL", "<=": "AT_MOST", ">=": "AT_LEAST", "=": "EQUAL",
+    "<": "LESS", ">": "MORE", "+": "PLUS", "-": "MINUS", ":": "COLON", ",": "COMMA", ";": "SEMICOLON",
+    ".": "DOT", "@": "AT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
+}  # fmt: skip
+"""Symbols and their terminals in the grammar."""
+
+PAPER_SYMBOLS = {
+    "←": ":=", "∧": "and", "∨": "or", "¬": "not", "⇒": "implies", "⇔": "iff", "∀": "forall", "∃": "exists",
+    "∈": "in", "∉": "not in", "≤": "<=", "≥": ">=", "≠": "!=", "⊥": "none", "∅": "empty",
+}  # fmt: skip
+"""The papers' symbols and what they are read as."""
+
+FOREIGN_SYMBOLS = {
+    "==": ("W0112", "=", "`==` is not an operator here", "equality is `=`; assignment is `:=`"),
+    "&&": ("W0113", "and", "`&&` is not an operator here", "write `and`"),
+    "||": ("W0113", "or", "`||` is not an operator here", "write `or`"),
+    "!": ("W0113", "not", "`!` is not an operator here", "write `not`"),
+    "=>": ("W0113", "implies", "`=>` is not an operator here", "write `implies`; at most is `<=`, at least is `>=`"),
+    "->": ("W0113", "implies", "`->` is not an operator here", "write `implies`"),
+    "<->": ("W0113", "iff", "`<->` is not an operator here", "write `iff`"),
+    "<=>": ("W0113", "iff", "`<=>` is not an operator here", "write `iff`"),
+    "<>": ("W0113", "!=", "`<>` is not an operator here", "write `!=`"),
+    "<-": ("W0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
+    "+=": ("W0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
+    "-=": ("W0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
+}
+"""Operators of other languages: code, the operator that is read instead, message, note."""
+
+CLOSERS = {")": "(", "]": "[", "}": "{"}
+
+CONTINUING = frozenset(("and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-"))
+"""At the start of a line, these continue the line before."""
+
+UNFINISHED = CONTINUING - {"is"} | {"not", ":=", ",", ".", "@"}
+"""At the end of a line, these are continued by a deeper line."""
+
+FOREIGN_WORDS = {
+    "elif": "write `else if`", "elsif": "write `else if`", "elseif": "write `else if`",
+    "def": "write `procedure name(...):`", "func": "write `procedure name(...):`",
+    "fn": "write `procedure name(...):`", "proc": "write `procedure name(...):`",
+    "var": "a state variable is declared under `state:`, a local one with `let`",
+    "val": "a local name is `let x = e`", "const": "a local name is `let x = e`",
+    "foreach": "write `for x in e:`", "until": "write `while not ...:`", "loop": "write `while ...:`",
+    "import": "a file stands for itself", "from": "a file stands for itself",
+    "when": "write `if ...:`, or in a machine `require ...`", "assert": "write `invariant name: ...`",
+    "begin": "a block is what is indented deeper", "end": "a block ends where the indentation does",
+    "upon": "write `on receive KIND(...) from p:`", "class": "write `record Name: ...`",
+    "struct": "write `record Name: ...`", "type": "write `record Name: ...`",
+    "broadcast": "write `for p in process: send KIND(...) to p`", "set": "write `place := e`",
+}  # fmt: skip
+"""Words that begin lines in other languages, and what to write instead."""
