@@ -23,7 +23,6 @@ from whence.dsl.syntax import Name, Node, Span
 Children: TypeAlias = list[Any]
 _T = TypeVar("_T")
 
-NO_NAME = Name("")
 
 
 @dataclass(frozen=True, slots=True)

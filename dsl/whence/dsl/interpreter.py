@@ -32,7 +32,6 @@ class Step:
 class _Body:
     parameters: tuple[str, ...]
     run: Executor
-    start: str
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ class Interpreter:
             compiler.bodies[procedure.name] = (parameters, compiler.block(procedure.body, frozenset()))
         for handler in self.protocol.handlers:
             parameters = tuple(parameter.name for parameter in handler.parameters)
-            body = _Body(parameters, compiler.block(handler.body, frozenset()), handler.event)
+            body = _Body(parameters, compiler.block(handler.body, frozenset()))
             match handler.event:
                 case "causal_send":
                     self._causal_send = body

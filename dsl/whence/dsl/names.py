@@ -18,7 +18,6 @@ LocalKind: TypeAlias = Literal["parameter", "constant", "reference", "loop", "bo
 Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial", "clause"]
 """Where an expression stands: which names and forms it may use depends on it."""
 
-NO_TYPES: Mapping[str, Type | None] = field(default_factory=dict)
 PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
     {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
 )

@@ -7,8 +7,9 @@ first violation found is a shortest one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from whence.dsl import ir
 from whence.dsl.causality import Finding
@@ -17,6 +18,9 @@ from whence.dsl.system import Action, State, System
 from whence.dsl.values import Fault
 
 PROGRESS_SECONDS = 0.2
+
+_Point = TypeVar("_Point")
+"""What a search visits: a state, or a state with the machine's side of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Violation:
 
 
 @dataclass(slots=True)
-class Exploration:
+class Coverage:
     """What was covered. `complete` tells whether that is every reachable state; depth counts steps."""
 
     states: int = 0
@@ -49,7 +53,23 @@ class Exploration:
     complete: bool = False
     seconds: float = 0.0
     why_incomplete: str = ""
+
+
+@dataclass(slots=True)
+class Exploration(Coverage):
+    """What was covered of a protocol, and a shortest violation of each property that fails."""
+
     violations: dict[str, Violation] = field(default_factory=dict)
+
+
+def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Point) -> list[Action]:
+    """The actions from the initial point to `reached`, by the point and action from which each was first reached."""
+    actions = []
+    while (origin := origins[reached]) is not None:
+        reached, action = origin
+        actions.append(action)
+    actions.reverse()
+    return actions
 
 
 def explore(
@@ -103,7 +123,7 @@ class _Search:
                 if self._done():
                     return
                 self._expand(state, following)
-            self._report(len(following), force=False)
+            self._report(len(following))
             frontier = following
             if frontier:
                 self.result.depth += 1
@@ -133,7 +153,7 @@ class _Search:
                 result.states += 1
                 following.append(after)
                 self._judge_state(after)
-        self._report(len(following), force=False)
+        self._report(len(following))
 
     def _judge_state(self, state: State) -> None:
         if "delivered" in self.properties and "delivered" not in self.result.violations:
@@ -160,19 +180,16 @@ class _Search:
         name = finding.property
         if name not in self.properties or name in self.result.violations:
             return
-        actions = [] if action is None else [action]
-        at: State = state
-        while (origin := self.origins[at]) is not None:
-            at, taken = origin
-            actions.append(taken)
-        actions.reverse()
+        actions = path_to(self.origins, state)
+        if action is not None:
+            actions.append(action)
         self.result.violations[name] = _replayed(self.system, finding, actions)
 
-    def _report(self, frontier: int, *, force: bool) -> None:
+    def _report(self, frontier: int) -> None:
         if self.progress is None:
             return
         now = time.perf_counter()
-        if force or now - self.reported >= PROGRESS_SECONDS:
+        if now - self.reported >= PROGRESS_SECONDS:
             self.reported = now
             result = self.result
             self.progress(Progress(result.states, result.transitions, result.depth, frontier, now - self.started))

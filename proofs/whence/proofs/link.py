@@ -19,7 +19,7 @@ from whence.dsl.machine_run import SENT, MachineRun, MachineState, Refusal
 from whence.dsl.narrate import NarratedStep, run
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault, Message, Value
-from whence.proofs.explore import PROGRESS_SECONDS, Progress
+from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to
 
 _StepKey: TypeAlias = tuple[MachineState, str, tuple[Value, ...]]
 
@@ -183,15 +183,9 @@ def _describe(event: Event, process: int) -> str:
 
 
 @dataclass(slots=True)
-class LinkCheck:
-    """What was covered: states of protocol and machine together, edges, and the first event refused."""
+class LinkCheck(Coverage):
+    """What was covered of protocol and machine together, and the first event refused."""
 
-    states: int = 0
-    transitions: int = 0
-    depth: int = 0
-    complete: bool = False
-    seconds: float = 0.0
-    why_incomplete: str = ""
     broken: Broken | None = None
     system: System | None = None
     steps: tuple[NarratedStep, ...] = ()
@@ -246,12 +240,7 @@ def _explore(
                     continue  # nothing happens but the fault, which the exploration of the protocol reports
                 after = follow.follow(follower, state, action, outcome)
                 if isinstance(after, Broken):
-                    actions = [action]
-                    at = pair
-                    while (origin := origins[at]) is not None:
-                        at, taken = origin
-                        actions.append(taken)
-                    actions.reverse()
+                    actions = [*path_to(origins, pair), action]
                     check.broken, check.system = after, system
                     check.steps = _replayed(link, system, actions, after)
                     return

@@ -8,7 +8,7 @@ from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
-from whence.proofs.explore import Exploration, Progress, Violation, explore
+from whence.proofs.explore import Coverage, Exploration, Progress, Violation, explore
 from whence.proofs.link import LinkCheck, check_link
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
@@ -175,10 +175,7 @@ def _property_result(
     facts: dict[str, Any] = {
         "property": property_,
         "scope": workload_facts(scope, workload),
-        "states": exploration.states,
-        "transitions": exploration.transitions,
-        "depth": exploration.depth,
-        "complete": exploration.complete,
+        **_covered(exploration),
     }
     explanation = picture = ""
     if violation is not None:
@@ -189,11 +186,24 @@ def _property_result(
         verdict = Verdict.HOLDS
     else:
         verdict = Verdict.UNKNOWN
-        facts["unknown"] = f"incomplete: {exploration.why_incomplete} after {exploration.states:,} states"
+        facts["unknown"] = _incomplete(exploration)
     return Result(
         f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
         exploration.seconds, facts, explanation, picture,
     )  # fmt: skip
+
+
+def _covered(coverage: Coverage) -> dict[str, Any]:
+    return {
+        "states": coverage.states,
+        "transitions": coverage.transitions,
+        "depth": coverage.depth,
+        "complete": coverage.complete,
+    }
+
+
+def _incomplete(coverage: Coverage) -> str:
+    return f"incomplete: {coverage.why_incomplete} after {coverage.states:,} states"
 
 
 def _link_result(
@@ -203,10 +213,7 @@ def _link_result(
         "property": "link",
         "machine": link.machine.name,
         "scope": workload_facts(scope, workload),
-        "states": check.states,
-        "transitions": check.transitions,
-        "depth": check.depth,
-        "complete": check.complete,
+        **_covered(check),
     }
     explanation = picture = ""
     if check.broken is not None:
@@ -220,7 +227,7 @@ def _link_result(
         verdict = Verdict.HOLDS
     else:
         verdict = Verdict.UNKNOWN
-        facts["unknown"] = f"incomplete: {check.why_incomplete} after {check.states:,} states"
+        facts["unknown"] = _incomplete(check)
     name = f"{scope or describe(workload)}: every event is enabled in {link.machine.name}"
     return Result(
         name, kind, subject, verdict, Level.L1, verdict.value == wanted, check.seconds, facts, explanation, picture

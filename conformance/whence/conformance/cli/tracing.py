@@ -10,9 +10,6 @@ from whence.spec.judgement import Judgement, judge
 from whence.spec.trace import read_trace
 from whence.spec.verdict import Level, Result, Verdict
 
-SHOWN_EVENTS = 80
-"""Longer executions are not drawn in the terminal unasked."""
-
 
 def check(session: Session, files: list[str]) -> Output:
     """Judges each file; a fault of a file ends the command before anything is said of any."""
