@@ -27,7 +27,7 @@ def theorem(library: Library, name: str) -> ir.Theorem:
 
 @pytest.fixture
 def proved(library: Library, pool: SolverPool) -> Callable[[str], Result]:
-    return lambda name: prove_theorem(pool, theorem(library, name), Options())
+    return lambda name: prove_theorem(pool, theorem(library, name), Options()).result
 
 
 def test_fifo_and_sps_give_causal_delivery_and_need_no_self_sends(proved: Callable[[str], Result]) -> None:
@@ -60,7 +60,7 @@ theorem wish in things:
   prove all_good
 """
     )
-    result = prove_theorem(pool, specification.theorems[0], Options())
+    result = prove_theorem(pool, specification.theorems[0], Options()).result
     assert (result.verdict, result.expected) == (Verdict.REFUTED, False)
     assert result.facts["counterexample"]["violated"] == {"all_good": {"x": "thing0"}}
 
@@ -83,7 +83,7 @@ theorem plain in things:
     ("needs", "expected"), [("all_good", True), ("all_fine", False), ("all_good, all_fine", False)]
 )
 def test_needs_must_be_exactly_what_is_needed(specify: Specify, pool: SolverPool, needs: str, expected: bool) -> None:
-    result = prove_theorem(pool, specify(NEEDS.format(needs=needs)).theorems[0], Options())
+    result = prove_theorem(pool, specify(NEEDS.format(needs=needs)).theorems[0], Options()).result
     assert result.verdict is Verdict.PROVED
     assert result.expected is expected
     assert {each["name"]: each["needed"] for each in result.facts["assumptions"]} == {
@@ -94,7 +94,7 @@ def test_needs_must_be_exactly_what_is_needed(specify: Specify, pool: SolverPool
 
 
 def test_one_solver_is_level_two(library: Library, pool: SolverPool) -> None:
-    result = prove_theorem(pool, theorem(library, "csps_implies_sps"), Options(solvers=("cvc5",)))
+    result = prove_theorem(pool, theorem(library, "csps_implies_sps"), Options(solvers=("cvc5",))).result
     assert (result.verdict, result.level) == (Verdict.PROVED, Level.L2)
 
 
@@ -124,7 +124,7 @@ def test_a_claim_that_is_not_kept_is_shown_with_the_step(library: Library, pool:
     claim = stated.induction.claim
     weak = ir.Induction(stated.induction.relation, stated.induction.variables, ir.Not(claim.type, claim))
     broken = ir.Theorem("broken", stated.theory, stated.assume, stated.prove, weak, (), ())
-    result = prove_theorem(pool, broken, Options(timeout_ms=1_500))
+    result = prove_theorem(pool, broken, Options(timeout_ms=1_500)).result
     assert result.verdict is Verdict.UNKNOWN
     assert not result.expected
     assert "`base local` does not follow" in result.explanation

@@ -187,9 +187,6 @@ def discharge_all(
 def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
     """A smallest finite structure in which the obligation is false, if one is found."""
     try:
-        return find_model(
-            pool, negated_obligation(obligation), timeout_ms=options.timeout_ms, seed=options.seed
-        ).model
+        return find_model(pool, negated_obligation(obligation), timeout_ms=options.timeout_ms, seed=options.seed).model
     except Unsupported:
         return None
-

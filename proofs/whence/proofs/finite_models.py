@@ -162,5 +162,3 @@ def describe_size(size: Mapping[str, int]) -> str:
 def true_facts(table: Table) -> Iterable[tuple[int, ...]]:
     """The tuples of a relation."""
     return (key for key, value in table.items() if value is True)
-
-

@@ -7,11 +7,12 @@ nor refuted is `unknown`, with the step that breaks it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
+from whence.proofs.finding import REFUTATION, Finding, unknown
 from whence.proofs.formula import Unsupported, symbols_of
 from whence.proofs.inductive_set import Fall, InductiveSet, inductive_set
 from whence.proofs.machine_counterexample import run_counterexample
@@ -23,22 +24,6 @@ from whence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
 """The name under which the built-in facts about the history are reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found out about one statement of a machine."""
-
-    verdict: Verdict
-    level: Level
-    facts: Mapping[str, Any]
-    text: str
-    picture: str = ""
-
-
-def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
-    """Nothing was decided: why in a sentence, and at length for a reader."""
-    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -100,9 +85,7 @@ def prove_machine(
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
-def _findings(
-    pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options
-) -> dict[str, Finding]:
+def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options) -> dict[str, Finding]:
     known = proved_conjuncts(machine, found)
     everything = found.discharges
     level = level_of(everything)
@@ -120,10 +103,12 @@ def _findings(
             findings[name] = _fallen(machine, name, found.fallen[name], violated, facts)
         elif name in found.consequences:
             own = {"own_obligations": 1, "proved_as": "consequence of the invariants", **facts}
-            findings[name] = Finding(Verdict.PROVED, level, own, "follows from the invariants" + _size(found))
+            text = "follows from the invariants" + _size(found)
+            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
         else:
             own = {"own_obligations": len(found.members[name]), "proved_as": "member of the inductive set", **facts}
-            findings[name] = Finding(Verdict.PROVED, level, own, "inductive together with the others" + _size(found))
+            text = "inductive together with the others" + _size(found)
+            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
     return findings
 
 
@@ -139,7 +124,8 @@ def _size(found: InductiveSet) -> str:
 def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Finding:
     lost = {name: found.fallen[name] for name in names if name in found.fallen}
     if not lost:
-        return Finding(Verdict.PROVED, level, facts, "the built-in facts about the history are kept" + _size(found))
+        text = "the built-in facts about the history are kept" + _size(found)
+        return Finding(Verdict.PROVED, level, facts, text, "", found.discharges)
     text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
     return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
 
@@ -152,15 +138,13 @@ def _once(
     facts = solver_facts(everything, options)
     if own.proved:
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
-        return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text)
+        return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
     violated = search_violations(pool, machine, ("at_most_once",), options)
     fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
     return _fallen(machine, "at_most_once", fall, violated, facts)
 
 
-def search_violations(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
-) -> Searched | None:
+def search_violations(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> Searched | None:
     """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
     goals = {name: Violation(statement_formula(machine, name)) for name in names}
     if not goals:
@@ -168,9 +152,7 @@ def search_violations(
     return search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
 
 
-def _fallen(
-    machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
-) -> Finding:
+def _fallen(machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]) -> Finding:
     """Refuted by a run if there is one, else unknown with the counterexample to induction."""
     if violated is not None and name in violated.runs:
         return refuted(machine, name, violated, facts)
@@ -187,7 +169,7 @@ def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[s
     shown = run_counterexample(machine, run, statement_formula(machine, name))
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture())
+    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 
 def not_found(searched: Searched | None) -> str:
@@ -203,4 +185,3 @@ def _fall_text(fall: Fall) -> str:
     shown = f"\n{fall.counterexample.text}" if fall.counterexample else ""
     without = f" (after {', '.join(fall.after)} had fallen: it rests on them)" if fall.after else ""
     return f"{fall.reason}{without}{shown}"
-

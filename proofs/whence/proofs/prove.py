@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from whence.dsl import ir
 from whence.proofs.discharge import Note, Options, Progress
+from whence.proofs.finding import Finding, Proof, unknown
 from whence.proofs.formula import Unsupported
 from whence.proofs.machine_prover import (
     HISTORY,
-    Finding,
     prove_machine,
     proved_conjuncts,
     refuted,
     search_violations,
     statements,
     stating,
-    unknown,
 )
 from whence.proofs.solver import SolverPool
 from whence.proofs.theory_prover import prove_theorem
@@ -50,13 +49,17 @@ def prove_specification(
         UnknownName: for a name that is none of these.
         CrossCheckError: where a solver and the evaluator disagree about a finite model: a defect of ours.
     """
-    return tuple(results(specification, names, options or Options(), progress))
+    return tuple(proof.result for proof in proofs(specification, names, options, progress))
 
 
-def results(
-    specification: ir.Specification, names: Sequence[str], options: Options, progress: Report | None = None
-) -> Iterator[Result]:
-    """The results one by one, as they come: what `prove_specification` collects."""
+def proofs(
+    specification: ir.Specification,
+    names: Sequence[str] = (),
+    options: Options | None = None,
+    progress: Report | None = None,
+) -> Iterator[Proof]:
+    """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
+    options = options or Options()
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
     with SolverPool(options.workers) as pool:
@@ -68,10 +71,10 @@ def results(
             wanted = _wanted(machine, names)
             if wanted:
                 stated = stating(machine, expected_names(machine.expects))
-                yield from _machine_results(pool, stated, wanted, options, progress)
+                yield from _machine_proofs(pool, stated, wanted, options, progress)
         for mutant in machines:
             if not names or mutant.name in names:
-                yield from _mutant_results(pool, mutant, options, progress)
+                yield from _mutant_proofs(pool, mutant, options, progress)
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
@@ -110,9 +113,9 @@ def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in everything if name in names)
 
 
-def _machine_results(
+def _machine_proofs(
     pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
-) -> Iterator[Result]:
+) -> Iterator[Proof]:
     started = time.monotonic()
     findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
     findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
@@ -120,18 +123,19 @@ def _machine_results(
     share = (middle - started) / len(findings)
     for name, finding in findings.items():
         if name in wanted:
-            yield _result(machine, name, finding, _as_expected(machine, name, findings), share)
+            yield _proof(machine, name, finding, _as_expected(machine, name, findings), share)
     if VACUITY in wanted:
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
         finding = check_vacuity(pool, machine, known, options)
-        yield _result(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
+        yield _proof(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
 
 
-def _result(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Result:
-    return Result(
+def _proof(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Proof:
+    result = Result(
         name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text,
         finding.picture,
     )  # fmt: skip
+    return Proof(result, finding)
 
 
 def _unsayable(name: str) -> Finding:
@@ -163,9 +167,7 @@ def worst(findings: Iterable[Finding]) -> Finding:
 # --- mutants -----------------------------------------------------------------------------------
 
 
-def _mutant_results(
-    pool: SolverPool, mutant: ir.Mutant, options: Options, progress: Report | None
-) -> Iterator[Result]:
+def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progress: Report | None) -> Iterator[Proof]:
     """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
     assert isinstance(mutant.mutated, ir.Machine)
     started = time.monotonic()
@@ -177,7 +179,7 @@ def _mutant_results(
         for name in expectation.names or ("",):
             finding = findings.get(name, _unsayable(name)) if name else worst(findings.values())
             facts = {"mutant": mutant.name, **({"property": name} if name else {}), **finding.facts}
-            yield Result(
+            result = Result(
                 f"{mutant.name}: {name}" if name else mutant.name,
                 "mutant",
                 mutant.subject,
@@ -189,6 +191,7 @@ def _mutant_results(
                 finding.text,
                 finding.picture,
             )
+            yield Proof(result, finding)
 
 
 def _mutant_findings(

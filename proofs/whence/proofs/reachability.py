@@ -96,9 +96,7 @@ class _Unrolling:
         state: dict[str, Cells] = {}
         for symbol in self.symbols:
             arbitrary = symbol.name in fixed or symbol.result not in (BOOL, NAT)
-            state[symbol.name] = (
-                self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
-            )
+            state[symbol.name] = self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
         self.states.append(state)
         for axiom in self.machine.axioms:
             self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
@@ -304,4 +302,3 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
     if not reached:
         raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
     return run
-

@@ -151,9 +151,7 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
     """Checks a link in each of its scopes."""
     results = []
     for scope in link.scopes:
-        wanted = next(
-            (expect.verdict for expect in link.expects if expect.scope in (None, scope.name)), "holds"
-        )
+        wanted = next((expect.verdict for expect in link.expects if expect.scope in (None, scope.name)), "holds")
         label = f"{link.name} {scope.name}"
         check = check_link(link, link.protocol, scope.workload, progress=options.progress(label))
         results.append(_link_result("link", link.name, scope.name, scope.workload, link, check, wanted))

@@ -112,9 +112,7 @@ class Worker:
             reply = None
         seconds = time.monotonic() - started
         if isinstance(reply, dict):
-            found = {
-                goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()
-            }
+            found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
             return Answer(reply["status"], reply["reason"], seconds, found)
         code = process.poll()
         self.close()

@@ -178,9 +178,7 @@ def least_relation(inductive: ir.Inductive, structure: Structure) -> Table:
         current = structure.with_tables({inductive.name: table})
         after: dict[tuple[int, ...], Value] = {
             key: table[key]
-            or any(
-                bool(evaluate(rule.body, current, dict(zip(names, key, strict=True)))) for rule in inductive.rules
-            )
+            or any(bool(evaluate(rule.body, current, dict(zip(names, key, strict=True)))) for rule in inductive.rules)
             for key in keys
         }
         if after == table:

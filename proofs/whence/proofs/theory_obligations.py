@@ -148,9 +148,7 @@ def _linear(
     for rule in base:
         extension = ir.NamedFormula(rule.name, substitute(rule.body, {first.name: local(middle)}))
         obligations.append(
-            Obligation(
-                f"step {rule.name}", signature, (*hypotheses, *before, extension), claim, (first, middle, last)
-            )
+            Obligation(f"step {rule.name}", signature, (*hypotheses, *before, extension), claim, (first, middle, last))
         )
     return tuple(obligations)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from whence.dsl import ir
@@ -19,6 +19,7 @@ from whence.proofs.discharge import (
     level_of,
     solver_facts,
 )
+from whence.proofs.finding import REFUTATION, Finding, Proof, unknown
 from whence.proofs.finite_models import SIZES, Model, find_model
 from whence.proofs.formula import FALSE, Unsupported
 from whence.proofs.obligation import Obligation
@@ -48,6 +49,7 @@ class Need:
     assumption: str
     needed: bool | None
     countermodel: Counterexample | None = None
+    model: Model | None = None
 
     def to_json(self) -> dict[str, Any]:
         facts: dict[str, Any] = {"name": self.assumption, "needed": self.needed}
@@ -64,38 +66,53 @@ class Need:
         return f"whether {self.assumption} is needed is not known: no countermodel was found, and no proof without it"
 
 
-def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None = None) -> Result:
-    """The verdict on a theorem, with what its file expects of it."""
+def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None = None) -> Proof:
+    """The verdict on a theorem with its evidence, and what its file expects of it."""
     started = time.monotonic()
     try:
-        result = _prove(pool, theorem, options, note)
+        finding, surprises = _prove(pool, theorem, options, note)
     except Unsupported as reason:
-        result = _result(theorem, Verdict.UNKNOWN, Level.L2, {"unknown": str(reason)}, str(reason))
-    return replace(result, seconds=time.monotonic() - started)
+        finding, surprises = unknown(str(reason)), []
+    result = Result(
+        theorem.name,
+        "theorem",
+        theorem.theory.name,
+        finding.verdict,
+        finding.level,
+        _wanted(theorem) is finding.verdict and not surprises,
+        time.monotonic() - started,
+        finding.facts,
+        "\n".join([finding.text, *surprises]),
+        finding.picture,
+    )
+    return Proof(result, finding)
 
 
-def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> Result:
+def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> tuple[Finding, list[str]]:
+    """What was found, and how the assumptions that are needed differ from those that the file states."""
     contradiction = inconsistency(pool, theorem, options)
     if contradiction is not None:
-        return _result(theorem, Verdict.UNKNOWN, Level.L2, {"unknown": contradiction}, contradiction)
+        return unknown(contradiction), []
     scheme = theorem_scheme(theorem)
     if "refuted" in {expectation.verdict for expectation in theorem.expects}:
         model = _refutation(pool, theorem, theorem.assume, options, LARGER)
         if model is not None:
-            return _refuted(theorem, model, options)
+            return _refuted(theorem, model, options), []
     discharges = discharge_all(pool, scheme.obligations, options, note)
     facts = solver_facts(discharges, options)
     if all(discharge.proved for discharge in discharges):
         needs = tuple(_need(pool, theorem, assumption, options) for assumption in theorem.assume)
         facts["assumptions"] = [need.to_json() for need in needs]
-        return _result(theorem, Verdict.PROVED, level_of(discharges), facts, _proof_text(scheme, needs), needs)
+        models = {need.assumption: need.model for need in needs if need.model is not None}
+        text = _proof_text(scheme, needs)
+        proved = Finding(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
+        return proved, _surprising_needs(theorem, needs)
     model = _refutation(pool, theorem, theorem.assume, options, LARGER)
     if model is not None:
-        return _refuted(theorem, model, options, facts)
+        return _refuted(theorem, model, options, facts), []
     reasons = [f"{discharge.obligation.name}: {discharge.reason}" for discharge in discharges if not discharge.proved]
     text = "\n".join([scheme.principle, *reasons, *_failed_steps(theorem, discharges)])
-    facts["unknown"] = "; ".join(reasons)
-    return _result(theorem, Verdict.UNKNOWN, Level.L2, facts, text)
+    return unknown("; ".join(reasons), facts, text), []
 
 
 def inconsistency(pool: SolverPool, theorem: ir.Theorem, options: Options) -> str | None:
@@ -146,17 +163,15 @@ def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, op
     if model is None:
         return Need(assumption.name, None)
     headline = f"without {assumption.name}"
-    return Need(assumption.name, True, counterexample(theorem.theory, (assumption, *theorem.prove), model, headline))
+    shown = counterexample(theorem.theory, (assumption, *theorem.prove), model, headline)
+    return Need(assumption.name, True, shown, model)
 
 
-def _refuted(
-    theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None
-) -> Result:
+def _refuted(theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None) -> Finding:
     shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
     known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
     found = {**known, "counterexample": dict(shown.facts)}
-    result = _result(theorem, Verdict.REFUTED, Level.L2, found, shown.drawn())
-    return replace(result, picture=shown.picture())
+    return Finding(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
 
 
 def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:
@@ -188,20 +203,6 @@ def _proof_text(scheme: Scheme, needs: Sequence[Need]) -> str:
     lines = [f"{scheme.principle} ({len(scheme.obligations)} obligations: {names})"]
     lines.extend(need.text for need in needs)
     return "\n".join(lines)
-
-
-def _result(
-    theorem: ir.Theorem,
-    verdict: Verdict,
-    level: Level,
-    facts: Mapping[str, Any],
-    text: str,
-    needs: Sequence[Need] = (),
-) -> Result:
-    surprises = [] if verdict is not Verdict.PROVED else _surprising_needs(theorem, needs)
-    expected = _wanted(theorem) is verdict and not surprises
-    explanation = "\n".join([text, *surprises])
-    return Result(theorem.name, "theorem", theorem.theory.name, verdict, level, expected, 0.0, facts, explanation)
 
 
 def _wanted(theorem: ir.Theorem) -> Verdict:

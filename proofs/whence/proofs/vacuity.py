@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from whence.dsl import ir
 from whence.proofs.discharge import Options, discharge_all
+from whence.proofs.finding import Finding, unknown
 from whence.proofs.formula import Unsupported, forall, negation
 from whence.proofs.inductive_set import inductive_set
 from whence.proofs.machine_counterexample import witness_text
 from whence.proofs.machine_obligations import Conjunct, impossible
-from whence.proofs.machine_prover import Finding, unknown
 from whence.proofs.reachability import Firing, Searched, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
@@ -35,10 +35,11 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
     facts = {"witnesses": witnesses, "seed": options.seed, "timeout_ms": options.timeout_ms}
     if dead:
         text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
-        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text)
+        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=found.runs)
     if missing:
         return unknown("\n".join(_missing(action, found) for action in missing), facts)
-    return Finding(Verdict.PROVED, Level.L2, facts, "\n".join(["every transition can happen", *lines]))
+    text = "\n".join(["every transition can happen", *lines])
+    return Finding(Verdict.PROVED, Level.L2, facts, text, runs=found.runs)
 
 
 def _never(
@@ -48,9 +49,7 @@ def _never(
     return found.proved
 
 
-def _never_together(
-    pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], options: Options
-) -> set[str]:
+def _never_together(pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], options: Options) -> set[str]:
     """The transitions whose guards are shown to stay false by induction, all of them together with the invariants."""
     claims = {
         f"never {action.name}": ir.NamedFormula(

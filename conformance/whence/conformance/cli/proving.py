@@ -5,7 +5,7 @@ from __future__ import annotations
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import known, specification
 from whence.proofs.discharge import Options, Progress
-from whence.proofs.prove import provable_names, results
+from whence.proofs.prove import proofs, provable_names
 
 
 def prove(session: Session, file: str, names: list[str], timeout_s: float, seed: int) -> Output:
@@ -22,8 +22,8 @@ def prove(session: Session, file: str, names: list[str], timeout_s: float, seed:
 
     finished = []
     try:
-        for result in results(found, names, Options(timeout_ms=round(timeout_s * 1000), seed=seed), progress):
-            finished.append(result)
+        for proof in proofs(found, names, Options(timeout_ms=round(timeout_s * 1000), seed=seed), progress):
+            finished.append(proof.result)
     except KeyboardInterrupt:
         return Output(tuple(finished), text="interrupted: incomplete, this was finished\n", exit=UNKNOWN)
     return Output(results=tuple(finished))
