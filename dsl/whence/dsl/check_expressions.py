@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import Literal, assert_never
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_binders import check_quantified
@@ -207,12 +207,13 @@ class ExpressionChecker:
 
     def _apply(self, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
         name, written, span = expr.function.text, expr.arguments, expr.span
+        if name in ("max", "min") and name not in self.vocabulary.symbols and self.vocabulary.place != "theory":
+            pair = (ir.Variable("", NAT), ir.Variable("", NAT))
+            numbers = self.arguments(f"`{name}`", written, pair, span)
+            operator: Literal["max", "min"] = "max" if name == "max" else "min"
+            return None if numbers is None else ir.Arithmetic(NAT, operator, numbers[0], numbers[1], span=span)
         if not self.formal:
             match name:
-                case "max" | "min":
-                    pair = (ir.Variable("", NAT), ir.Variable("", NAT))
-                    numbers = self.arguments(f"`{name}`", written, pair, span)
-                    return None if numbers is None else ir.Arithmetic(NAT, name, numbers[0], numbers[1], span=span)
                 case "some" if len(written) == 1:
                     is_option = isinstance(expected, Collection) and expected.kind == "option"
                     inside = expected.item if is_option and isinstance(expected, Collection) else None
