@@ -95,6 +95,10 @@ class System:
         position = self._carried.get(packet.kind)
         return None if position is None else packet.arguments[position]
 
+    def packet_number(self, source: int, sent: Sent) -> int:
+        """The number of the packet that `source` sends."""
+        return self._packet_id(Packet(sent.kind, source, sent.to, sent.arguments))
+
     def _local_id(self, state: LocalState) -> int:
         number = self._state_ids.setdefault(state, len(self._states))
         if number == len(self._states):
@@ -212,19 +216,36 @@ class System:
             return self.interpreter.tick(process, local, observe=observe)
         return self.interpreter.receive(process, local, self._packets[action.packet], observe=observe)
 
+    def local_step(
+        self, process: int, before: int, action: Action, message: Message | None = None
+    ) -> tuple[int, tuple[Emission, ...]] | Fault:
+        """What the handler of `action` does to the local state `before`: its number after, and what it emits.
+
+        `message` is the message sent, for the action `send`. Remembered: a step depends on nothing else.
+        """
+        key = (process, before, action.packet, message)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._observed_step(process, before, action, message, observe=False)[0]
+        return known
+
+    def _observed_step(
+        self, process: int, before: int, action: Action, message: Message | None, *, observe: bool
+    ) -> tuple[tuple[int, tuple[Emission, ...]] | Fault, tuple[Guard, ...]]:
+        try:
+            step = self._handle(process, self._states[before], action, message, observe)
+        except Fault as fault:
+            return fault, ()
+        return (self._local_id(step.state), step.emissions), step.guards
+
     def _step(self, state: State, action: Action, observe: bool, message: Message | None) -> Outcome:
         process = action.process
         before = state.locals[process]
-        key = (process, before, action.packet, message)
-        known = self._steps.get(key)
         guards: tuple[Guard, ...] = ()
-        if known is None or observe:
-            try:
-                step = self._handle(process, self._states[before], action, message, observe)
-                known, guards = (self._local_id(step.state), step.emissions), step.guards
-            except Fault as fault:
-                known = fault
-            self._steps[key] = known
+        if observe:
+            known, guards = self._observed_step(process, before, action, message, observe=True)
+        else:
+            known = self.local_step(process, before, action, message)
         if isinstance(known, Fault):
             return Outcome(state, (), (Finding("fault", process, message, detail=str(known)),), message)
         after, emissions = known
