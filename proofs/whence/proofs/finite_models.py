@@ -5,17 +5,20 @@ A model is minimal: no smaller universe of the list has one, and no set of its t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 from whence.dsl import ir
 from whence.dsl.types import NAT, Sort
 from whence.proofs.formula import negation
 from whence.proofs.ground import Grounding, Term
 from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.solver import Search, SolverPool, Stage
+from whence.proofs.solver import Answer, Search, SolverPool, Stage
 from whence.proofs.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +75,47 @@ def find_model(
     """
     tried: list[Mapping[str, int]] = []
     for size in sizes:
-        universe = full_universe(problem.signature, size)
-        grounding, state, environment = _grounded(problem, universe)
-        request = Search(
-            grounding.constants,
-            (Stage(tuple(grounding.assertions), {"model": "goal"}),),
-            _facts(problem, grounding),
-            timeout_ms,
-            seed,
-        )
-        answer = pool.ask(request)
+        answer, model = _find_in(pool, problem, full_universe(problem.signature, size), timeout_ms, seed)
         if answer.status == "unknown":
             return Outcome(None, tuple(tried), f"finite search at {describe_size(size)}: {answer.reason}")
-        if "model" in answer.models:
-            values = answer.models["model"].values
-            tables = {name: grounding.table(cells, values) for name, cells in state.items()}
-            found = grounding.table({(n,): term for n, term in enumerate(environment.values())}, values)
-            elements = {name: found[(number,)] for number, name in enumerate(environment)}
-            return Outcome(checked(problem, Model(Structure(universe, tables), elements)), (*tried, size))
         tried.append(size)
+        if model is not None:
+            return Outcome(model, tuple(tried))
     return Outcome(None, tuple(tried))
+
+
+def _find_in(
+    pool: SolverPool, problem: Problem, universe: Mapping[str, int], timeout_ms: int, seed: int
+) -> tuple[Answer, Model | None]:
+    grounding, state, environment = _grounded(problem, universe)
+    stage = Stage(tuple(grounding.assertions), {"model": "goal"})
+
+    def read(answer: Answer) -> Model | None:
+        if "model" not in answer.models:
+            return None
+        values = answer.models["model"].values
+        tables = {name: grounding.table(cells, values) for name, cells in state.items()}
+        found = grounding.table({(n,): term for n, term in enumerate(environment.values())}, values)
+        elements = {name: found[(number,)] for number, name in enumerate(environment)}
+        return checked(problem, Model(Structure(universe, tables), elements))
+
+    facts = _facts(problem, grounding)
+    return confirmed(pool, Search(grounding.constants, (stage,), facts, timeout_ms, seed), read)
+
+
+def confirmed(pool: SolverPool, request: Search, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:
+    """The answer, and what is read from it. A kept answer that evaluation does not confirm is asked for anew.
+
+    Raises: CrossCheckError where the solver's own answer is not confirmed either.
+    """
+    answer = pool.ask(request)
+    try:
+        return answer, read(answer)
+    except (CrossCheckError, LookupError):
+        if not answer.cached:
+            raise
+    answer = pool.ask(request, anew=True)
+    return answer, read(answer)
 
 
 def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str, int]:

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT
-from whence.proofs.finite_models import describe_size
+from whence.proofs.finite_models import confirmed, describe_size
 from whence.proofs.formula import free_locals, negation
 from whence.proofs.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
-from whence.proofs.solver import Search, SolverPool, Stage
+from whence.proofs.solver import Answer, Search, SolverPool, Stage
 from whence.proofs.structure import CrossCheckError, Structure, evaluate, tuples
 from whence.proofs.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
 
@@ -269,10 +269,14 @@ def _search_in(
             grounding.assertions.append(any_of((negated(quoted(literals[name])), condition)))
         stages.append(Stage(tuple(grounding.assertions[said:]), literals))
         said = len(grounding.assertions)
-    answer = pool.ask(Search(grounding.constants, tuple(stages), (), timeout_ms, seed))
-    runs = {
-        name: _replayed(unrolling, goals[name], found.stage + 1, found.values) for name, found in answer.models.items()
-    }
+
+    def read(answer: Answer) -> dict[str, Run]:
+        return {
+            name: _replayed(unrolling, goals[name], found.stage + 1, found.values)
+            for name, found in answer.models.items()
+        }
+
+    answer, runs = confirmed(pool, Search(grounding.constants, tuple(stages), (), timeout_ms, seed), read)
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 

@@ -18,18 +18,30 @@ from whence.proofs.obligation import Obligation
 from whence.proofs.structure import zero_of
 
 
-def smt_text(obligation: Obligation) -> str:
+def smt_text(obligation: Obligation, *, named: bool = False) -> str:
     """The negated obligation, up to and including `(check-sat)`: unsatisfiable iff the obligation is valid.
+
+    Args:
+        named: gives the hypotheses the names h0, h1, ... and the goal the name g, for unsatisfiable cores. The
+            canonical text, which is proved and cited, has none.
 
     Raises: Unsupported for what SMT-LIB2 with these sorts cannot say (`count`).
     """
     writer = _Writer(obligation)
     lines = [f"; {obligation.name}", "(set-logic ALL)", *writer.declarations()]
-    for hypothesis in obligation.hypotheses:
-        lines.append(f"(assert {writer.formula(hypothesis.body, {})}) ; {hypothesis.name}")
-    lines.append(f"(assert (not {writer.formula(obligation.goal.body, {})})) ; the goal {obligation.goal.name}")
+    if named:
+        lines.insert(1, "(set-option :produce-unsat-cores true)")
+    for number, hypothesis in enumerate(obligation.hypotheses):
+        stated = _named(writer.formula(hypothesis.body, {}), f"h{number}" if named else "")
+        lines.append(f"(assert {stated}) ; {hypothesis.name}")
+    goal = _named(f"(not {writer.formula(obligation.goal.body, {})})", "g" if named else "")
+    lines.append(f"(assert {goal}) ; the goal {obligation.goal.name}")
     lines.append("(check-sat)")
     return "\n".join(lines) + "\n"
+
+
+def _named(formula: str, name: str) -> str:
+    return f"(! {formula} :named {name})" if name else formula
 
 
 @dataclass(slots=True)

@@ -13,11 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 SolverName: TypeAlias = Literal["z3", "cvc5"]
 
@@ -27,15 +27,17 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Is this SMT-LIB2 text satisfiable?"""
+    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?"""
 
     solver: SolverName
     text: str
     timeout_ms: int
     seed: int
+    core: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
+        asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
+        return {**asked, "core": True} if self.core else asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,24 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`status` is `sat`, `unsat` or `unknown` for a check; for a search `done` (all goals without a model have none
-    within the stages) or `unknown`. `reason` says why unknown."""
+    within the stages) or `unknown`. `reason` says why unknown. `cached`: not solved now, but in an earlier run."""
 
     status: Literal["sat", "unsat", "unknown", "done"]
     reason: str
     seconds: float
     models: Mapping[str, Found] = field(default_factory=dict)
+    core: tuple[str, ...] = ()
+    cached: bool = False
+
+
+class Memory(Protocol):
+    """Where answers are kept between runs."""
+
+    def recall(self, request: Request) -> Answer | None:
+        """The answer to the same request, if it was kept."""
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        """Keeps the answer if it is decided."""
 
 
 class Worker:
@@ -113,7 +127,7 @@ class Worker:
         seconds = time.monotonic() - started
         if isinstance(reply, dict):
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
-            return Answer(reply["status"], reply["reason"], seconds, found)
+            return Answer(reply["status"], reply["reason"], seconds, found, tuple(reply.get("core", ())))
         code = process.poll()
         self.close()
         dead = reply is None
@@ -167,11 +181,15 @@ class Worker:
 
 
 class SolverPool:
-    """Workers that answer requests in parallel. Closing it kills whatever still runs."""
+    """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
-    def __init__(self, workers: int) -> None:
+    With a `memory`, what was answered before is not asked again.
+    """
+
+    def __init__(self, workers: int, memory: Memory | None = None) -> None:
         if workers < 1:
             raise ValueError(f"a solver pool needs at least one worker, not {workers}")
+        self.memory = memory
         self._workers = tuple(Worker() for _ in range(workers))
         self._free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
@@ -189,22 +207,25 @@ class SolverPool:
             worker.close()
         self._threads.shutdown(wait=True)
 
-    def ask(self, request: Request) -> Answer:
-        """One answer, waited for."""
-        return self.submit(request).result()
+    def ask(self, request: Request, *, anew: bool = False) -> Answer:
+        """One answer, waited for; `anew`: whatever was answered before."""
+        return self.submit(request, anew=anew).result()
 
-    def submit(self, request: Request) -> Future[Answer]:
+    def submit(self, request: Request, *, anew: bool = False) -> Future[Answer]:
         """The answer to come."""
-        return self._threads.submit(self._serve, request)
+        known = None if anew or self.memory is None else self.memory.recall(request)
+        if known is None:
+            return self._threads.submit(self._serve, request)
+        done: Future[Answer] = Future()
+        done.set_result(known)
+        return done
 
     def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
         """The answers as they come, each with the position of its request."""
         pending = {self.submit(request): number for number, request in enumerate(requests)}
         try:
-            while pending:
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield pending.pop(future), future.result()
+            for future in as_completed(pending):
+                yield pending[future], future.result()
         finally:
             for future in pending:
                 future.cancel()
@@ -212,6 +233,9 @@ class SolverPool:
     def _serve(self, request: Request) -> Answer:
         worker = self._free.get()
         try:
-            return worker.ask(request)
+            answer = worker.ask(request)
         finally:
             self._free.put(worker)
+        if self.memory is not None:
+            self.memory.keep(request, answer)
+        return answer

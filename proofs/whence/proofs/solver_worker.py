@@ -2,7 +2,8 @@
 
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
-- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable?
+- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": true`, an `unsat` comes with the
+  names of assertions that are enough for it.
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
@@ -17,42 +18,58 @@ import sys
 from typing import Any
 
 
-def check_with_z3(text: str, seed: int, timeout_ms: int) -> tuple[str, str]:
-    """The status of an SMT-LIB2 text, and the reason of an `unknown`."""
+def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
+    """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
 
     solver = z3.Solver()
     solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
+    if core:
+        solver.set("core.minimize", True)
     solver.from_string(text.replace("(check-sat)", ""))
     status = str(solver.check())
-    return status, solver.reason_unknown() if status == "unknown" else ""
+    used = [str(name) for name in solver.unsat_core()] if core and status == "unsat" else []
+    return status, solver.reason_unknown() if status == "unknown" else "", used
 
 
-def check_with_cvc5(text: str, seed: int, timeout_ms: int) -> tuple[str, str]:
-    """The status of an SMT-LIB2 text, and the reason of an `unknown`."""
+def check_with_cvc5(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
+    """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import cvc5
 
     terms = cvc5.TermManager()
     solver = cvc5.Solver(terms)
     solver.setOption("tlimit-per", str(timeout_ms))
     solver.setOption("seed", str(seed))
+    if core:
+        solver.setOption("produce-unsat-cores", "true")
+        solver.setOption("minimal-unsat-cores", "true")
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace("(check-sat)", ""), "obligation")
     symbols = parser.getSymbolManager()
-    while True:
-        command = parser.nextCommand()
-        if command.isNull():
-            break
-        reply = command.invoke(solver, symbols)
-        if reply.startswith("(error"):
-            return "unknown", reply.strip()
+    failed = _invoked(parser, solver, symbols)
+    if failed.startswith("(error"):
+        return "unknown", failed, []
     result = solver.checkSat()
     if result.isUnsat():
-        return "unsat", ""
+        used: list[str] = []
+        if core:
+            parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "(get-unsat-core)", "core")
+            used = _invoked(parser, solver, symbols).strip("()\n ").split()
+        return "unsat", "", used
     if result.isSat():
-        return "sat", ""
-    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower()
+        return "sat", "", []
+    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower(), []
+
+
+def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
+    """What the parser's commands reply, up to the first error."""
+    replies = []
+    while not (command := parser.nextCommand()).isNull():
+        replies.append(command.invoke(solver, symbols).strip())
+        if replies[-1].startswith("(error"):
+            return str(replies[-1])
+    return "".join(replies)
 
 
 def search(request: dict[str, Any]) -> dict[str, Any]:
@@ -127,8 +144,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         if "stages" in request:
             return {"id": request["id"], **search(request)}
         check = {"z3": check_with_z3, "cvc5": check_with_cvc5}[request["solver"]]
-        status, reason = check(request["text"], request["seed"], request["timeout_ms"])
-        return {"id": request["id"], "status": status, "reason": reason}
+        core = bool(request.get("core"))
+        status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core)
+        return {"id": request["id"], "status": status, "reason": reason, "core": used}
     except (RuntimeError, ValueError, ArithmeticError, MemoryError) as error:
         return {"id": request["id"], "status": "unknown", "reason": f"solver error: {error}", "models": {}}
     except Exception as error:
