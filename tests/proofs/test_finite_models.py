@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, PROCESS, Sort
+from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
 from whence.proofs.finite_models import (
     Model,
     Problem,
@@ -89,9 +89,21 @@ def test_sizes_in_words() -> None:
     assert describe_size({"process": 1, "message": 3}) == "1 process, 3 messages"
 
 
-def test_what_has_no_finite_table_is_refused(pool: SolverPool) -> None:
-    from whence.dsl.types import NAT
-
+def test_a_relation_over_numbers_has_a_window(pool: SolverPool) -> None:
+    """Where it is true somewhere beyond two numbers that it is false of."""
     number = ir.Symbol("of", (ir.Variable("n", NAT),), BOOL)
+    n, two = ir.Local(NAT, "n"), ir.Literal_(NAT, 2)
+    body = ir.Connective(BOOL, "iff", ir.Comparison(BOOL, "=", n, two), ir.Apply(BOOL, "of", (n,)))
+    formula = ir.NamedFormula("only_two", ir.Quantified(BOOL, "forall", (ir.Bound(NAT, "n"),), body))
+    found = find_model(pool, Problem(Signature((MESSAGE,), (), (number,)), (formula,)), timeout_ms=5_000, seed=0)
+    assert found.model is not None
+    assert [key for key, value in found.model.structure.tables["of"].items() if value] == [(2,)]
+
+
+def test_what_has_no_finite_table_is_refused(pool: SolverPool) -> None:
+    """Two bound numbers that are added."""
+    n = ir.Local(NAT, "n")
+    body = ir.Comparison(BOOL, "=", ir.Arithmetic(NAT, "+", n, n), ir.Literal_(NAT, 3))
+    formula = ir.NamedFormula("odd", ir.Quantified(BOOL, "forall", (ir.Bound(NAT, "n"),), body))
     with pytest.raises(Unsupported):
-        find_model(pool, Problem(Signature((MESSAGE,), (), (number,)), ()), timeout_ms=5_000, seed=0)
+        find_model(pool, Problem(Signature((MESSAGE,), (), ()), (formula,)), timeout_ms=5_000, seed=0)

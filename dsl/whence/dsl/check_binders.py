@@ -103,7 +103,8 @@ def _binder_type(
 
 
 def _can_range_over(checker: ExpressionChecker, type_: Type, span: Span) -> bool:
-    if not isinstance(type_, Sort):
+    numbers = type_ == NAT and checker.vocabulary.place == "machine"
+    if not isinstance(type_, Sort) and not numbers:
         fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
         checker.reporter.error("W0308", span, f"cannot quantify over all of `{type_}`", fitting)
         return False

@@ -11,7 +11,8 @@ from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
 from whence.dsl.reporter import Reporter
-from whence.dsl.types import MESSAGE, PROCESS, Type
+from whence.dsl.traversal import nodes
+from whence.dsl.types import MESSAGE, NAT, PROCESS, Type
 from whence.dsl.workload import Settings
 
 _REQUIRED = ("causal_send", "deliver")
@@ -46,6 +47,7 @@ def check_link(
     _check_required(conforms, reporter)
     if protocol is None or machine is None:
         return None
+    _check_followable(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     if reporter.errors > before:
         return None
@@ -59,6 +61,21 @@ def check_link(
         doc=conforms.doc,
         span=conforms.span,
     )
+
+
+def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
+    """A link runs the machine on the messages of a run; a quantifier over all numbers it cannot run."""
+    for node in nodes((machine.axioms, machine.transitions)):
+        binders = node.variables if isinstance(node, ir.Quantified) else getattr(node, "binders", ())
+        for binder in binders:
+            if binder.type == NAT:
+                reporter.error(
+                    "W0618",
+                    conforms.machine.span,
+                    f"machine `{machine.name}` cannot be followed: it quantifies over all numbers (`{binder.name}`)",
+                    "what a link runs is over processes and messages; invariants may speak of all numbers",
+                )
+                return
 
 
 def _event(clause: syntax.Clause) -> str:

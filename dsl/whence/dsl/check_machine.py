@@ -25,7 +25,7 @@ _REQUIRED = ("causal_send", "deliver")
 def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | None:
     """The typed machine; None if anything in it is erroneous."""
     before = reporter.errors
-    table = SymbolTable(_SORTS, {**_SORTS, "nat": NAT}, reporter, "in a machine", _BUILT_IN)
+    table = SymbolTable({**_SORTS, "nat": NAT}, {**_SORTS, "nat": NAT}, reporter, "in a machine", _BUILT_IN)
     for relation in machine.relations:
         table.add(relation)
     for function in machine.functions:

@@ -14,7 +14,7 @@ from whence.dsl.machine_builtins import SYMBOLS
 from whence.dsl.names import UNKNOWN, Vocabulary, a, declare
 from whence.dsl.show import show_expression
 from whence.dsl.syntax import Span
-from whence.dsl.types import BOOL, MESSAGE, Sort, Type
+from whence.dsl.types import BOOL, MESSAGE, Nat, Sort, Type
 
 _BUILT_IN = frozenset(symbol.name for symbol in SYMBOLS)
 _OF_ONE_MESSAGE = ("causal_send", "deliver")
@@ -85,9 +85,11 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
         type_: Type | None = inferred.get(parameter.name.text)
         if parameter.type is not None:
             type_ = resolve_type(parameter.type, checker.vocabulary.types, checker.reporter)
-            if type_ is not None and not isinstance(type_, Sort):
+            if type_ is not None and not isinstance(type_, Sort | Nat):
                 report(
-                    "W0313", parameter.span, f"a parameter of a transition is a process or a message, not {a(type_)}"
+                    "W0313",
+                    parameter.span,
+                    f"a parameter of a transition is a process, a message or a number, not {a(type_)}",
                 )
                 type_ = None
         elif name in _OF_ONE_MESSAGE:

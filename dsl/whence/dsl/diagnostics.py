@@ -144,6 +144,7 @@ CODES: dict[str, str] = {
     "W0615": "Two expectations contradict each other.",
     "W0616": "An expectation is about a link, but the subject has none.",
     "W0617": "A process is to send but has nobody to send to.",
+    "W0618": "A link's machine quantifies over all numbers, which running it cannot.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",

@@ -12,7 +12,7 @@ from typing import Any
 from whence.dsl import ir
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Sort, Type
 from whence.proofs.formula import free_locals, outer_foralls
-from whence.proofs.structure import Structure, Value, violations
+from whence.proofs.structure import Structure, Value, beyond_window, violations
 from whence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 from whence.spec.oracle import first_finding
@@ -95,9 +95,15 @@ def changes(symbols: Iterable[ir.Symbol], before: Structure, after: Structure, n
     return [
         fact(symbol, key, value, names)
         for symbol in symbols
-        for key, value in sorted(after.tables[symbol.name].items())
-        if value != before.tables[symbol.name][key]
+        for key, value in sorted(_all_cells(before, after, symbol).items())
+        if value != before.tables[symbol.name].get(key, beyond_window(symbol.result))
     ]
+
+
+def _all_cells(before: Structure, after: Structure, symbol: ir.Symbol) -> dict[tuple[int, ...], Value]:
+    """The table after a step, with the cells that only the table before has: they are zero now. NOTE(numbers)."""
+    earlier = dict.fromkeys(before.tables[symbol.name], beyond_window(symbol.result))
+    return {**earlier, **after.tables[symbol.name]}
 
 
 def false_instance(formula: ir.NamedFormula, structure: Structure, names: Names) -> dict[str, str] | None:

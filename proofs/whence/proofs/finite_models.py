@@ -14,6 +14,7 @@ from whence.dsl import ir
 from whence.dsl.types import NAT, Sort
 from whence.proofs.formula import negation
 from whence.proofs.ground import Grounding, Term
+from whence.proofs.number_window import WINDOW
 from whence.proofs.obligation import Obligation, Signature
 from whence.proofs.solver import Answer, Search, SolverPool, Stage
 from whence.proofs.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
@@ -119,8 +120,12 @@ def confirmed(pool: SolverPool, request: Search, read: Callable[[Answer], Read])
 
 
 def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str, int]:
-    """Sizes for all sorts; an ordered sort has room for every value of the functions into it to be different."""
-    universe = {
+    """Sizes for all sorts; an ordered sort has room for every value of the functions into it to be different.
+
+    Where a symbol is over numbers, the window of them.
+    """
+    universe = {"nat": WINDOW} if any(p.type == NAT for s in signature.symbols for p in s.parameters) else {}
+    universe |= {
         sort.name: size.get(sort.name, size.get("message", 1))
         for sort in signature.sorts
         if sort.name not in signature.ordered
@@ -179,7 +184,8 @@ def describe_size(size: Mapping[str, int]) -> str:
     """`3 processes, 2 messages`."""
     plural = {"process": "processes", "message": "messages"}
     return ", ".join(
-        f"{count} {name if count == 1 else plural.get(name, name + 's')}" for name, count in sorted(size.items())[::-1]
+        f"numbers below {count}" if name == "nat" else f"{count} {name if count == 1 else plural.get(name, name + 's')}"
+        for name, count in sorted(size.items(), key=lambda item: (item[0] != "nat", item[0]))[::-1]
     )
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias, assert_never
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT, Sort, Type
 from whence.proofs.formula import Unsupported, refuse_domains
+from whence.proofs.number_window import instances_of_numbers
 from whence.proofs.structure import Table, Value, elements, tuples, zero_of
 
 Choice: TypeAlias = Mapping[int, str]
@@ -54,6 +55,8 @@ class Grounding:
             self.assertions.append(f"(<= 0 {quoted(name)})")
             if isinstance(type_, Sort):
                 self.assertions.append(f"(< {quoted(name)} {self.universe[type_.name]})")
+            else:
+                self.keep_in_window(quoted(name))
             return quoted(name)
         choice = {value: quoted(f"{name}={value}") for value in elements(type_, self.universe)}
         self.constants.update((f"{name}={value}", "Bool") for value in choice)
@@ -67,6 +70,11 @@ class Grounding:
         """Cells that are false or 0 everywhere. Raises: Unsupported for functions into a sort."""
         types = [parameter.type for parameter in symbol.parameters]
         return dict.fromkeys(tuples(types, self.universe), literal(zero_of(symbol.result)))
+
+    def keep_in_window(self, number: str) -> None:
+        """Where quantifiers range over numbers, none is above the window: see NOTE(numbers)."""
+        if "nat" in self.universe:
+            self.assertions.append(f"(<= {number} {self.universe['nat']})")
 
     def is_ordered(self, type_: Type) -> bool:
         return isinstance(type_, Sort) and type_.name in self.ordered
@@ -136,7 +144,13 @@ class Grounding:
     def _instances(self, expr: ir.Quantified, environment: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
         names = [variable.name for variable in expr.variables]
         types = [variable.type for variable in expr.variables]
-        for values in tuples(types, self.universe):
+        universe = self.universe
+        if NAT in types:
+            if expr.kind == "count":
+                raise Unsupported("`count` over all numbers")
+            known = (int(term) for term in environment.values() if isinstance(term, str) and term.isdigit())
+            universe = {**universe, "nat": len(instances_of_numbers(expr, max([universe.get("nat", 0), *known])))}
+        for values in tuples(types, universe):
             terms = (self.element(value, type_) for value, type_ in zip(values, types, strict=True))
             yield {**environment, **dict(zip(names, terms, strict=True))}
 
@@ -158,6 +172,8 @@ class Grounding:
             case ir.Arithmetic():
                 left = _text(self.term(expr.left, state, environment))
                 right = _text(self.term(expr.right, state, environment))
+                if expr.operator == "+" and left.isdigit() and right.isdigit():
+                    return str(int(left) + int(right))
                 if expr.operator in ("+", "-"):
                     return f"({expr.operator} {left} {right})"
                 larger, smaller = (left, right) if expr.operator == "max" else (right, left)
@@ -183,6 +199,11 @@ class Grounding:
         cases = [(condition, cell) for condition, cell in cases if condition != "false"]
         if expr.type == BOOL:
             return any_of(all_of((condition, _text(cell))) for condition, cell in cases)
+        if any(argument.type == NAT for argument in expr.arguments):
+            beyond: Term = "0" if expr.type == NAT or self.is_ordered(expr.type) else {0: "true"}
+            outside = negated(any_of(condition for condition, _ in cases))
+            if outside != "false":
+                cases = [*cases, (outside, beyond)]
         result = cases[-1][1]
         if all(isinstance(cell, str) for _, cell in cases):
             for condition, cell in reversed(cases[:-1]):
@@ -200,10 +221,10 @@ class Grounding:
         term = self.term(expr, state, environment)
         if not isinstance(term, str):
             return {value: when for value, when in term.items() if when != "false"}
-        if not self.is_ordered(expr.type):
+        if not self.is_ordered(expr.type) and expr.type != NAT:
             raise Unsupported(f"a relation over `{expr.type}` has no finite table")
         if term.isdigit():
-            return {int(term): "true"}
+            return {int(term): "true"} if int(term) in elements(expr.type, self.universe) else {}
         return {value: f"(= {term} {value})" for value in elements(expr.type, self.universe)}
 
     # --- inductive relations -------------------------------------------------------------------

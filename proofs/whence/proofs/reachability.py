@@ -14,11 +14,12 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT
-from whence.proofs.finite_models import confirmed, describe_size
-from whence.proofs.formula import free_locals, negation
+from whence.proofs.finite_models import confirmed, describe_size, full_universe
+from whence.proofs.formula import conj, disj, equal, forall, free_locals, local, negation
 from whence.proofs.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
+from whence.proofs.machine_obligations import signature_of
 from whence.proofs.solver import Answer, Search, SolverPool, Stage
-from whence.proofs.structure import CrossCheckError, Structure, evaluate, tuples
+from whence.proofs.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
 from whence.proofs.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
 
 
@@ -161,6 +162,7 @@ class _Unrolling:
     ) -> None:
         for update in action.updates:
             cells = changes.setdefault(update.symbol, {})
+            self._stays_in_window(update, environment, before, choice)
             for values in tuples([binder.type for binder in update.binders], self.grounding.universe):
                 inner = {
                     **environment,
@@ -172,6 +174,19 @@ class _Unrolling:
                 terms = [self.grounding.term(argument, before, inner) for argument in update.arguments]
                 key = tuple(int(term) if isinstance(term, str) else next(iter(term)) for term in terms)
                 cells.setdefault(key, []).append((choice, self.grounding.term(update.value, before, inner)))
+
+    def _stays_in_window(
+        self, update: ir.Update, environment: Mapping[str, Term], before: Mapping[str, Cells], choice: str
+    ) -> None:
+        """Of an update over numbers, that it changes nothing beyond the window: other runs are not looked for."""
+        numbers = [binder for binder in update.binders if binder.type == NAT]
+        if not numbers:
+            return
+        window = ir.Literal_(NAT, self.grounding.universe["nat"])
+        inside = conj(ir.Comparison(BOOL, "<", local(binder), window) for binder in numbers)
+        nothing = ir.Literal_(update.value.type, beyond_window(update.value.type))
+        kept = forall(update.binders, disj((inside, equal(update.value, nothing))))
+        self.grounding.assertions.append(any_of((negated(choice), self.grounding.formula(kept, before, environment))))
 
     def _next(
         self,
@@ -199,6 +214,7 @@ class _Unrolling:
                 return after
             self.grounding.constants[name] = "Int"
             self.grounding.assertions.append(f"(= {quoted(name)} {after})")
+            self.grounding.keep_in_window(quoted(name))
             return quoted(name)
         return {value: self.grounding.named(f"{name}={value}", when) for value, when in after.items()}
 
@@ -254,7 +270,8 @@ def search(
 def _search_in(
     pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
 ) -> Searched:
-    unrolling = _Unrolling(machine, Grounding(scope.universe), symbols(machine), actions(machine))
+    universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
+    unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
     unrolling.start()
     grounding = unrolling.grounding
     stages: list[Stage] = []

@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT, Sort, Type
 from whence.proofs.formula import Unsupported, outer_foralls, refuse_domains
+from whence.proofs.number_window import instances_of_numbers
 
 Value: TypeAlias = int | bool
 Table: TypeAlias = Mapping[tuple[int, ...], Value]
@@ -27,7 +28,7 @@ class CrossCheckError(AssertionError):
 class Structure:
     """A finite universe (elements of a sort are 0 .. size - 1) and a table for every symbol.
 
-    The elements of an ordered sort are ordered as numbers.
+    The elements of an ordered sort are ordered as numbers. Where symbols are over numbers: see NOTE(numbers).
     """
 
     universe: Mapping[str, int]
@@ -36,11 +37,19 @@ class Structure:
     def with_tables(self, tables: Mapping[str, Table]) -> Structure:
         return Structure(self.universe, {**self.tables, **tables})
 
+    def highest_number(self, environment: Mapping[str, Value]) -> int:
+        """At least every number that a table has as a value or the environment has, and the window."""
+        values = (value for table in self.tables.values() for value in table.values())
+        return max([self.universe.get("nat", 0), 0, *map(int, values), *map(int, environment.values())])
+
 
 def elements(type_: Type, universe: Mapping[str, int]) -> range:
-    """The elements of a sort. Raises: Unsupported for a type that is not a sort of the universe."""
-    if isinstance(type_, Sort) and type_.name in universe:
-        return range(universe[type_.name])
+    """The elements of a sort, or the numbers of the window.
+
+    Raises: Unsupported for a type that is not a sort of the universe.
+    """
+    if (isinstance(type_, Sort) or type_ == NAT) and str(type_) in universe:
+        return range(universe[str(type_)])
     raise Unsupported(f"no finite universe for `{type_}`")
 
 
@@ -56,6 +65,11 @@ def zero_of(type_: Type) -> Value:
     if type_ == NAT:
         return 0
     raise Unsupported(f"`{type_}` has no zero")
+
+
+def beyond_window(type_: Type) -> Value:
+    """The value of a symbol at numbers beyond the window: see NOTE(numbers)."""
+    return False if type_ == BOOL else 0
 
 
 def constant_table(symbol: ir.Symbol, universe: Mapping[str, int], value: Value) -> Table:
@@ -77,7 +91,10 @@ def evaluate(expr: ir.Expr, structure: Structure, environment: Mapping[str, Valu
             return environment[expr.name]
         case ir.Apply():
             key = tuple(int(evaluate(argument, structure, environment)) for argument in expr.arguments)
-            return structure.tables[expr.symbol][key]
+            table = structure.tables[expr.symbol]
+            if any(argument.type == NAT for argument in expr.arguments):
+                return table.get(key, beyond_window(expr.type))
+            return table[key]
         case ir.Not():
             return not evaluate(expr.operand, structure, environment)
         case ir.Connective():
@@ -141,9 +158,14 @@ def _connective(expr: ir.Connective, structure: Structure, environment: Mapping[
 def _quantified(expr: ir.Quantified, structure: Structure, environment: Mapping[str, Value]) -> Value:
     refuse_domains(expr)
     names = [variable.name for variable in expr.variables]
+    universe = structure.universe
+    if any(variable.type == NAT for variable in expr.variables):
+        if expr.kind == "count":
+            raise Unsupported("`count` over all numbers")
+        universe = {**universe, "nat": len(instances_of_numbers(expr, structure.highest_number(environment)))}
     instances = (
         bool(evaluate(expr.body, structure, {**environment, **dict(zip(names, values, strict=True))}))
-        for values in tuples([variable.type for variable in expr.variables], structure.universe)
+        for values in tuples([variable.type for variable in expr.variables], universe)
     )
     match expr.kind:
         case "forall":
@@ -159,7 +181,11 @@ def _quantified(expr: ir.Quantified, structure: Structure, environment: Mapping[
 def violations(formula: ir.NamedFormula, structure: Structure) -> Iterator[dict[str, int]]:
     """The instances of the leading universal variables for which a closed formula is false."""
     variables, body = outer_foralls(formula.body)
-    for values in tuples([variable.type for variable in variables], structure.universe):
+    universe = structure.universe
+    if any(variable.type == NAT for variable in variables):
+        assert isinstance(formula.body, ir.Quantified)
+        universe = {**universe, "nat": len(instances_of_numbers(formula.body, structure.highest_number({})))}
+    for values in tuples([variable.type for variable in variables], universe):
         environment = {variable.name: value for variable, value in zip(variables, values, strict=True)}
         if not evaluate(body, structure, environment):
             yield environment

@@ -30,7 +30,17 @@ from whence.proofs.formula import (
     symbols_of,
     with_applications,
 )
-from whence.proofs.structure import Structure, Table, Value, constant_table, evaluate, tuples, zero_of
+from whence.proofs.number_window import instances_of_numbers
+from whence.proofs.structure import (
+    Structure,
+    Table,
+    Value,
+    beyond_window,
+    constant_table,
+    evaluate,
+    tuples,
+    zero_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +220,55 @@ def step(action: Action, arguments: Sequence[int], structure: Structure) -> Stru
     tables: dict[str, Table] = {}
     for update in action.updates:
         table = dict(structure.tables[update.symbol])
-        for values in tuples([binder.type for binder in update.binders], structure.universe):
+        universe = _touched(update, structure, environment)
+        for values in tuples([binder.type for binder in update.binders], universe):
             names = [binder.name for binder in update.binders]
             inner = {**environment, **dict(zip(names, values, strict=True))}
             key = tuple(int(evaluate(argument, structure, inner)) for argument in update.arguments)
             table[key] = evaluate(update.value, structure, inner)
-        tables[update.symbol] = table
-    return structure.with_tables(tables)
+        tables[update.symbol] = _settled(update, table, universe)
+    return _grown(structure, action.updates, tables)
+
+
+def _touched(update: ir.Update, structure: Structure, environment: Mapping[str, Value]) -> Mapping[str, int]:
+    """The universe over which an update is computed: all the numbers that stand for all. See NOTE(numbers)."""
+    numbers = [binder for binder in update.binders if binder.type == NAT]
+    if not numbers:
+        return structure.universe
+    bounds = tuple(ir.Bound(binder.type, binder.name) for binder in numbers)
+    value = update.value if update.value.type == BOOL else equal(update.value, ir.Literal_(NAT, 0))
+    every = ir.Quantified(BOOL, "forall", bounds, value)
+    return {**structure.universe, "nat": len(instances_of_numbers(every, structure.highest_number(environment)))}
+
+
+def _settled(update: ir.Update, table: Mapping[tuple[int, ...], Value], universe: Mapping[str, int]) -> Table:
+    """The table without what is zero beyond the window. Raises: Unsupported for infinitely many changes."""
+    over_numbers = _number_positions(update)
+    binders = {binder.name for binder in update.binders if binder.type == NAT}
+    bound = [at for at in over_numbers if _is_one_of(update.arguments[at], binders)]
+    nothing = beyond_window(update.value.type)
+    for key, value in table.items():
+        if value != nothing and any(key[at] == universe["nat"] - 1 for at in bound):
+            raise Unsupported(f"`{update.symbol}` is changed at infinitely many numbers")
+    return {key: value for key, value in table.items() if value != nothing or not over_numbers}
+
+
+def _number_positions(update: ir.Update) -> list[int]:
+    return [at for at, argument in enumerate(update.arguments) if argument.type == NAT]
+
+
+def _is_one_of(argument: ir.Expr, names: Collection[str]) -> bool:
+    return isinstance(argument, ir.Local) and argument.name in names
+
+
+def _grown(structure: Structure, updates: Sequence[ir.Update], tables: Mapping[str, Table]) -> Structure:
+    """The structure with new tables, and a window that has every number at which they are not zero."""
+    positions = {update.symbol: _number_positions(update) for update in updates}
+    numbers = [key[at] + 1 for symbol, table in tables.items() for key in table for at in positions[symbol]]
+    changed = structure.with_tables(tables)
+    if max(numbers, default=0) <= structure.universe.get("nat", 0):
+        return changed
+    return Structure({**structure.universe, "nat": max(numbers)}, changed.tables)
 
 
 def initial(machine: ir.Machine, universe: Mapping[str, int], given: Mapping[str, Table]) -> Structure:
