@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from whence.proofs.finite_models import Model, find_model, negated_obligation
@@ -19,18 +20,25 @@ from whence.proofs.smt import smt_text
 from whence.proofs.solver import Answer, Check, SolverName, SolverPool
 from whence.spec.verdict import Level
 
-QUICK_MS = 1_500
+QUICK_MS = 500
 """What the first solver gets before finite countermodels are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to prove. The same options give the same solver input."""
+    """How to prove. The same options give the same solver input.
+
+    Attributes:
+        cache: the directory of answers to use and to add to; without one, everything is solved.
+        cores: whether it is also found out which hypotheses each proof uses.
+    """
 
     timeout_ms: int = 10_000
     seed: int = 0
     solvers: tuple[SolverName, ...] = ("z3", "cvc5")
     workers: int = 2
+    cache: Path | None = None
+    cores: bool = False
 
     def __post_init__(self) -> None:
         if not self.solvers or len(set(self.solvers)) != len(self.solvers):
@@ -43,12 +51,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a statement is: `done` of `total` obligations or searches."""
+    """How far a statement is: `done` of `total` obligations; `current` is the one that is being solved, if any is."""
 
     subject: str
     statement: str
     done: int
     total: int
+    current: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,7 @@ def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str,
             "version": version(packages[solver]),
             "unsat": sum(answer.status == "unsat" for answer in answers),
             "other": sum(answer.status != "unsat" for answer in answers),
+            "cached": sum(answer.cached for answer in answers),
         }
     return {
         "obligations": len(discharges),
@@ -130,8 +140,8 @@ def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str,
     }
 
 
-Note = Callable[[int, int], None]
-"""Called with how many obligations are done, of how many."""
+Note = Callable[[int, int, str], None]
+"""Called with how many obligations are done, of how many, and the name of one that is being solved."""
 
 
 def discharge_all(
@@ -143,45 +153,73 @@ def discharge_all(
     look_for_models: bool = True,
 ) -> tuple[Discharge, ...]:
     """What came of every obligation, in order."""
-    texts: dict[int, str] = {}
-    unsupported: dict[int, str] = {}
-    for number, obligation in enumerate(obligations):
-        if obligation.by_frame:
-            continue
-        try:
-            texts[number] = smt_text(obligation)
-        except Unsupported as reason:
-            unsupported[number] = str(reason)
-    answers: dict[int, dict[str, Answer]] = {number: {} for number in texts}
-
-    def ask(asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
-        requests = [Check(solver, texts[number], timeout_ms, options.seed) for number, solver in asked]
-        for position, answer in pool.answers(requests):
-            number, solver = asked[position]
-            answers[number][solver] = answer
-
+    work = _Work(pool, obligations, options, note)
     first, *others = options.solvers
     quick = min(QUICK_MS, options.timeout_ms)
-    ask([(number, first) for number in texts], quick)
-    proved = [number for number in texts if answers[number][first].status == "unsat"]
-    if note is not None:
-        note(len(proved), len(texts))
-    ask([(number, other) for number in proved for other in others], options.timeout_ms)
+    work.ask([(number, first) for number in work.texts], quick)
+    proved = [number for number in work.texts if work.answers[number][first].status == "unsat"]
+    work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
     models: dict[int, Model] = {}
-    left = [number for number in texts if number not in set(proved)]
+    left = [number for number in work.texts if number not in set(proved)]
     if look_for_models:
         for number in left:
+            work.tell(number)
             model = countermodel(pool, obligations[number], options)
             if model is not None:
                 models[number] = model
     solvers = options.solvers if quick < options.timeout_ms else tuple(others)
-    ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
-    if note is not None:
-        note(len(texts), len(texts))
+    work.ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
+    work.tell(None)
     return tuple(
-        Discharge(obligation, answers.get(number, {}), models.get(number), unsupported.get(number, ""))
+        Discharge(obligation, work.answers.get(number, {}), models.get(number), work.unsupported.get(number, ""))
         for number, obligation in enumerate(obligations)
     )
+
+
+class _Work:
+    """The obligations that a solver is asked about, by position, with their texts and the answers so far."""
+
+    def __init__(
+        self, pool: SolverPool, obligations: Sequence[Obligation], options: Options, note: Note | None
+    ) -> None:
+        self._pool = pool
+        self._obligations = obligations
+        self._options = options
+        self._note = note
+        self._done: set[int] = set()
+        self.texts: dict[int, str] = {}
+        self.unsupported: dict[int, str] = {}
+        for number, obligation in enumerate(obligations):
+            if not obligation.by_frame:
+                try:
+                    self.texts[number] = smt_text(obligation)
+                except Unsupported as reason:
+                    self.unsupported[number] = str(reason)
+        self.answers: dict[int, dict[str, Answer]] = {number: {} for number in self.texts}
+
+    def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
+        """Asks the solvers about these, and tells about each that is done."""
+        requests = [Check(solver, self.texts[number], timeout_ms, self._options.seed) for number, solver in asked]
+        waiting = dict.fromkeys(range(len(requests)))
+        if asked:
+            self.tell(asked[0][0])
+        for position, answer in self._pool.answers(requests):
+            number, solver = asked[position]
+            self.answers[number][solver] = answer
+            if len(self.answers[number]) == len(self._options.solvers):
+                self._done.add(number)
+            del waiting[position]
+            if waiting:
+                self.tell(asked[next(iter(waiting))][0])
+
+    def tell(self, number: int | None) -> None:
+        """Tells how far it is, and which obligation is being solved; None: all are done."""
+        if self._note is None:
+            return
+        if number is None:
+            self._note(len(self.texts), len(self.texts), "")
+        else:
+            self._note(len(self._done), len(self.texts), self._obligations[number].name)
 
 
 def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from whence.dsl import ir
 from whence.proofs.countermodel import Counterexample
-from whence.proofs.discharge import QUICK_MS, Discharge, Note, Options, countermodel, discharge_all
+from whence.proofs.discharge import Discharge, Note, Options, discharge_all
 from whence.proofs.machine_counterexample import induction_counterexample
 from whence.proofs.machine_obligations import Conjunct, Preservation, conjuncts, consequence, preservations
 from whence.proofs.solver import SolverPool
@@ -50,7 +50,7 @@ def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note:
     Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
     """
     candidates = conjuncts(machine)
-    implied = _consequences(pool, machine, candidates, options)
+    implied = _consequences(pool, machine, candidates, options, note)
     members = tuple(conjunct for conjunct in candidates if conjunct.name not in implied)
     fallen: dict[str, Fall] = {}
     while True:
@@ -72,21 +72,13 @@ def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note:
 
 
 def _consequences(
-    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Conjunct], options: Options
+    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Conjunct], options: Options, note: Note | None
 ) -> dict[str, Discharge]:
     """The properties that follow from the history's facts and the invariants: they need no step of their own."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
-    brief = Options(min(QUICK_MS, options.timeout_ms), options.seed, options.solvers, options.workers)
-    implied: dict[str, Discharge] = {}
-    for conjunct in candidates:
-        if conjunct.origin != "property":
-            continue
-        obligation = consequence(machine, conjunct, base)
-        if countermodel(pool, obligation, options) is None:
-            (found,) = discharge_all(pool, (obligation,), brief, look_for_models=False)
-            if found.proved:
-                implied[conjunct.name] = found
-    return implied
+    properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
+    done = discharge_all(pool, [consequence(machine, conjunct, base) for conjunct in properties], options, note)
+    return {conjunct.name: found for conjunct, found in zip(properties, done, strict=True) if found.proved}
 
 
 def _fall(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from whence.dsl import ir
+from whence.proofs.answer_cache import AnswerCache
 from whence.proofs.discharge import Note, Options, Progress
 from whence.proofs.finding import Finding, Proof, unknown
 from whence.proofs.formula import Unsupported
@@ -60,21 +61,37 @@ def proofs(
 ) -> Iterator[Proof]:
     """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
     options = options or Options()
+    with solver_pool(options) as pool:
+        yield from proofs_by(pool, specification, names, options, progress)
+
+
+def solver_pool(options: Options) -> SolverPool:
+    """Solver processes as the options say, with the cache that they name."""
+    return SolverPool(options.workers, AnswerCache(options.cache) if options.cache is not None else None)
+
+
+def proofs_by(
+    pool: SolverPool,
+    specification: ir.Specification,
+    names: Sequence[str],
+    options: Options,
+    progress: Report | None = None,
+) -> Iterator[Proof]:
+    """As `proofs`, by solver processes that there are already."""
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
-    with SolverPool(options.workers) as pool:
-        for theorem in specification.theorems:
-            if not names or theorem.name in names:
-                note = _note(progress, theorem.theory.name, theorem.name)
-                yield prove_theorem(pool, theorem, options, note)
-        for machine in specification.machines:
-            wanted = _wanted(machine, names)
-            if wanted:
-                stated = stating(machine, expected_names(machine.expects))
-                yield from _machine_proofs(pool, stated, wanted, options, progress)
-        for mutant in machines:
-            if not names or mutant.name in names:
-                yield from _mutant_proofs(pool, mutant, options, progress)
+    for theorem in specification.theorems:
+        if not names or theorem.name in names:
+            note = _note(progress, theorem.theory.name, theorem.name)
+            yield prove_theorem(pool, theorem, options, note)
+    for machine in specification.machines:
+        wanted = _wanted(machine, names)
+        if wanted:
+            stated = stating(machine, expected_names(machine.expects))
+            yield from _machine_proofs(pool, stated, wanted, options, progress)
+    for mutant in machines:
+        if not names or mutant.name in names:
+            yield from _mutant_proofs(pool, mutant, options, progress)
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
@@ -103,7 +120,7 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
     if progress is None:
         return None
     report = progress
-    return lambda done, total: report(Progress(subject, statement, done, total))
+    return lambda done, total, current: report(Progress(subject, statement, done, total, current))
 
 
 def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.types import Sort
 from whence.proofs.countermodel import Counterexample
 from whence.proofs.discharge import (
-    QUICK_MS,
     Discharge,
     Note,
     Options,
@@ -37,6 +36,9 @@ from whence.spec.verdict import Level, Result, Verdict
 
 LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
 """Universes for refuting theorems: one more message than for obligations."""
+
+BRIEF_MS = 1_500
+"""What the first solver gets for a proof without an assumption."""
 
 FEW: tuple[Mapping[str, int], ...] = SIZES[:7]
 """Universes looked at before a proof without an assumption is tried."""
@@ -155,7 +157,7 @@ def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, op
             needs=(),
             expects=(),
         )
-        brief = Options(min(QUICK_MS, options.timeout_ms), options.seed, options.solvers[:1], options.workers)
+        brief = replace(options, timeout_ms=min(BRIEF_MS, options.timeout_ms), solvers=options.solvers[:1])
         discharges = discharge_all(pool, theorem_scheme(without).obligations, brief, look_for_models=False)
         if all(discharge.proved for discharge in discharges):
             return Need(assumption.name, False)
