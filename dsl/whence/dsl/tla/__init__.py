@@ -1,0 +1,1 @@
+"""Export to TLA+, in a form that TLC runs."""
