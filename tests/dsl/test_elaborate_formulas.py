@@ -26,6 +26,19 @@ machine q:
 """
 
 
+MULTICAST = """
+machine q:
+  delivery {delivery}
+  relation network_sent(m: message)
+  transition causal_send(m): pass
+  transition deliver(m, p): require {guard}
+  {more}
+  prove causal
+"""
+
+DELIVERIES: tuple[ir.Delivery, ...] = ("unicast", "multicast", "broadcast")
+
+
 def outcome(text: str) -> tuple[ir.Specification | None, tuple[Diagnostic, ...]]:
     tree, diagnostics = parse(text, "test.whence")
     assert tree is not None, diagnostics
@@ -106,26 +119,76 @@ def test_built_in_symbols_can_be_read_but_not_declared_or_updated(symbol: ir.Sym
     assert "W0502" in codes(send=update)
 
 
-FACTS = (
-    *machine_builtins.GHOST_FACTS,
-    *(
-        machine_builtins.property_formula(name)
-        for name in machine_builtins.MACHINE_PROPERTIES
-        if name != "at_most_once"
-    ),
-)
+def facts_of(delivery: ir.Delivery) -> list[ir.NamedFormula]:
+    properties = (name for name in machine_builtins.MACHINE_PROPERTIES if name != "at_most_once")
+    stated = [machine_builtins.property_formula(name, delivery) for name in properties]
+    return [*machine_builtins.built_in_axioms(delivery), *machine_builtins.ghost_facts(delivery), *stated]
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
-def test_built_in_formulas_are_what_their_text_means(fact: ir.NamedFormula) -> None:
+@pytest.mark.parametrize("delivery", DELIVERIES)
+def test_built_in_formulas_are_what_their_text_means(delivery: ir.Delivery) -> None:
     """Shown, parsed and typed again, with the types of the bound variables inferred, the formula is the same."""
-    checked = machine(f"invariant again: {show_expression(fact.body)}").invariants[0]
-    assert checked.body == fact.body
+    for fact in facts_of(delivery):
+        again = f"invariant again: {show_expression(fact.body)}"
+        if delivery == "unicast":
+            checked = machine(again).invariants[0]
+        else:
+            checked = multicast(again, delivery).invariants[0]
+        assert checked.body == fact.body, fact.name
+
+
+def multicast(more: str = "", delivery: ir.Delivery = "multicast", guard: str = "sent(m) and to(m, p)") -> ir.Machine:
+    text = MULTICAST.format(more=more, delivery=delivery, guard=guard)
+    specification, diagnostics = outcome(text)
+    assert specification is not None, diagnostics
+    return specification.machines[0]
+
+
+def test_a_message_of_a_multicast_machine_has_a_set_of_destinations() -> None:
+    machine = multicast("invariant i: forall m, p. delivered(m, p) implies to(m, p)")
+    assert machine.delivery == "multicast"
+    assert machine.transitions[1].parameters == (ir.Variable("m", MESSAGE), ir.Variable("p", PROCESS))
+    assert binder_types(machine.invariants[0].body) == {"m": "message", "p": "process"}
+    assert machine.axioms == ()
+
+
+def test_a_broadcast_goes_to_everyone_else() -> None:
+    (axiom,) = multicast(delivery="broadcast").axioms
+    assert show_expression(axiom.body) == "forall m, p. p != src(m) implies to(m, p)"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ("invariant i: forall m. dst(m) = src(m)", "W0419"),
+        ("relation dst(m: message)", "W0502"),
+        ("relation to(m: message, p: process)", "W0502"),
+        ("invariant i: forall m. delivered(m)", "W0302"),
+        ("invariant i: forall a, b. delivered_before(a, b)", "W0302"),
+        ("invariant i: forall m. m.dsts = m.dsts", "W0518"),
+        ("axiom i: forall m, p. to(m, p) implies sent(m)", "W0520"),
+        ("transition t(m, p):\n    to(m, p) := true", "W0502"),
+    ],
+)
+def test_what_a_multicast_machine_does_not_have(more: str, code: str) -> None:
+    text = MULTICAST.format(more=more, delivery="multicast", guard="sent(m)")
+    assert code in [diagnostic.code for diagnostic in outcome(text)[1]]
+
+
+def test_destinations_are_rigid_and_an_axiom_may_speak_of_them() -> None:
+    assert multicast("axiom own: forall m. to(m, src(m))").axioms[0].name == "own"
+
+
+def test_a_unicast_machine_may_use_the_words_of_multicast() -> None:
+    more = "relation to(p: process)\n  invariant i: forall p. to(p) implies to(p)"
+    assert "to" in [symbol.name for symbol in machine(more).symbols]
 
 
 def test_at_most_once_is_about_the_parameter_of_deliver() -> None:
     formula = machine_builtins.at_most_once(ir.Variable("packet", MESSAGE))
     assert show_expression(formula.body) == "not delivered(packet)"
+    at_one = machine_builtins.at_most_once(ir.Variable("m", MESSAGE), ir.Variable("p", PROCESS))
+    assert show_expression(at_one.body) == "not delivered(m, p)"
     with pytest.raises(ValueError, match="at_most_once"):
         machine_builtins.property_formula("at_most_once")
 

@@ -119,7 +119,7 @@ def test_built_in_updates_are_added(specify: Specify) -> None:
     assert by_name["causal_send"].guards[0].name == "not_sent"
     assert by_name["deliver"].changed == {"delivered_before", "past", "delivered"}
     assert by_name["swap"].changed == {"ready"}
-    assert complete(machine.transitions[2]).guards == ()
+    assert complete(machine.transitions[2], machine.delivery).guards == ()
 
 
 def test_rigid_symbols_are_parameters_and_the_rest_starts_at_zero(specify: Specify) -> None:

@@ -68,7 +68,7 @@ class Builder(BodyBuilder):
     def name_list(self, c: Children) -> NameList:
         return NameList(str(c[0]), c[1], span=extent(c))
 
-    assume = prove = needs = network = properties = name_list
+    assume = prove = needs = delivery = network = properties = name_list
 
     def stated(self, c: Children) -> Stated:
         """`axiom NAME: P`, `property NAME: P`, `invariant: P`."""
@@ -175,6 +175,7 @@ class Builder(BodyBuilder):
             invariants=block.stated("invariant"),
             prove=block.names("prove"),
             expects=pick(block.items, Expect),
+            delivery=block.names("delivery"),
             span=extent(c),
         )
 
@@ -191,6 +192,7 @@ class Builder(BodyBuilder):
         return syntax.Protocol(
             c[1],
             doc=block.doc,
+            delivery=block.names("delivery"),
             network=block.names("network"),
             messages=pick(block.items, syntax.MessageKind),
             records=pick(block.items, syntax.RecordDecl),

@@ -12,6 +12,7 @@ from typing import Literal, assert_never
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_binders import check_quantified
+from whence.dsl.check_delivery import report_dst
 from whence.dsl.check_names import apply_name, resolve_at, resolve_variable
 from whence.dsl.check_values import make_record, make_set, make_window, make_zero
 from whence.dsl.diagnostics import did_you_mean
@@ -103,12 +104,13 @@ class ExpressionChecker:
         place = self.vocabulary.place
         match expr:
             case syntax.FieldAccess(name=name) if name.text in ATTRIBUTES:
-                self.reporter.error(
-                    "W0518",
-                    expr.span,
-                    f"a {place} has no `.{name.text}`",
-                    "`src` and `dst` are functions here: write `src(m)`, `dst(m)`",
+                multicast = self.vocabulary.delivery != "unicast"
+                instead = (
+                    "`src` is a function and `to` a relation here: write `src(m)`, `to(m, p)`"
+                    if multicast
+                    else "`src` and `dst` are functions here: write `src(m)`, `dst(m)`"
                 )
+                self.reporter.error("W0518", expr.span, f"a {place} has no `.{name.text}`", instead)
                 return False
             case syntax.At():
                 self.reporter.error(
@@ -154,6 +156,9 @@ class ExpressionChecker:
             return None
         if isinstance(target.type, Record):
             return ir.FieldOf(result, target, label, span=expr.span)
+        if label == "dst" and self.vocabulary.delivery != "unicast":
+            report_dst(".dst", self.vocabulary.delivery, expr.name.span, "the destinations are `.dsts`", self.reporter)
+            return None
         match label:
             case "src" | "dst" | "dsts":
                 return ir.Attribute(result, target, label, span=expr.span)

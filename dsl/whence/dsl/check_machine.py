@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whence.dsl import ir, syntax
+from whence.dsl.check_delivery import check_delivery
 from whence.dsl.check_expectations import check_expectations
 from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_symbols import SymbolTable, check_formulas
 from whence.dsl.check_transition import check_transition
 from whence.dsl.diagnostics import did_you_mean
-from whence.dsl.machine_builtins import MACHINE_PROPERTIES, OF_NETWORK_SENDS, SYMBOLS
+from whence.dsl.machine_builtins import (
+    HISTORY_TRANSITIONS,
+    MACHINE_PROPERTIES,
+    OF_NETWORK_SENDS,
+    built_in_axioms,
+    built_in_symbols,
+    history_parameters,
+    rigid_symbols,
+)
 from whence.dsl.names import Vocabulary, declare
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
@@ -18,14 +27,15 @@ from whence.dsl.traversal import nodes
 from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
 
 _SORTS: dict[str, Type | None] = {"process": PROCESS, "message": MESSAGE}
-_BUILT_IN = frozenset(symbol.name for symbol in SYMBOLS)
-_REQUIRED = ("causal_send", "deliver")
 
 
 def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | None:
     """The typed machine; None if anything in it is erroneous."""
     before = reporter.errors
-    table = SymbolTable({**_SORTS, "nat": NAT}, {**_SORTS, "nat": NAT}, reporter, "in a machine", _BUILT_IN)
+    delivery = check_delivery(machine.delivery, reporter)
+    built_in = {symbol.name: symbol for symbol in built_in_symbols(delivery)}
+    types: dict[str, Type | None] = {**_SORTS, "nat": NAT}
+    table = SymbolTable(types, types, reporter, "in a machine", frozenset({*built_in, "dst"}))
     for relation in machine.relations:
         table.add(relation)
     for function in machine.functions:
@@ -33,12 +43,13 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     vocabulary = Vocabulary(
         "machine",
         {**_SORTS, "nat": NAT, "bool": BOOL},
-        {**{symbol.name: symbol for symbol in SYMBOLS}, **table.known},
+        {**built_in, **table.known},
+        delivery=delivery,
     )
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     axioms = check_formulas(machine.axioms, "axiom", checker, {})
     transitions = _transitions(machine, checker)
-    _check_axioms_are_rigid(axioms, transitions, reporter)
+    _check_axioms_are_rigid(axioms, transitions, frozenset(built_in) - rigid_symbols(delivery), reporter)
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
     for formula in machine.invariants:
         if formula.name.text in MACHINE_PROPERTIES:
@@ -67,11 +78,12 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     return ir.Machine(
         machine.name.text,
         table.symbols,
-        axioms,
+        (*built_in_axioms(delivery), *axioms),
         transitions,
         invariants,
         prove,
         expects,
+        delivery=delivery,
         doc=machine.doc,
         span=machine.span,
     )
@@ -85,12 +97,14 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
         typed = check_transition(transition, checker)
         if typed is not None:
             found.append(typed)
-    for required in _REQUIRED:
+    for required in HISTORY_TRANSITIONS:
         if required not in names:
+            parameters = history_parameters(required, checker.vocabulary.delivery)
+            header = f"transition {required}({', '.join(parameter.name for parameter in parameters)}):"
             checker.reporter.error(
                 "W0506",
                 machine.name.span,
-                f"machine `{machine.name.text}` has no `transition {required}(m):`",
+                f"machine `{machine.name.text}` has no `{header}`",
                 "the history of sends and deliveries, and so happens-before, grows there",
                 *did_you_mean(required, names),
             )
@@ -98,11 +112,13 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
 
 
 def _check_axioms_are_rigid(
-    axioms: Sequence[ir.NamedFormula], transitions: Sequence[ir.Transition], reporter: Reporter
+    axioms: Sequence[ir.NamedFormula],
+    transitions: Sequence[ir.Transition],
+    kept: frozenset[str],
+    reporter: Reporter,
 ) -> None:
     """An axiom holds in every state: it may speak only about what never changes."""
-    changed = {symbol.name for symbol in SYMBOLS} - {"src", "dst"}
-    changed |= {update.symbol for transition in transitions for update in transition.updates}
+    changed = kept | {update.symbol for transition in transitions for update in transition.updates}
     for axiom in axioms:
         spoken = {node.symbol for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
         for symbol in sorted(spoken & changed):

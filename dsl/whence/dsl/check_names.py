@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whence.dsl import ir, syntax
+from whence.dsl.check_delivery import report_dst
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.names import BUILT_IN_FUNCTIONS
 from whence.dsl.types import MESSAGE, NAT, PROCESS, Record
@@ -123,6 +124,8 @@ def _report_unknown_function(checker: ExpressionChecker, expr: syntax.Apply) -> 
         report("W0307", span, f"record `{name}` is constructed by its fields", f"write `{name}(FIELD: VALUE, ...)`")
     elif name in words.state or name in checker.locals:
         report("W0205", span, f"`{name}` is not a function", f"a map at a key is `{name}[...]`")
+    elif name == "dst" and words.place == "machine":
+        report_dst("dst", words.delivery, span, "that m goes to p is `to(m, p)`", checker.reporter)
     elif name in ("src", "dst", "dsts"):
         report("W0205", span, f"there is no function `{name}` here", f"in a protocol, write `m.{name}`")
     elif name == "some":

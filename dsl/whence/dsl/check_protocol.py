@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whence.dsl import ir, syntax
+from whence.dsl.check_delivery import check_delivery
 from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_statements import BodyChecker, Signature
 from whence.dsl.check_types import resolve_parameter, resolve_records, resolve_type
@@ -26,12 +27,13 @@ _OF_NETWORK_SENDS = ("csps", "sps")
 def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol | None:
     """The typed protocol; None if anything in it is erroneous."""
     before = reporter.errors
+    delivery = check_delivery(protocol.delivery, reporter)
     network = _network(protocol.network, protocol.name.span, reporter)
     types = resolve_records(protocol.records, reporter)
     packets, carried = _packets(protocol.messages, types, reporter)
     procedures = _procedures(protocol.procedures, types, reporter)
     state_types, state = _state(protocol, types, reporter)
-    vocabulary = Vocabulary("handler", types, {}, state_types, procedures=frozenset(procedures))
+    vocabulary = Vocabulary("handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery)
     handlers = [
         _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
     ]
@@ -57,6 +59,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
         properties,
         eventually,
         fairness,
+        delivery=delivery,
         doc=protocol.doc,
         span=protocol.span,
     )

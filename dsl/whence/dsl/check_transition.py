@@ -10,14 +10,11 @@ from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_types import resolve_type
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.inference import infer_types
-from whence.dsl.machine_builtins import SYMBOLS
+from whence.dsl.machine_builtins import HISTORY_TRANSITIONS, built_in_symbols, history_parameters
 from whence.dsl.names import UNKNOWN, Vocabulary, a, declare
 from whence.dsl.show import show_expression
 from whence.dsl.syntax import Span
-from whence.dsl.types import BOOL, MESSAGE, Nat, Sort, Type
-
-_BUILT_IN = frozenset(symbol.name for symbol in SYMBOLS)
-_OF_ONE_MESSAGE = ("causal_send", "deliver")
+from whence.dsl.types import BOOL, Nat, Sort, Type
 
 
 def check_transition(transition: syntax.Transition, checker: ExpressionChecker) -> ir.Transition | None:
@@ -69,13 +66,16 @@ def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: Expre
 def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> list[tuple[syntax.Name, Type | None]]:
     """The parameters with their types: written, given by the transition's name, or inferred from the body."""
     name, report = transition.name.text, checker.reporter.error
-    if name in _OF_ONE_MESSAGE and len(transition.parameters) != 1:
+    given = _given(transition, checker)
+    if given is not None and len(transition.parameters) != len(given):
+        what = "exactly one parameter, the message"
         report(
             "W0507",
             transition.name.span,
-            f"`{name}` has exactly one parameter, the message",
-            f"write `transition {name}(m):`",
+            f"`{name}` has {what if len(given) == 1 else 'two parameters, the message and the process'}",
+            f"write `transition {name}({', '.join(parameter.name for parameter in given)}):`",
         )
+    types = _given_types(transition, given)
     names: dict[str, Span] = {}
     for parameter in transition.parameters:
         declare(parameter.name, "parameter", names, checker.reporter)
@@ -92,8 +92,8 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
                     f"a parameter of a transition is a process, a message or a number, not {a(type_)}",
                 )
                 type_ = None
-        elif name in _OF_ONE_MESSAGE:
-            type_ = MESSAGE
+        elif given is not None:
+            type_ = types.get(parameter.name.text)
         elif type_ is None:
             report(
                 "W0303",
@@ -101,11 +101,24 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
                 f"the type of `{parameter.name.text}` cannot be found out from its use",
                 f"write `{parameter.name.text}: TYPE`",
             )
-        if name in _OF_ONE_MESSAGE and len(transition.parameters) == 1 and type_ not in (None, MESSAGE):
-            report("W0507", parameter.span, f"the parameter of `{name}` is a message, not {a(type_)}")
-            type_ = MESSAGE
+        expected = types.get(parameter.name.text)
+        if expected is not None and type_ is not None and type_ != expected:
+            report("W0507", parameter.span, f"this parameter of `{name}` is {a(expected)}, not {a(type_)}")
         found.append((parameter.name, type_))
     return found
+
+
+def _given(transition: syntax.Transition, checker: ExpressionChecker) -> tuple[ir.Variable, ...] | None:
+    """The parameters that a transition of this name has to have; None where it is free."""
+    if transition.name.text not in HISTORY_TRANSITIONS:
+        return None
+    return history_parameters(transition.name.text, checker.vocabulary.delivery)
+
+
+def _given_types(transition: syntax.Transition, given: tuple[ir.Variable, ...] | None) -> dict[str, Type]:
+    """Their types, by the names that the transition gives them."""
+    pairs = zip(transition.parameters, given or (), strict=False)
+    return {parameter.name.text: variable.type for parameter, variable in pairs}
 
 
 def _infer(transition: syntax.Transition, vocabulary: Vocabulary) -> dict[str, Type | None]:
@@ -121,8 +134,8 @@ def _infer(transition: syntax.Transition, vocabulary: Vocabulary) -> dict[str, T
             case _:
                 pass
     names = [parameter.name.text for parameter in transition.parameters if parameter.type is None]
-    if transition.name.text in _OF_ONE_MESSAGE:
-        return dict.fromkeys(names, MESSAGE)
+    if transition.name.text in HISTORY_TRANSITIONS:
+        return {}
     return infer_types(names, formulas, vocabulary, {}) if names else {}
 
 
@@ -140,7 +153,8 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
         return None
     name = place.function.text
     symbol = checker.vocabulary.symbols.get(name)
-    if name in _BUILT_IN:
+    built_in = {known.name for known in built_in_symbols(checker.vocabulary.delivery)}
+    if name in built_in:
         inner.infer(statement.value, UNKNOWN)
         report(
             "W0502",
@@ -151,7 +165,7 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
         return None
     if name not in checker.vocabulary.symbols:
         inner.infer(statement.value, UNKNOWN)
-        declared = set(checker.vocabulary.symbols) - _BUILT_IN
+        declared = set(checker.vocabulary.symbols) - built_in
         report(
             "W0503", place.function.span, f"there is no relation or function `{name}`", *did_you_mean(name, declared)
         )

@@ -296,6 +296,9 @@ Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return
 
 # --- declarations ------------------------------------------------------------------------------
 
+Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
+"""To whom a message goes: one process; a set of processes; every process other than its sender (and perhaps it)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -417,6 +420,7 @@ class Machine(Declaration):
     invariants: tuple[NamedFormula, ...]
     prove: tuple[str, ...]
     expects: tuple[Expectation, ...]
+    delivery: Delivery = field(default="unicast", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,6 +483,7 @@ class Protocol(Declaration):
     properties: tuple[str, ...]
     eventually: tuple[str, ...]
     fairness: tuple[str, ...]
+    delivery: Delivery = field(default="unicast", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -52,7 +52,7 @@ class Vocabulary:
     """The names of a declaration, as its expressions see them.
 
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
-    `ordered` names the sorts with an order.
+    `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
     """
 
     place: Place
@@ -61,10 +61,11 @@ class Vocabulary:
     state: Mapping[str, Type | None] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
     procedures: frozenset[str] = frozenset()
+    delivery: ir.Delivery = "unicast"
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""
-        return Vocabulary(place, self.types, self.symbols, self.state, self.ordered, self.procedures)
+        return replace(self, place=place)
 
     @property
     def records(self) -> dict[str, Record]:

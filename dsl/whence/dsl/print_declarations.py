@@ -178,10 +178,17 @@ class _Printer:
                 items = [*_listed("assume", t.assume), *_listed("prove", t.prove), *induction]
                 return [*items, *_listed("needs", t.needs), *t.expects]
             case syntax.Machine() as m:
-                items = [*m.relations, *m.functions, *_stated("axiom", m.axioms), *m.transitions]
+                items = [
+                    *_listed("delivery", m.delivery),
+                    *m.relations,
+                    *m.functions,
+                    *_stated("axiom", m.axioms),
+                    *m.transitions,
+                ]
                 return [*items, *_stated("invariant", m.invariants), *_listed("prove", m.prove), *m.expects]
             case syntax.Protocol() as p:
-                items = [*_listed("network", p.network), *p.messages, *p.records, *p.state, *p.handlers]
+                items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.messages, *p.records]
+                items += [*p.state, *p.handlers]
                 items += [*p.procedures, *_stated("invariant", p.invariants), *_listed("property", p.properties)]
                 eventually = _listed("eventually", p.eventually)
                 if eventually and p.fairness:

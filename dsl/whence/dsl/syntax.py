@@ -449,7 +449,10 @@ class Transition(Node):
 
 @dataclass(frozen=True, slots=True)
 class Machine(Declaration):
-    """State over any number of processes and messages; see the language reference for what comes built in."""
+    """State over any number of processes and messages; see the language reference for what comes built in.
+
+    `delivery` is the word of the delivery line: `unicast`, `multicast` or `broadcast`.
+    """
 
     relations: tuple[RelationDecl, ...] = ()
     functions: tuple[FunctionDecl, ...] = ()
@@ -458,6 +461,7 @@ class Machine(Declaration):
     invariants: tuple[Formula, ...] = ()
     prove: tuple[Name, ...] = ()
     expects: tuple[Expect, ...] = ()
+    delivery: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -512,7 +516,8 @@ class Protocol(Declaration):
     """The algorithm as published: typed per-process state and atomic handlers.
 
     `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
-    `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers.
+    `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers. `delivery` is as
+    in machines.
     """
 
     network: tuple[Name, ...] = ()
@@ -525,6 +530,7 @@ class Protocol(Declaration):
     properties: tuple[Name, ...] = ()
     eventually: tuple[Name, ...] = ()
     fairness: tuple[Name, ...] = ()
+    delivery: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,13 +134,20 @@ def _names_by_send_order(run: Run) -> Names:
 
 def _execution(run: Run, names: Names) -> Execution:
     """The application's view of a run."""
-    tables = run.start.tables
     events: list[Event] = []
     for action, arguments in run.steps:
         if action.name == "causal_send":
-            source, receiver = int(tables["src"][arguments[:1]]), int(tables["dst"][arguments[:1]])
-            events.append(Send(source, names.messages[arguments[0]], (receiver,)))
+            source = int(run.start.tables["src"][arguments[:1]])
+            events.append(Send(source, names.messages[arguments[0]], _destinations(run.start, arguments[0])))
         elif action.name == "deliver":
-            receiver = int(tables["dst"][arguments[:1]])
+            receiver = arguments[1] if len(arguments) > 1 else _destinations(run.start, arguments[0])[0]
             events.append(Deliver(receiver, names.messages[arguments[0]]))
     return Execution(run.start.universe["process"], tuple(events))
+
+
+def _destinations(structure: Structure, message: int) -> tuple[int, ...]:
+    """To whom a message goes: one process, or where the machine is multicast those that it is `to`."""
+    tables = structure.tables
+    if "to" not in tables or "dst" in tables:
+        return (int(tables["dst"][(message,)]),)
+    return tuple(process for process in range(structure.universe["process"]) if tables["to"][(message, process)])

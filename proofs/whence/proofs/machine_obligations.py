@@ -46,7 +46,7 @@ def signature_of(machine: ir.Machine) -> Signature:
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:
     """The history's facts, the invariants, and the built-in properties under `prove` that range over states."""
-    history = (Conjunct(fact, "history") for fact in machine_builtins.GHOST_FACTS)
+    history = (Conjunct(fact, "history") for fact in machine_builtins.ghost_facts(machine.delivery))
     invariants = (Conjunct(invariant, "invariant") for invariant in machine.invariants)
     properties = (Conjunct(formula, "property") for formula in state_properties(machine))
     return (*history, *invariants, *properties)
@@ -56,7 +56,7 @@ def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
     """The built-in properties of states that the machine's `prove` names, in its order."""
     declared = {invariant.name for invariant in machine.invariants}
     names = (name for name in machine.prove if name not in declared and name != "at_most_once")
-    return tuple(machine_builtins.property_formula(name) for name in names)
+    return tuple(machine_builtins.property_formula(name, machine.delivery) for name in names)
 
 
 def preservations(
@@ -89,7 +89,7 @@ def delivered_once(machine: ir.Machine, known: Iterable[Conjunct]) -> Obligation
     """That `deliver` happens only to messages that are not delivered yet."""
     action = next(action for action in actions(machine) if action.name == "deliver")
     facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
-    goal = machine_builtins.at_most_once(action.parameters[0])
+    goal = machine_builtins.at_most_once(*action.parameters)
     return Obligation("deliver only what is not delivered", signature_of(machine), facts, goal, action.parameters)
 
 

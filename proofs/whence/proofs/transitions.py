@@ -64,24 +64,26 @@ class Action:
 
 def symbols(machine: ir.Machine) -> tuple[ir.Symbol, ...]:
     """The built-in symbols, then the declared ones."""
-    return (*machine_builtins.SYMBOLS, *machine.symbols)
+    return (*machine_builtins.built_in_symbols(machine.delivery), *machine.symbols)
 
 
 def actions(machine: ir.Machine) -> tuple[Action, ...]:
     """The machine's transitions in the order of the text, made complete."""
-    return tuple(complete(transition) for transition in machine.transitions)
+    return tuple(complete(transition, machine.delivery) for transition in machine.transitions)
 
 
-def complete(transition: ir.Transition) -> Action:
-    """The transition with the built-in guard and updates of `causal_send(m)` and `deliver(m)`."""
+def complete(transition: ir.Transition, delivery: ir.Delivery) -> Action:
+    """The transition with the built-in guard and updates of `causal_send(m)` and `deliver(m)` or `deliver(m, p)`."""
     guards, updates = transition.requires, transition.updates
     if transition.name in ("causal_send", "deliver"):
         message = local(transition.parameters[0])
         if transition.name == "causal_send":
             guards = (ir.NamedFormula("not_sent", negation(holds("sent", message))), *guards)
             updates = (*_sending(message), *updates)
-        else:
+        elif delivery == "unicast":
             updates = (*_delivering(message), *updates)
+        else:
+            updates = (*_delivering_at(message, local(transition.parameters[1])), *updates)
     return Action(transition.name, transition.parameters, guards, updates)
 
 
@@ -112,6 +114,20 @@ def _delivering(m: ir.Local) -> tuple[ir.Update, ...]:
     )
 
 
+def _delivering_at(m: ir.Local, receiver: ir.Local) -> tuple[ir.Update, ...]:
+    """What a delivery of m at one of its destinations adds."""
+    name = next(name for name in ("x", "y", "z") if name not in (m.name, receiver.name))
+    x = ir.Variable(name, MESSAGE)
+    known, at = local(x), receiver
+    earlier = conj((holds("delivered", known, at), negation(equal(known, m))))
+    learnt = disj((equal(known, m), holds("hb", known, m)))
+    return (
+        ir.Update("delivered_before", (known, m, at), earlier, (x,)),
+        ir.Update("past", (at, known), disj((holds("past", at, known), learnt)), (x,)),
+        ir.Update("delivered", (m, at), TRUE, ()),
+    )
+
+
 def _binders(m: ir.Local) -> tuple[ir.Variable, ir.Variable]:
     """Binders for a message and a process that differ from the parameter's name."""
     return ir.Variable("x" if m.name != "x" else "y", MESSAGE), ir.Variable("p" if m.name != "p" else "q", PROCESS)
@@ -123,7 +139,9 @@ def _binders(m: ir.Local) -> tuple[ir.Variable, ir.Variable]:
 def rigid(machine: ir.Machine) -> frozenset[str]:
     """The symbols that are parameters of the system: see NOTE(rigid)."""
     updated = frozenset[str]().union(*(action.changed for action in actions(machine)))
-    constrained = frozenset[str]().union(*(symbols_of(axiom.body) for axiom in machine.axioms))
+    constrained = machine_builtins.rigid_symbols(machine.delivery).union(
+        *(symbols_of(axiom.body) for axiom in machine.axioms)
+    )
     return frozenset(
         symbol.name
         for symbol in symbols(machine)
