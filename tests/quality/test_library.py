@@ -12,7 +12,7 @@ from whence.dsl import ir
 from whence.dsl.load import library, load
 from whence.dsl.system import Action, State, System
 
-PROTOCOLS = ["cykas", "mf", "rst", "hybrid_basic"]
+PROTOCOLS = ["cykas", "mf", "rst", "hybrid_basic", "hybrid_optimal"]
 
 NEVER_REFUTED = {
     # No mutant delivers a message twice, or to the wrong process.
@@ -20,6 +20,7 @@ NEVER_REFUTED = {
     ("mf", "at_most_once"), ("mf", "no_creation"), ("mf", "csps"),
     ("rst", "at_most_once"), ("rst", "no_creation"),
     ("hybrid_basic", "at_most_once"), ("hybrid_basic", "no_creation"),
+    ("hybrid_optimal", "at_most_once"), ("hybrid_optimal", "no_creation"),
 }  # fmt: skip
 """Claims of protocols that no mutant in the library violates. The list may only become shorter."""
 
