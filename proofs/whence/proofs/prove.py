@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
 from whence.dsl import ir
 from whence.proofs.answer_cache import AnswerCache
@@ -58,7 +58,7 @@ def proofs(
     names: Sequence[str] = (),
     options: Options | None = None,
     progress: Report | None = None,
-) -> Iterator[Proof]:
+) -> Generator[Proof, None, None]:
     """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
     options = options or Options()
     with solver_pool(options) as pool:
@@ -76,7 +76,7 @@ def proofs_by(
     names: Sequence[str],
     options: Options,
     progress: Report | None = None,
-) -> Iterator[Proof]:
+) -> Generator[Proof, None, None]:
     """As `proofs`, by solver processes that there are already."""
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
@@ -132,7 +132,7 @@ def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
 
 def _machine_proofs(
     pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
-) -> Iterator[Proof]:
+) -> Generator[Proof, None, None]:
     started = time.monotonic()
     findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
     findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}

@@ -183,13 +183,14 @@ class Worker:
 class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
-    With a `memory`, what was answered before is not asked again.
+    With a `memory`, what was answered before is not asked again. `recalled` and `solved` count the requests.
     """
 
     def __init__(self, workers: int, memory: Memory | None = None) -> None:
         if workers < 1:
             raise ValueError(f"a solver pool needs at least one worker, not {workers}")
         self.memory = memory
+        self.recalled = self.solved = 0
         self._workers = tuple(Worker() for _ in range(workers))
         self._free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
@@ -215,7 +216,9 @@ class SolverPool:
         """The answer to come."""
         known = None if anew or self.memory is None else self.memory.recall(request)
         if known is None:
+            self.solved += 1
             return self._threads.submit(self._serve, request)
+        self.recalled += 1
         done: Future[Answer] = Future()
         done.set_result(known)
         return done

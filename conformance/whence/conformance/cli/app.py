@@ -18,9 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 trace = typer.Typer(help="Recorded executions: judge them, draw them.", rich_markup_mode=None)
-campaign = typer.Typer(
-    help="Randomized conformance campaigns on Spark, stopped and resumed.", rich_markup_mode=None
-)
+campaign = typer.Typer(help="Randomized conformance campaigns on Spark, stopped and resumed.", rich_markup_mode=None)
 app.add_typer(trace, name="trace")
 app.add_typer(campaign, name="campaign")
 
@@ -128,9 +126,7 @@ def run(
     run_command(
         "run",
         json,
-        lambda session: exploring.simulate(
-            Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg
-        ),
+        lambda session: exploring.simulate(Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg),
     )
 
 
@@ -168,12 +164,41 @@ def prove(
     names: Annotated[Optional[list[str]], typer.Argument(help="Theorems or machines; by default all.")] = None,  # noqa: UP045
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
     seed: Seed = 0,
+    cache: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where answers are kept between runs; by default $WHENCE_CACHE, or the user's cache."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything, keep nothing.")] = False,
     json: Json = False,
 ) -> None:
     """Prove theorems and machines for any number of processes and messages."""
     from whence.conformance.cli import proving
 
-    run_command("prove", json, lambda session: proving.prove(session, file, names or [], timeout, seed))
+    request = proving.Request(file, tuple(names or ()), timeout, seed, cache, no_cache)
+    run_command("prove", json, lambda session: proving.prove(session, request))
+
+
+@app.command()
+def export(
+    file: File,
+    name: Annotated[Optional[str], typer.Argument(help="A machine or protocol; by default the protocol.")] = None,  # noqa: UP045
+    output: Annotated[str, typer.Option(help="The directory that gets the modules.")] = "tla",
+    scope: ScopeName = None,
+    processes: Processes = None,
+    sends: Sends = None,
+    mutant: MutantName = None,
+    messages: Annotated[Optional[int], typer.Option(min=1, help="How many messages a machine has.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Write a protocol or a machine as a TLA+ module that TLC runs."""
+    from whence.conformance.cli import exporting
+    from whence.conformance.cli.targets import Choice
+
+    run_command(
+        "export",
+        json,
+        lambda session: exporting.export(Choice(file, scope, processes, sends, mutant), name, messages, output),
+    )
 
 
 @app.command()

@@ -2,28 +2,114 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import known, specification
+from whence.proofs.answer_cache import AnswerCache, default_directory
 from whence.proofs.discharge import Options, Progress
-from whence.proofs.prove import proofs, provable_names
+from whence.proofs.prove import proofs_by, provable_names, solver_pool
+from whence.proofs.solver import SolverPool
+from whence.spec.verdict import Result
+
+NO_CACHE = "off"
+"""The value of WHENCE_CACHE that means `--no-cache`."""
 
 
-def prove(session: Session, file: str, names: list[str], timeout_s: float, seed: int) -> Output:
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be proved, and how."""
+
+    file: str
+    names: tuple[str, ...]
+    timeout_s: float
+    seed: int
+    cache: str | None
+    no_cache: bool
+
+    def options(self) -> Options:
+        """Raises: BadInput where no cache can be at the place that is named for it."""
+        return Options(timeout_ms=round(self.timeout_s * 1000), seed=self.seed, cache=self._directory())
+
+    def _directory(self) -> Path | None:
+        """Where answers are kept: what the command line says, else WHENCE_CACHE, else the user's cache."""
+        if self.no_cache:
+            if self.cache is not None:
+                raise BadInput("--cache and --no-cache contradict each other")
+            return None
+        named = self.cache or os.environ.get("WHENCE_CACHE")
+        if self.cache is None and named == NO_CACHE:
+            return None
+        if not named:
+            try:
+                return default_directory()
+            except RuntimeError:
+                return None
+        directory = Path(named)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{named} cannot be the cache: {error.strerror or error}") from error
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise BadInput(f"{named} cannot be the cache: it cannot be written")
+        return directory
+
+
+def prove(session: Session, request: Request) -> Output:
     """Proves the theorems and machines of a file, or those named; after Ctrl-C, says what was finished."""
-    found = specification(file)
+    found = specification(request.file)
     provable = provable_names(found)
     if not provable:
-        raise BadInput(f"{file} has neither a theorem nor a machine")
-    for name in names:
+        raise BadInput(f"{request.file} has neither a theorem nor a machine")
+    for name in request.names:
         known(name, provable, "theorem, machine or statement")
+    options = request.options()
+    last: list[Progress] = []
 
     def progress(made: Progress) -> None:
-        session.status(f"{made.subject}: {made.statement}, {made.done} of {made.total}")
+        last[:] = [made]
+        session.status(_status(made))
 
-    finished = []
-    try:
-        for proof in proofs(found, names, Options(timeout_ms=round(timeout_s * 1000), seed=seed), progress):
-            finished.append(proof.result)
-    except KeyboardInterrupt:
-        return Output(tuple(finished), text="interrupted: incomplete, this was finished\n", exit=UNKNOWN)
-    return Output(results=tuple(finished))
+    finished: list[Result] = []
+    with solver_pool(options) as pool:
+        try:
+            with closing(proofs_by(pool, found, request.names, options, progress)) as proved:
+                for proof in proved:
+                    finished.append(proof.result)
+        except KeyboardInterrupt:
+            text = f"interrupted{_where(last)}: incomplete, this was finished\n"
+            fields = {"complete": False, **_cache_facts(pool, options)}
+            return Output(tuple(finished), text=text, fields=fields, exit=UNKNOWN)
+        if options.cache is not None:
+            AnswerCache(options.cache).prune()
+        return Output(tuple(finished), text=_cache_text(pool), fields=_cache_facts(pool, options))
+
+
+def _status(made: Progress) -> str:
+    current = f": {made.current}" if made.current else ""
+    return f"{made.subject}, {made.statement}: {made.done} of {made.total}{current}"
+
+
+def _where(last: list[Progress]) -> str:
+    """` in permits, invariants: 57 of 162 obligations were done`, or nothing."""
+    if not last or last[0].done == last[0].total:
+        return ""
+    made = last[0]
+    return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} obligations were done"
+
+
+def _cache_text(pool: SolverPool) -> str | None:
+    """How much of it was not solved now."""
+    if not pool.recalled:
+        return None
+    asked = pool.recalled + pool.solved
+    return f"{pool.recalled} of {asked} answers are from the cache; --no-cache solves everything\n"
+
+
+def _cache_facts(pool: SolverPool, options: Options) -> dict[str, Any]:
+    directory = None if options.cache is None else str(options.cache)
+    return {"cache": {"directory": directory, "recalled": pool.recalled, "solved": pool.solved}}
