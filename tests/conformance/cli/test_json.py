@@ -21,6 +21,8 @@ GOOD = [
     ["explore", "mf", "--mutant", "posts_at_once"],
     ["explore", "rst", "--processes", "2", "--sends", "1"],
     ["prove", "execution", "csps_implies_sps"],
+    ["export", "mf", "--scope", "one"],
+    ["export", "mf", "buffers"],
     ["conform", "mf", "--impl", "whence.impl.mf:MF", "--cases", "20"],
 ]
 
@@ -36,6 +38,9 @@ BAD = [
     ["explore", "mf", "--limit", "many"],
     ["prove", "mf", "nothing"],
     ["conform", "mf", "--impl", "nothing:X"],
+    ["export", "mf", "nothing"],
+    ["export", "mf"],
+    ["export", "mf", "buffers", "--scope", "one"],
     ["trace"],
     ["trace", "check", "nothing"],
     ["trace", "draw", "nothing"],
@@ -60,7 +65,7 @@ def test_good(whence: Whence, words: list[str]) -> None:
     assert ran.code in (0, 1) and ran.err == ""
     assert " ".join(words).startswith(found["command"])
     assert "error" not in found
-    assert found["results"] or words[0] in ("check", "fmt")
+    assert found["results"] or words[0] in ("check", "fmt", "export")
 
 
 @pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words) or "no command")

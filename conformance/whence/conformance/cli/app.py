@@ -169,12 +169,15 @@ def prove(
         typer.Option(help="Where answers are kept between runs; by default $WHENCE_CACHE, or the user's cache."),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything, keep nothing.")] = False,
+    cores: Annotated[
+        bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which none does.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Prove theorems and machines for any number of processes and messages."""
     from whence.conformance.cli import proving
 
-    request = proving.Request(file, tuple(names or ()), timeout, seed, cache, no_cache)
+    request = proving.Request(file, tuple(names or ()), timeout, seed, cache, no_cache, cores)
     run_command("prove", json, lambda session: proving.prove(session, request))
 
 

