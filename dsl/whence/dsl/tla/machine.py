@@ -145,7 +145,8 @@ class _Writer:
             at = ", ".join(tla(argument, scope) for argument in update.arguments)
             return f"{variable}' = [{variable} EXCEPT ![{at}] = {tla(update.value, scope)}]"
         inner = replace(scope, names=scope.names.inside())
-        names, matches = [], []
+        names: list[tuple[str, str]] = []
+        matches: list[tuple[str, str]] = []
         for argument, domain in zip(update.arguments, self._domain(symbol), strict=True):
             assert isinstance(argument, ir.Local)
             wish = argument.name
