@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
+from whence.proofs.cores import with_cores
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
 from whence.proofs.finding import REFUTATION, Finding, unknown
 from whence.proofs.formula import Unsupported, symbols_of
@@ -80,7 +81,10 @@ def prove_machine(
         return {name: unknown(refused) for name in statements(machine)}, None
     try:
         found = inductive_set(pool, machine, options, note)
-        return _findings(pool, machine, found, options), found
+        findings = _findings(pool, machine, found, options)
+        if options.cores:
+            findings = with_cores(pool, machine, found, findings, options, note)
+        return findings, found
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 

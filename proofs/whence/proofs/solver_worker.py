@@ -14,8 +14,13 @@ Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 from __future__ import annotations
 
 import json
+import re
 import sys
+import time
 from typing import Any
+
+SMALLER_RLIMIT = 100_000
+"""Z3's measure of effort, the same on every machine, for each attempt to do without one more assertion of a core."""
 
 
 def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
@@ -26,11 +31,28 @@ def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[st
     solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
     if core:
-        solver.set("core.minimize", True)
-    solver.from_string(text.replace("(check-sat)", ""))
-    status = str(solver.check())
-    used = [str(name) for name in solver.unsat_core()] if core and status == "unsat" else []
+        stated = list(z3.parse_smt2_string(text.replace("(check-sat)", "")))
+        solver.add(stated)
+        # A named assertion is parsed as `name => assertion`, under a name of the solver's own that looks the same.
+        given = set(re.findall(r":named (\w+)\)", text))
+        names = [each.arg(0) for each in stated if z3.is_implies(each) and str(each.arg(0)) in given]
+    else:
+        solver.from_string(text.replace("(check-sat)", ""))
+        names = []
+    status = str(solver.check(*names))
+    used = _small_core(solver) if core and status == "unsat" else []
     return status, solver.reason_unknown() if status == "unknown" else "", used
+
+
+def _small_core(solver: Any) -> list[str]:
+    """The names of the core, without those that little effort shows to be unnecessary."""
+    kept = list(solver.unsat_core())
+    solver.set("rlimit", SMALLER_RLIMIT)
+    for name in list(kept):
+        rest = [other for other in kept if not other.eq(name)]
+        if any(other.eq(name) for other in kept) and str(solver.check(*rest)) == "unsat":
+            kept = list(solver.unsat_core())
+    return [str(name) for name in kept]
 
 
 def check_with_cvc5(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
@@ -73,13 +95,16 @@ def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
 
 
 def search(request: dict[str, Any]) -> dict[str, Any]:
-    """Answers a staged request: `{"status": "done" | "unknown", "reason", "models": {goal: {"stage", "values"}}}`."""
+    """Answers a staged request: `{"status": "done" | "unknown", "reason", "models": {goal: {"stage", "values"}}}`.
+
+    The time limit is for the whole request: when it is over, the models found so far are the answer.
+    """
     import z3
 
     sorts: dict[str, str] = request["constants"]
     finite = "Int" not in sorts.values()
     solver = z3.SolverFor("QF_FD") if finite else z3.Solver()
-    solver.set("timeout", request["timeout_ms"])
+    deadline = time.monotonic() + request["timeout_ms"] / 1000
     if not finite:
         solver.set("random_seed", request["seed"])
     constants = {name: z3.Bool(name) if sort == "Bool" else z3.Int(name) for name, sort in sorts.items()}
@@ -92,6 +117,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
         for goal, literal in stage["goals"].items():
             if goal not in outstanding:
                 continue
+            solver.set("timeout", max(1, int((deadline - time.monotonic()) * 1000)))
             status = solver.check(constants[literal])
             if status == z3.unknown:
                 return {"status": "unknown", "reason": solver.reason_unknown(), "models": models}

@@ -9,6 +9,7 @@ from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.types import Sort
+from whence.proofs.cores import cores_of
 from whence.proofs.countermodel import Counterexample
 from whence.proofs.discharge import (
     Discharge,
@@ -107,6 +108,10 @@ def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note |
         facts["assumptions"] = [need.to_json() for need in needs]
         models = {need.assumption: need.model for need in needs if need.model is not None}
         text = _proof_text(scheme, needs)
+        if options.cores:
+            cores = cores_of(pool, discharges, options, note)
+            facts["used"] = [core.to_json() for core in cores]
+            text = "\n".join([text, *(core.text for core in cores)])
         proved = Finding(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
         return proved, _surprising_needs(theorem, needs)
     model = _refutation(pool, theorem, theorem.assume, options, LARGER)

@@ -30,10 +30,12 @@ class Request:
     seed: int
     cache: str | None
     no_cache: bool
+    cores: bool
 
     def options(self) -> Options:
         """Raises: BadInput where no cache can be at the place that is named for it."""
-        return Options(timeout_ms=round(self.timeout_s * 1000), seed=self.seed, cache=self._directory())
+        timeout_ms = round(self.timeout_s * 1000)
+        return Options(timeout_ms=timeout_ms, seed=self.seed, cache=self._directory(), cores=self.cores)
 
     def _directory(self) -> Path | None:
         """Where answers are kept: what the command line says, else WHENCE_CACHE, else the user's cache."""
