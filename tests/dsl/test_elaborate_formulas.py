@@ -130,10 +130,7 @@ def test_built_in_formulas_are_what_their_text_means(delivery: ir.Delivery) -> N
     """Shown, parsed and typed again, with the types of the bound variables inferred, the formula is the same."""
     for fact in facts_of(delivery):
         again = f"invariant again: {show_expression(fact.body)}"
-        if delivery == "unicast":
-            checked = machine(again).invariants[0]
-        else:
-            checked = multicast(again, delivery).invariants[0]
+        checked = machine(again).invariants[0] if delivery == "unicast" else multicast(again, delivery).invariants[0]
         assert checked.body == fact.body, fact.name
 
 

@@ -19,12 +19,15 @@ from whence.dsl.machine_run import GHOSTS, SENT, MachineRun, MachineState, Refus
 from whence.dsl.types import BOOL, MESSAGE
 from whence.dsl.values import Message, Value
 from whence.proofs import transitions
-from whence.proofs.structure import Structure
+from whence.proofs.structure import Structure, Table
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
 PROCESSES = 3
-ENDS = [(src, dst) for src, dst in product(range(PROCESSES), repeat=2) if src != dst]
+Ends: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
+ENDS: Ends = tuple((src, (dst,)) for src, dst in product(range(PROCESSES), repeat=2) if src != dst)
+GROUPS: Ends = tuple((src, group) for src in range(PROCESSES) for group in ((), (0,), (0, 1), (1, 2), (0, 1, 2)))
+"""Ends of multicast messages: to nobody, to some, to oneself."""
 
 COUNTERS = """
 machine counters:
@@ -66,18 +69,23 @@ class Both:
 
     machine: ir.Machine
     messages: list[Message]
+    ends: Ends = ENDS
     run: MachineRun = field(init=False)
     state: MachineState = field(init=False)
     structure: Structure = field(init=False)
 
     def __post_init__(self) -> None:
-        self.run = MachineRun(self.machine, PROCESSES, ENDS)
+        self.run = MachineRun(self.machine, PROCESSES, self.ends)
         self.state = self.run.initial()
         universe = {"process": PROCESSES, "message": len(self.messages)}
-        given = {
+        given: dict[str, Table] = {
             "src": {(at,): message.src for at, message in enumerate(self.messages)},
-            "dst": {(at,): message.dsts[0] for at, message in enumerate(self.messages)},
         }
+        if self.machine.delivery == "unicast":
+            given["dst"] = {(at,): message.dsts[0] for at, message in enumerate(self.messages)}
+        else:
+            cells = product(enumerate(self.messages), range(PROCESSES))
+            given["to"] = {(at, process): process in message.dsts for (at, message), process in cells}
         self.structure = transitions.initial(self.machine, universe, given)
 
     def known(self) -> list[int]:
@@ -137,22 +145,22 @@ class Both:
             assert shared == expected, name
 
 
-def messages_of(draw: random.Random, number: int) -> list[Message]:
+def messages_of(draw: random.Random, number: int, ends: Ends) -> list[Message]:
     counts = [0] * PROCESSES
     messages = []
     for _ in range(number):
-        src, dst = draw.choice(ENDS)
-        messages.append(Message(src, counts[src], (dst,)))
+        src, dsts = draw.choice(ends)
+        messages.append(Message(src, counts[src], dsts))
         counts[src] += 1
-    return [*messages, *[Message(src, -1, (dst,)) for src, dst in ENDS]]
+    return [*messages, *[Message(src, -1, dsts) for src, dsts in ends]]
 
 
-def agree(machine: ir.Machine, seeds: int, messages: int, steps: int) -> set[str]:
+def agree(machine: ir.Machine, seeds: int, messages: int, steps: int, ends: Ends = ENDS) -> set[str]:
     """Random runs agree; the transitions that were taken."""
     taken = set()
     for seed in range(seeds):
         draw = random.Random(seed)
-        both = Both(machine, messages_of(draw, messages))
+        both = Both(machine, messages_of(draw, messages, ends), ends)
         for _ in range(steps):
             by_name: dict[str, list[tuple[transitions.Action, tuple[int, ...]]]] = {}
             for action, arguments in both.enabled():
@@ -188,9 +196,37 @@ def test_functions_and_updates_for_all(specify: Specify) -> None:
     assert agree(machine, 12, 3, 16) == {"causal_send", "deliver", "settle", "close"}
 
 
+PERMITS = """
+machine several:
+  delivery multicast
+  relation acked(m: message, p: process)
+  relation missing(m: message, p: process)
+  relation waits(m: message, x: message)
+  transition causal_send(m):
+    forall x: waits(m, x) := missing(x, src(m))
+  transition deliver(m, p):
+    require sent(m) and to(m, p)
+    require forall a. before(a, m) and to(a, p) implies delivered(a, p)
+    require forall x. waits(m, x) implies not missing(x, src(m))
+    missing(m, p) := exists q. p != q and to(m, q)
+  transition acknowledge(m, p):
+    require delivered(m, p)
+    acked(m, p) := exists a. delivered_before(a, m, p) or hb(a, m)
+  transition permit(m, p):
+    require missing(m, p) and (past(p, m) and forall q. to(m, q) implies delivered(m, q))
+    missing(m, p) := false
+  invariant trivial: forall m, p. acked(m, p) implies sent(m)
+"""
+
+
+def test_messages_with_several_destinations(specify: Specify) -> None:
+    machine = specify(PERMITS).machines[0]
+    assert agree(machine, 10, 4, 16, GROUPS) == {"causal_send", "deliver", "acknowledge", "permit"}
+
+
 def test_a_refusal_names_the_first_guard_that_fails(library: Specify) -> None:
     machine = next(machine for machine in library("mf").machines if machine.name == "buffers")
-    run = MachineRun(machine, 2, [(0, 1), (1, 0)])
+    run = MachineRun(machine, 2, [(0, (1,)), (1, (0,))])
     first, second = Message(0, 0, (1,)), Message(0, 1, (1,))
     state = run.initial()
     for message in (first, second):
@@ -211,7 +247,7 @@ def test_a_refusal_names_the_first_guard_that_fails(library: Specify) -> None:
 def test_what_holds_of_a_stand_in_holds_of_the_message_it_becomes(specify: Specify) -> None:
     """`close` speaks about messages that are not sent; the message sent afterwards has inherited that."""
     machine = specify(COUNTERS).machines[0]
-    both = Both(machine, [Message(0, 0, (1,)), Message(0, 1, (1,)), *[Message(src, -1, (dst,)) for src, dst in ENDS]])
+    both = Both(machine, [Message(0, 0, (1,)), Message(0, 1, (1,)), *[Message(src, -1, dsts) for src, dsts in ENDS]])
     actions = {action.name: action for action in transitions.actions(machine)}
     both.take(actions["causal_send"], (0,))
     both.take(actions["deliver"], (0,))

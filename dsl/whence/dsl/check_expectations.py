@@ -35,6 +35,7 @@ class Exploration:
     base: Settings
     always: bool = False
     """Whether an expectation without scope and settings has a workload too: the one of the base."""
+    delivery: ir.Delivery = "unicast"
 
 
 def check_expectations(
@@ -109,4 +110,6 @@ def _settings(expect: syntax.Expect, reporter: Reporter, exploration: Exploratio
             )
     elif not expect.settings and not exploration.always:
         return None
-    return None if base is None else build_workload(overridden(base, expect.settings), expect.span, reporter)
+    if base is None:
+        return None
+    return build_workload(overridden(base, expect.settings), expect.span, reporter, exploration.delivery)

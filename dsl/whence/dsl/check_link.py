@@ -9,6 +9,7 @@ from whence.dsl.check_binders import introduce
 from whence.dsl.check_expectations import Exploration, check_expectations
 from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.diagnostics import did_you_mean
+from whence.dsl.machine_builtins import history_parameters
 from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.traversal import nodes
@@ -40,13 +41,21 @@ def check_link(
                 "W0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
             )
     chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
-    exploration = Exploration(name, settings, {}) if known else None
+    delivery: ir.Delivery = "unicast" if protocol is None else protocol.delivery
+    exploration = Exploration(name, settings, {}, delivery=delivery) if known else None
     of = f"link `{conforms.name.text}`"
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)
     _check_required(conforms, reporter)
     if protocol is None or machine is None:
         return None
+    if (delivery == "unicast") != (machine.delivery == "unicast"):
+        reporter.error(
+            "W0619",
+            conforms.name.span,
+            f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
+            "messages have one destination in both, or sets of them in both",
+        )
     _check_followable(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     if reporter.errors > before:
@@ -137,7 +146,7 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
         None if transition is None else transition.parameters,
         clause.transition.span,
     )
-    if parameters is None or arguments is None:
+    if parameters is None or arguments is None or not _keeps_history(clause, machine, reporter):
         return None
     return ir.Clause(
         clause.event,
@@ -151,10 +160,26 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
     )
 
 
+def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporter) -> bool:
+    """Whether a causal send or delivery is that of the same message, and in multicast by the process itself."""
+    if clause.event not in _REQUIRED or clause.transition.text != clause.event:
+        return True
+    names = [clause.parameters[0].text, "self"][: len(history_parameters(clause.event, machine.delivery))]
+    if clause.arguments == tuple(syntax.Variable(name) for name in names):
+        return True
+    reporter.error(
+        "W0609",
+        clause.span,
+        f"`{clause.event}` is the transition `{clause.event}` of the same message",
+        f"write `{clause.event}({', '.join(names)})`",
+    )
+    return False
+
+
 def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
     types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
     state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
-    return ExpressionChecker(Vocabulary("clause", types, {}, state), reporter, {}, {})
+    return ExpressionChecker(Vocabulary("clause", types, {}, state, delivery=protocol.delivery), reporter, {}, {})
 
 
 def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from whence.dsl import ir, syntax
+from whence.dsl.check_delivery import delivery_of
 from whence.dsl.check_expectations import Exploration, check_expectations
 from whence.dsl.check_protocol import LIVENESS, PROTOCOL_PROPERTIES
 from whence.dsl.names import listed
@@ -22,7 +23,8 @@ def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Report
     """The typed scope and its settings; None if anything in it is erroneous."""
     before = reporter.errors
     settings = overridden({}, scope.settings)
-    workload = build_workload(settings, scope.name.span, reporter)
+    delivery = delivery_of(protocol.delivery)
+    workload = build_workload(settings, scope.name.span, reporter, delivery)
     if workload is None:
         return None
     name = protocol.name.text
@@ -32,7 +34,7 @@ def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Report
         "scope",
         expectable(protocol),
         f"protocol `{name}`",
-        Exploration(name, {scope.name.text: settings}, settings),
+        Exploration(name, {scope.name.text: settings}, settings, delivery=delivery),
     )
     if reporter.errors > before:
         return None

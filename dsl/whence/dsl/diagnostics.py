@@ -147,6 +147,8 @@ CODES: dict[str, str] = {
     "W0616": "An expectation is about a link, but the subject has none.",
     "W0617": "A process is to send but has nobody to send to.",
     "W0618": "A link's machine quantifies over all numbers, which running it cannot.",
+    "W0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
+    "W0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from whence.dsl import ir, syntax
+from whence.dsl.check_delivery import delivery_of
 from whence.dsl.check_expectations import Exploration
 from whence.dsl.check_link import check_link
 from whence.dsl.check_machine import check_machine
@@ -183,7 +184,8 @@ class _Elaboration:
             sound = self.protocols.get(of) is not None or self.machines.get(of) is not None
             if of not in subjects or not sound:
                 continue
-            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True)
+            delivery = delivery_of(subjects[of].delivery)
+            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, delivery=delivery)
             typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter)
             if typed is not None:
                 found.append(typed)

@@ -490,8 +490,9 @@ class Protocol(Declaration):
 class Workload:
     """A finite workload.
 
-    `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `ticks` None: timers
-    fire only when no packet is in flight; a number: at most so often a process, at any moment.
+    `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `groups[i]` are the sets of processes
+    that a message of i may go to, where delivery is multicast or broadcast; in unicast there are none. `ticks` None:
+    timers fire only when no packet is in flight; a number: at most so often a process, at any moment.
     """
 
     processes: int
@@ -500,6 +501,13 @@ class Workload:
     duplicates: int = 0
     losses: int = 0
     ticks: int | None = None
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+
+    def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
+        """The sets of destinations, each ascending, that a message of the process may have."""
+        if self.groups:
+            return self.groups[process]
+        return tuple((destination,) for destination in self.destinations[process])
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,11 +53,14 @@ class _Transition:
 
 @dataclass(slots=True)
 class MachineRun:
-    """The step relation of `machine` among `processes` processes, whose messages go between the pairs in `ends`."""
+    """The step relation of `machine` among `processes` processes.
+
+    `ends` are the senders and sets of destinations (in unicast of one process) that messages have.
+    """
 
     machine: ir.Machine
     processes: int
-    ends: Sequence[tuple[int, int]]
+    ends: Sequence[tuple[int, tuple[int, ...]]]
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
     _stand_ins: int = field(init=False, default=1)
@@ -114,14 +117,20 @@ class MachineRun:
         match name:
             case "causal_send":
                 _causal_send(state, changed, arguments[0])
-            case "deliver":
+            case "deliver" if self.machine.delivery == "unicast":
                 _deliver(state, changed, arguments[0])
+            case "deliver":
+                _deliver_at(state, changed, arguments[0], arguments[1])
         return tuple(changed)
 
     def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
         named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
-        stand_ins = [Message(src, -nth, (dst,)) for src, dst in self.ends for nth in range(1, self._stand_ins + 1)]
-        symbols: dict[str, Callable[..., Value]] = {"src": _source, "dst": _destination}
+        stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]
+        symbols: dict[str, Callable[..., Value]] = {"src": _source}
+        if self.machine.delivery == "unicast":
+            symbols["dst"] = _destination
+        else:
+            symbols["to"] = _goes_to
         for position, name in enumerate(GHOSTS):
             symbols[name] = _relation(state[position])
         for position, symbol in enumerate(self._symbols, len(GHOSTS)):
@@ -195,6 +204,10 @@ def _destination(message: Message) -> int:
     return message.dsts[0]
 
 
+def _goes_to(message: Message, process: int) -> bool:
+    return process in message.dsts
+
+
 def _relation(tuples: frozenset[tuple[Value, ...]]) -> Callable[..., Value]:
     return lambda *arguments: arguments in tuples
 
@@ -236,3 +249,12 @@ def _deliver(state: MachineState, changed: Tables, message: Message) -> None:
     changed[DELIVERED_BEFORE] = state[DELIVERED_BEFORE] | {(other, message) for other in earlier}
     changed[PAST] = state[PAST] | {(receiver, other) for other in known}
     changed[DELIVERED] = state[DELIVERED] | {(message,)}
+
+
+def _deliver_at(state: MachineState, changed: Tables, message: Message, receiver: int) -> None:
+    """The same where a message has several destinations."""
+    known = {other for other, later in state[HB] if later == message} | {message}
+    earlier = {other for other, at in state[DELIVERED] if at == receiver and other != message}
+    changed[DELIVERED_BEFORE] = state[DELIVERED_BEFORE] | {(other, message, receiver) for other in earlier}
+    changed[PAST] = state[PAST] | {(receiver, other) for other in known}
+    changed[DELIVERED] = state[DELIVERED] | {(message, receiver)}

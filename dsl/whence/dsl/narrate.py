@@ -58,7 +58,7 @@ def _title(system: System, action: Action, outcome: Outcome) -> str:
     match action.kind:
         case "send":
             assert outcome.subject is not None
-            to = ", ".join(f"p{destination}" for destination in action.destinations)
+            to = ", ".join(f"p{destination}" for destination in action.destinations) or "nobody"
             return f"{process}: causal_send({outcome.subject.name}) to {to}"
         case "tick":
             return f"{process}: periodically"
@@ -100,6 +100,8 @@ def describe(finding: Finding) -> str:
         case "causal" | "fifo" if finding.missing is not None:
             past = "its sender sent first" if finding.property == "fifo" else "is in its causal past"
             return f"{where} delivers {message.name} before {finding.missing.name}, which {past}"
+        case "total_order" if finding.missing is not None:
+            return f"{where} delivers {message.name} after {finding.missing.name}, another process before it"
         case "csps" | "sps" if finding.missing is not None:
             known = f"{finding.missing.name}, in its causal past,"
             return f"{where} network-sends {message.name} while {known} is undelivered"

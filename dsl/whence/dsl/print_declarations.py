@@ -83,7 +83,7 @@ def _setting(setting: Setting, within_line: bool) -> str:
         case "sends" if len(setting.values) == 1:
             return f"sends {setting.values[0]} per process"
         case "destinations":
-            edges = (f"{source} to {comma.join(map(str, targets))}" for source, targets in setting.edges)
+            edges = (f"{source} to {comma.join(map(str, targets)) or 'none'}" for source, targets in setting.edges)
             return f"destinations {'; '.join(edges)}"
         case _:
             return f"{setting.name} {comma.join(map(str, setting.values))}"

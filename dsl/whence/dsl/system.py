@@ -58,7 +58,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class System:
-    """The transition system of a protocol in a workload."""
+    """The transition system of a protocol in a workload; `total_order` is watched where the protocol claims it."""
 
     protocol: ir.Protocol
     workload: ir.Workload
@@ -70,8 +70,10 @@ class System:
     _steps: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(init=False, default_factory=dict)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
+    _ordered: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        self._ordered = "total_order" in self.protocol.properties
         self.interpreter = Interpreter(self.protocol, self.workload.processes)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
@@ -140,8 +142,8 @@ class System:
         """What the environment may do: causal-send a message, at any time, to any allowed destination."""
         for process, done in enumerate(state.sends):
             if done < self.workload.sends[process]:
-                for destination in self.workload.destinations[process]:
-                    yield Action("send", process, (destination,))
+                for destinations in self.workload.choices(process):
+                    yield Action("send", process, destinations)
 
     def internal(self, state: State) -> Iterator[Action]:
         """What happens by itself: arrivals, timers, duplication, loss."""
@@ -256,7 +258,7 @@ class System:
         for emission in emissions:
             match emission:
                 case Delivered(delivery):
-                    ghost, wrong = delivered(ghost, process, delivery, self.bit)
+                    ghost, wrong = delivered(ghost, process, delivery, self.bit, ordered=self._ordered)
                     findings += wrong
                 case Sent(kind, arguments, to):
                     packet = Packet(kind, process, to, arguments)

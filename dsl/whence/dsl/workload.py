@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import assert_never
 
 from whence.dsl import ir
 from whence.dsl.names import plural
@@ -13,6 +15,8 @@ DEFAULT_PROCESSES = 3
 DEFAULT_SENDS = 1
 MOST_PROCESSES = 64
 MOST_OF_ANYTHING = 1000
+MOST_MULTICAST = 8
+"""Processes whose every set of destinations is explored where a multicast scope does not name the sets."""
 
 Settings = Mapping[str, Setting]
 """Settings by name; what is absent has its default."""
@@ -23,7 +27,9 @@ def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
     return {**base, **{setting.name: setting for setting in settings}}
 
 
-def build_workload(settings: Settings, span: Span, reporter: Reporter) -> ir.Workload | None:
+def build_workload(
+    settings: Settings, span: Span, reporter: Reporter, delivery: ir.Delivery = "unicast"
+) -> ir.Workload | None:
     """The workload; None where the settings are out of range or contradict one another, which is reported.
 
     `span` is where the settings are used, for what is the fault of no single one of them.
@@ -35,11 +41,11 @@ def build_workload(settings: Settings, span: Span, reporter: Reporter) -> ir.Wor
         return None
     processes = _number(settings, "processes", DEFAULT_PROCESSES)
     sends = _sends(settings, processes, span, reporter)
-    destinations = _destinations(settings, processes, span, reporter)
-    if sends is None or destinations is None:
+    chosen = _choices(settings, processes, span, reporter, delivery)
+    if sends is None or chosen is None:
         return None
-    for process, (number, targets) in enumerate(zip(sends, destinations, strict=True)):
-        if number == 0 or targets:
+    for process, (number, choices) in enumerate(zip(sends, chosen, strict=True)):
+        if number == 0 or choices:
             continue
         if "destinations" not in settings:
             hint = "add `self sends` or more processes" if processes == 1 else "add processes"
@@ -54,9 +60,35 @@ def build_workload(settings: Settings, span: Span, reporter: Reporter) -> ir.Wor
             return None
         sends = (*sends[:process], 0, *sends[process + 1 :])
     ticks = settings["ticks"].values[0] if "ticks" in settings else None
+    destinations = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in chosen)
     return ir.Workload(
-        processes, sends, destinations, _number(settings, "duplicates", 0), _number(settings, "losses", 0), ticks
+        processes,
+        sends,
+        destinations,
+        _number(settings, "duplicates", 0),
+        _number(settings, "losses", 0),
+        ticks,
+        () if delivery == "unicast" else chosen,
     )
+
+
+def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """For each process every set of destinations that a message may have, if the scope does not narrow it down."""
+    everyone = range(processes)
+    found: list[tuple[tuple[int, ...], ...]] = []
+    for process in everyone:
+        others = tuple(other for other in everyone if to_itself or other != process)
+        match delivery:
+            case "unicast":
+                found.append(tuple((other,) for other in others))
+            case "multicast":
+                sizes = range(1, len(others) + 1)
+                found.append(tuple(choice for size in sizes for choice in combinations(others, size)))
+            case "broadcast":
+                found.append((others,) if others else ())
+            case _:
+                assert_never(delivery)
+    return tuple(found)
 
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:
@@ -64,7 +96,7 @@ def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]
     if "destinations" not in settings:
         return ()
     number = settings["sends"].values[0] if "sends" in settings else DEFAULT_SENDS
-    return tuple(process for process, targets in enumerate(workload.destinations) if not targets and number > 0)
+    return tuple(process for process in range(workload.processes) if not workload.choices(process) and number > 0)
 
 
 def _place(settings: Settings, name: str, otherwise: Span) -> Span:
@@ -100,15 +132,28 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
     return values
 
 
-def _destinations(
-    settings: Settings, processes: int, span: Span, reporter: Reporter
-) -> tuple[tuple[int, ...], ...] | None:
+def _choices(
+    settings: Settings, processes: int, span: Span, reporter: Reporter, delivery: ir.Delivery
+) -> tuple[tuple[tuple[int, ...], ...], ...] | None:
+    """For each process the sets of destinations: in unicast sets of one, in multicast the targets of an edge."""
     to_itself = "self_sends" in settings
     if "destinations" not in settings:
-        everyone = range(processes)
-        return tuple(tuple(other for other in everyone if to_itself or other != process) for process in everyone)
+        if delivery == "multicast" and processes > MOST_MULTICAST:
+            reporter.error(
+                "W0602",
+                _place(settings, "processes", span),
+                f"{processes} processes have too many sets of destinations: at most {MOST_MULTICAST} go without a list",
+                "name the sets: `destinations 0 to 1, 2; 1 to 0`",
+            )
+            return None
+        return all_choices(processes, delivery, to_itself)
     place = _place(settings, "destinations", span)
-    targets: list[set[int]] = [set() for _ in range(processes)]
+    if delivery == "broadcast":
+        reporter.error(
+            "W0620", place, "`destinations`, but delivery is `broadcast`", "every message goes to every other process"
+        )
+        return None
+    chosen: list[set[tuple[int, ...]]] = [set() for _ in range(processes)]
     for source, edges in settings["destinations"].edges:
         for process in (source, *edges):
             if process >= processes:
@@ -119,5 +164,10 @@ def _destinations(
         if source in edges and not to_itself:
             reporter.error("W0605", place, f"process {source} sends to itself", "if this is meant, add `self sends`")
             return None
-        targets[source].update(edges)
-    return tuple(tuple(sorted(target)) for target in targets)
+        if delivery == "unicast" and not edges:
+            reporter.error(
+                "W0620", place, f"process {source} sends to none, but delivery is `unicast`", "name one process or more"
+            )
+            return None
+        chosen[source] |= {tuple(sorted(set(edges)))} if delivery == "multicast" else {(edge,) for edge in edges}
+    return tuple(tuple(sorted(choices, key=lambda choice: (len(choice), choice))) for choices in chosen)

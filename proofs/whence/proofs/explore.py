@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from whence.dsl import ir
@@ -86,6 +86,8 @@ def explore(
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered.
     """
+    if "total_order" in properties and "total_order" not in protocol.properties:
+        protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     search = _Search(System(protocol, workload), frozenset(properties), stop_when_refuted, limit, progress)
     try:
         search.run()

@@ -74,7 +74,7 @@ class LinkRun:
 
     def __post_init__(self) -> None:
         workload = self.system.workload
-        ends = [(src, dst) for src, dsts in enumerate(workload.destinations) for dst in dsts]
+        ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
         self._run = MachineRun(self.link.machine, workload.processes, ends)
         names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
         self._clauses = tuple(

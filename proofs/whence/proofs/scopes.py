@@ -8,8 +8,10 @@ from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
+from whence.dsl.workload import MOST_MULTICAST, all_choices
 from whence.proofs.explore import Coverage, Exploration, Progress, Violation, explore
 from whence.proofs.link import LinkCheck, check_link
+from whence.spec.delivery_order import first_crossing
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
 from whence.spec.oracle import Finding, Oracle
@@ -50,7 +52,9 @@ def describe(workload: ir.Workload) -> str:
     words.append(f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}")
     others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
     everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
-    if workload.destinations == everyone:
+    if workload.groups:
+        words += _groups(workload)
+    elif workload.destinations == everyone:
         words.append("to anybody, oneself included")
     elif any(
         sends and chosen != any_other
@@ -64,6 +68,24 @@ def describe(workload: ir.Workload) -> str:
     return ", ".join(words)
 
 
+def _groups(workload: ir.Workload) -> list[str]:
+    """To which sets of processes messages go, where that is not what delivery in general allows."""
+    count = workload.processes
+    usual = {}
+    if count <= MOST_MULTICAST:
+        usual[all_choices(count, "multicast", True)] = "to any"
+        usual[all_choices(count, "multicast", False)] = "to any others"
+    usual[all_choices(count, "broadcast", True)] = "to all"
+    usual[all_choices(count, "broadcast", False)] = "to all others"
+    if workload.groups in usual:
+        return [usual[workload.groups]]
+    return [
+        f"{process} to {' or '.join('+'.join(map(str, choice)) or 'none' for choice in choices)}"
+        for process, choices in enumerate(workload.groups)
+        if choices and workload.sends[process]
+    ]
+
+
 def _faults(workload: ir.Workload) -> list[tuple[int, str]]:
     return [(workload.duplicates, "duplicated"), (workload.losses, "lost")]
 
@@ -75,6 +97,7 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "processes": workload.processes,
         "sends": list(workload.sends),
         "destinations": [list(chosen) for chosen in workload.destinations],
+        **({"groups": [[list(group) for group in chosen] for chosen in workload.groups]} if workload.groups else {}),
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
@@ -256,6 +279,8 @@ def confirm(violation: Violation, observed: Execution) -> Finding | None:
 
     Returns what the oracle finds; None for properties that it does not judge.
     """
+    if violation.finding.property == "total_order":
+        assert first_crossing(observed) is not None, "the deliveries of the run agree"
     kind = ORACLE_KINDS.get(violation.finding.property)
     if kind is None:
         return None

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from whence.conformance.cli.session import BadInput
 from whence.conformance.cli.specifications import known, specification
 from whence.dsl import ir
-from whence.dsl.workload import DEFAULT_PROCESSES, DEFAULT_SENDS, MOST_OF_ANYTHING, MOST_PROCESSES
+from whence.dsl.workload import (
+    DEFAULT_PROCESSES,
+    DEFAULT_SENDS,
+    MOST_MULTICAST,
+    MOST_OF_ANYTHING,
+    MOST_PROCESSES,
+    all_choices,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +85,7 @@ def targets(choice: Choice) -> list[Target]:
         chosen = list(dict.fromkeys(chosen)) or [(scope.name, scope.workload) for scope in own]
     if not chosen:
         return [_adapted(found, original, mutated, subject, choice, (), ())]
-    return [
-        Target(subject, mutated, name, workload, _expected(mutant.expects, workload)) for name, workload in chosen
-    ]
+    return [Target(subject, mutated, name, workload, _expected(mutant.expects, workload)) for name, workload in chosen]
 
 
 def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]:
@@ -113,26 +118,33 @@ def _adapted(
 ) -> Target:
     """The protocol in a workload made of the options, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
-    workload = _workload(base, choice)
+    workload = _workload(base, choice, protocol.delivery)
     same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]
     if protocol is original:
         return Target(subject, protocol, None, workload, same[0].expects if same else ())
     return Target(subject, protocol, None, workload, _expected(expects, workload))
 
 
-def _workload(base: ir.Workload | None, choice: Choice) -> ir.Workload:
+def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -> ir.Workload:
     processes = choice.processes or (base.processes if base else DEFAULT_PROCESSES)
     if not 1 <= processes <= MOST_PROCESSES:
         raise BadInput(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
     sends = _sends(choice.sends, processes) if choice.sends is not None else None
     if base is not None and base.processes == processes:
         return base if sends is None else replace(base, sends=sends)
-    destinations = tuple(tuple(q for q in range(processes) if q != p) for p in range(processes))
-    if processes == 1:
+    if delivery == "multicast" and processes > MOST_MULTICAST:
+        raise BadInput(
+            f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"
+        )
+    to_itself = base is not None and any(process in base.destinations[process] for process in range(base.processes))
+    choices = all_choices(processes, delivery, to_itself)
+    destinations = tuple(tuple(q for q in range(processes) if to_itself or q != p) for p in range(processes))
+    if processes == 1 and not to_itself:
         sends = (0,) if sends is None else sends
         if any(sends):
             raise BadInput("--processes 1: a single process has nobody to send to")
-    return ir.Workload(processes, sends or (DEFAULT_SENDS,) * processes, destinations)
+    groups = () if delivery == "unicast" else choices
+    return ir.Workload(processes, sends or (DEFAULT_SENDS,) * processes, destinations, groups=groups)
 
 
 def _sends(given: str, processes: int) -> tuple[int, ...]:
