@@ -8,7 +8,7 @@ Finding nothing proves nothing beyond the universe and depth.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -59,13 +59,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """A universe, and how many steps are looked at."""
+    """A universe, and how many steps are looked at; where there are numbers, how large they may grow."""
 
     universe: Mapping[str, int]
     depth: int
+    numbers_below: int | None = None
 
     def __str__(self) -> str:
-        return f"up to {self.depth} steps among {describe_size(self.universe)}"
+        numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
+        return f"up to {self.depth} steps among {describe_size(self.universe)}{numbers}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,9 @@ class Searched:
 
 SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
 """Where runs are looked for: the second only for what the first does not have."""
+
+NUMBERS_BELOW = 16
+"""Runs are looked for in which no number grows larger: finite for a solver, and much faster."""
 
 
 @dataclass(slots=True)
@@ -293,7 +298,10 @@ def _search_in(
             for name, found in answer.models.items()
         }
 
-    answer, runs = confirmed(pool, Search(grounding.constants, tuple(stages), (), timeout_ms, seed), read)
+    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW)
+    answer, runs = confirmed(pool, request, read)
+    if "Int" in grounding.constants.values():
+        scope = replace(scope, numbers_below=NUMBERS_BELOW)
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 

@@ -50,13 +50,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finite search, by Z3: see `solver_worker`."""
+    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that."""
 
     constants: Mapping[str, str]
     stages: tuple[Stage, ...]
     minimise: tuple[str, ...]
     timeout_ms: int
     seed: int
+    numbers_below: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         stages = [{"assertions": stage.assertions, "goals": dict(stage.goals)} for stage in self.stages]
@@ -66,6 +67,7 @@ class Search:
             "minimise": self.minimise,
             "timeout_ms": self.timeout_ms,
             "seed": self.seed,
+            **({} if self.numbers_below is None else {"numbers_below": self.numbers_below}),
         }
 
 

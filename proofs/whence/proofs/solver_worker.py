@@ -8,7 +8,8 @@ Two kinds of request, both with `id`, `seed` and `timeout_ms`:
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
   answered with values of all constants. `minimise` names truth values to make false, as many as can be, one after
-  another: the model is then minimal (no subset of its true facts will do).
+  another: the model is then minimal (no subset of its true facts will do). With `numbers_below`, every Int is from 0 to
+  below that; the search is then propositional, and much faster.
 """
 
 from __future__ import annotations
@@ -102,12 +103,16 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     import z3
 
     sorts: dict[str, str] = request["constants"]
-    finite = "Int" not in sorts.values()
+    numbers = [name for name, sort in sorts.items() if sort == "Int"]
+    below: int | None = request.get("numbers_below")
+    finite = below is not None or not numbers
     solver = z3.SolverFor("QF_FD") if finite else z3.Solver()
     deadline = time.monotonic() + request["timeout_ms"] / 1000
     if not finite:
         solver.set("random_seed", request["seed"])
     constants = {name: z3.Bool(name) if sort == "Bool" else z3.Int(name) for name, sort in sorts.items()}
+    if below is not None:
+        solver.add([z3.And(0 <= constants[name], constants[name] < below) for name in numbers])
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
     models: dict[str, Any] = {}
     for number, stage in enumerate(request["stages"]):
