@@ -1,0 +1,1 @@
+"""Certificates: what was proved, with everything that it takes to check it again without trusting who proved it."""

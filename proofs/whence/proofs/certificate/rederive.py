@@ -1,0 +1,176 @@
+"""Derives the obligations of a certificate again, from its sources alone.
+
+The prover is run on the sources with the certificate in place of solvers: an obligation that is in it is answered as
+it was rechecked, any other with `unknown`. A statement that comes out as certified therefore rests on obligations of
+the certificate, as the prover derives them; the two sets must be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, cast
+
+from whence.dsl import ir
+from whence.dsl.load import SourceError, load_bytes
+from whence.proofs.certificate.assemble import Statement, statement_of, subject_of
+from whence.proofs.certificate.build import evidence_of, obligation_name
+from whence.proofs.certificate.evidence import (
+    FalseEvidence,
+    check_machine_run,
+    check_theorem_model,
+    model_of,
+    run_of,
+)
+from whence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
+from whence.proofs.certificate.read import Reading
+from whence.proofs.discharge import Options
+from whence.proofs.finding import REFUTATION
+from whence.proofs.formula import Unsupported
+from whence.proofs.prove import UnknownName, proofs_by
+from whence.proofs.solver import Answer, Check, Request, SolverPool
+
+Status = Literal["sat", "unsat", "unknown"]
+
+
+@dataclass(slots=True)
+class CertifiedAnswers:
+    """Answers the checks of a prover from a certificate; searches for finite models are left to be done.
+
+    `lacking` are the names of the obligations that were asked for and are not in the certificate.
+    """
+
+    statuses: Mapping[str, Mapping[str, str]]
+    lacking: dict[str, None] = field(default_factory=dict)
+
+    def recall(self, request: Request) -> Answer | None:
+        if not isinstance(request, Check):
+            return None
+        known = self.statuses.get(request.text)
+        if known is None:
+            self.lacking[obligation_name(request.text)] = None
+            return Answer("unknown", "it is not in the certificate", 0.0)
+        return Answer(cast(Status, known.get(request.solver, "unknown")), "as rechecked", 0.0)
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        """Nothing is kept."""
+
+
+def rederive(
+    reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options
+) -> Mapping[tuple[str, str, str], tuple[str, ...]]:
+    """For each statement how it differs from what its source gives; nothing where it does not.
+
+    Args:
+        statuses: by obligation text and solver, what was found now.
+    """
+    manifest = reading.manifest
+    assert manifest is not None
+    keys = [statement.key for statement in manifest.statements]
+    specification, unreadable = _specification(reading, manifest)
+    if specification is None:
+        return dict.fromkeys(keys, (unreadable,))
+    answers = CertifiedAnswers(statuses)
+    try:
+        with SolverPool(options.workers, answers) as pool:
+            names = _names(specification, manifest)
+            proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
+    except UnknownName as fault:
+        return dict.fromkeys(keys, (str(fault),))
+    found = {each.key: each for proof in proofs if (each := statement_of(specification, proof)) is not None}
+    reasons: dict[tuple[str, str, str], str] = {
+        (proof.result.kind, proof.result.subject, proof.result.name): proof.finding.facts.get("unknown", "")
+        for proof in proofs
+    }
+    differences: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    for statement in manifest.statements:
+        derived = found.get(statement.key)
+        if derived is None:
+            why = reasons.get(statement.key, "there is no such statement")
+            lacking = "".join(f"; `{name}` is not in the certificate" for name in list(answers.lacking)[:3])
+            differences[statement.key] = (f"its source does not give it by these obligations: {why}{lacking}",)
+            continue
+        faults = (
+            *_statement_faults(statement, derived, reading),
+            *_evidence_faults(statement, specification, reading),
+        )
+        differences[statement.key] = faults
+    return differences
+
+
+def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specification | None, str]:
+    content = reading.files[manifest.source]
+    try:
+        loaded = load_bytes(Path(manifest.source), content)
+    except SourceError as fault:
+        return None, str(fault)
+    if loaded.specification is None:
+        first = next(iter(loaded.diagnostics))
+        return None, f"{manifest.source}:{first.span.line}: {first.message}"
+    return loaded.specification, ""
+
+
+def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
+    """What to prove of the file: the certified statements, and whatever the same machine states by the same name."""
+    there = {
+        "theorem": [theorem.name for theorem in specification.theorems],
+        "machine": [machine.name for machine in specification.machines],
+        "mutant": [mutant.name for mutant in specification.mutants],
+    }
+    wanted: dict[str, None] = {}
+    for each in manifest.statements:
+        match each.kind:
+            case "theorem":
+                wanted |= {each.name: None} if each.name in there["theorem"] else {}
+            case "machine":
+                wanted |= {each.subject: None} if each.subject in there["machine"] else {}
+            case "mutant":
+                mutant = each.name.partition(": ")[0]
+                wanted |= {mutant: None} if mutant in there["mutant"] else {}
+    return tuple(wanted)
+
+
+def _statement_faults(certified: CertifiedStatement, derived: Statement, reading: Reading) -> Iterator[str]:
+    if derived.verdict is not certified.verdict:
+        yield f"by its source it is {derived.verdict.value}"
+    if derived.id != certified.id:
+        yield "the statement id is not that of what its source says"
+    if derived.says != certified.says:
+        yield "what it says is not what its source says"
+    listed = [reading.text(file) for file in certified.obligations]
+    for text in [text for text in derived.obligations if text not in listed]:
+        yield f"its source needs the obligation `{obligation_name(text)}`, which is not listed"
+    for file, text in zip(certified.obligations, listed, strict=True):
+        if text not in derived.obligations:
+            yield f"{file}, `{obligation_name(text)}`, is not an obligation that its source gives"
+    shown = {(shows, name) for shows, name, _ in evidence_of(derived)}
+    there = {(each.shows, each.name) for each in certified.evidence}
+    for shows, name in sorted(shown - there):
+        yield f"there is no evidence for: {_about(shows, name)}"
+    for shows, name in sorted(there - shown):
+        yield f"its source gives no evidence for: {_about(shows, name)}"
+
+
+def _about(shows: str, name: str) -> str:
+    return f"{shows} {name}".rstrip()
+
+
+def _evidence_faults(certified: CertifiedStatement, specification: ir.Specification, reading: Reading) -> Iterator[str]:
+    """What is wrong with the finite evidence, by evaluating it."""
+    subject = subject_of(specification, certified.kind, certified.subject, certified.name)
+    assert subject is not None
+    for each in certified.evidence:
+        try:
+            value = reading.json(each.file)
+            if subject.theorem is not None:
+                check_theorem_model(subject.theorem, _shown(each), model_of(value))
+            else:
+                assert subject.machine is not None
+                check_machine_run(subject.machine, subject.name, _shown(each), run_of(subject.machine, value))
+        except (FalseEvidence, Unsupported, KeyError) as fault:
+            yield f"{each.file}: {fault}"
+
+
+def _shown(evidence: Evidence) -> str:
+    return REFUTATION if evidence.shows == "refuted" else evidence.name
