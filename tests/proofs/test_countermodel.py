@@ -31,7 +31,7 @@ def test_messages_are_named_in_the_order_given() -> None:
 
 def test_facts_are_what_is_true_and_what_functions_give() -> None:
     lines = fact_lines((SENT, SRC, POSTED), BEFORE, names_of(BEFORE, [1]))
-    assert lines == ["sent(m1)", "src(m2) = p0", "src(m1) = p1", "posted(p1) = 4"]
+    assert lines == ["sent(m1)", "src(m1) = p1", "src(m2) = p0", "posted(p1) = 4"]
     assert fact(SENT, (0,), False, names_of(BEFORE)) == "not sent(m1)"
 
 

@@ -116,6 +116,17 @@ def test_models_are_minimal(pool: SolverPool) -> None:
     assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
 
 
+@pytest.mark.parametrize("kind", ["Bool", "Int"])
+def test_models_have_as_few_true_facts_as_can_be(pool: SolverPool, kind: str) -> None:
+    """Each of ten ways out is minimal by itself, with 10, 9, ... 1 facts; the one with a single fact is taken."""
+    ways = [[f"w{way}_{number}" for number in range(10 - way)] for way in range(10)]
+    assertion = f"(or {' '.join('(and ' + ' '.join(f'|{name}|' for name in way) + ')' for way in ways)})"
+    names = [name for way in ways for name in way]
+    constants = {**dict.fromkeys([*names, "goal"], "Bool"), "other": kind}
+    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
+
+
 def test_numbers_are_searched_too(pool: SolverPool) -> None:
     stage = Stage(("(< 3 |n|)", "(< |n| 5)"), {"goal": "goal"})
     answer = pool.ask(Search({"n": "Int", "goal": "Bool"}, (stage,), (), 5_000, 0))

@@ -12,7 +12,7 @@ from typing import Any
 from whence.dsl import ir
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Sort, Type
 from whence.proofs.formula import free_locals, outer_foralls
-from whence.proofs.structure import Structure, Value, beyond_window, violations
+from whence.proofs.structure import Structure, Table, Value, beyond_window, violations
 from whence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 from whence.spec.oracle import first_finding
@@ -59,6 +59,16 @@ class Names:
             return f"{type_.name}{value}"
         return str(value).lower()
 
+    def ordered(self, symbol: ir.Symbol, table: Table) -> list[tuple[tuple[int, ...], Value]]:
+        """The cells of a symbol, by the names of their elements."""
+        ranks = {name: rank for rank, name in enumerate((*self.messages.values(), *self.processes.values()))}
+
+        def place(key: tuple[int, ...]) -> list[int]:
+            named = (self.of(item, parameter.type) for item, parameter in zip(key, symbol.parameters, strict=True))
+            return [ranks.get(name, item) for name, item in zip(named, key, strict=True)]
+
+        return sorted(table.items(), key=lambda cell: place(cell[0]))
+
     def arguments(self, variables: Iterable[ir.Variable], values: Mapping[str, Value]) -> dict[str, str]:
         """The values of the variables, by their names in the file."""
         return {variable.name: self.of(values[variable.name], variable.type) for variable in variables}
@@ -75,7 +85,7 @@ def fact_lines(symbols: Iterable[ir.Symbol], structure: Structure, names: Names)
     """Every true fact and every function value, as the file would write it; what is false or 0 is left out."""
     lines: list[str] = []
     for symbol in symbols:
-        for key, value in sorted(structure.tables[symbol.name].items()):
+        for key, value in names.ordered(symbol, structure.tables[symbol.name]):
             if value is not False and (value != 0 or isinstance(symbol.result, Sort)):
                 lines.append(fact(symbol, key, value, names))
     return lines
@@ -95,7 +105,7 @@ def changes(symbols: Iterable[ir.Symbol], before: Structure, after: Structure, n
     return [
         fact(symbol, key, value, names)
         for symbol in symbols
-        for key, value in sorted(_all_cells(before, after, symbol).items())
+        for key, value in names.ordered(symbol, _all_cells(before, after, symbol))
         if value != before.tables[symbol.name].get(key, beyond_window(symbol.result))
     ]
 

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from whence.proofs.finite_models import Model, find_model, negated_obligation
+from whence.proofs.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from whence.proofs.formula import Unsupported
 from whence.proofs.obligation import Obligation
 from whence.proofs.smt import smt_text
@@ -225,6 +225,7 @@ class _Work:
 def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
     """A smallest finite structure in which the obligation is false, if one is found."""
     try:
-        return find_model(pool, negated_obligation(obligation), timeout_ms=options.timeout_ms, seed=options.seed).model
+        problem = negated_obligation(obligation)
+        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=STEP_SIZES).model
     except Unsupported:
         return None

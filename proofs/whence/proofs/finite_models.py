@@ -1,6 +1,7 @@
 """Smallest finite models of formulas, found by Z3 over a growing universe and believed only after evaluation.
 
-A model is minimal: no smaller universe of the list has one, and no set of its true facts can be left out.
+A model is minimal: no universe before it in the list has one, and (as far as a limited effort of the solver finds
+out) no model over the same universe has fewer true facts.
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ SIZES: tuple[Mapping[str, int], ...] = tuple(
     for messages, processes in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (4, 3))
 )
 """Universes from small to large. Sorts other than message and process get as many elements as there are messages."""
+
+STEP_SIZES: tuple[Mapping[str, int], ...] = tuple(
+    {"message": messages, "process": processes} for messages in range(1, 5) for processes in range(1, 4)
+)
+"""Universes for a step that breaks an invariant: fewest messages first, then fewest processes."""
 
 
 def negated_obligation(obligation: Obligation) -> Problem:

@@ -7,11 +7,13 @@ everything is tried again without them, until the rest stands by itself (the met
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.dsl import ir
 from whence.proofs.countermodel import Counterexample
-from whence.proofs.discharge import Discharge, Note, Options, discharge_all
+from whence.proofs.discharge import Discharge, Note, Options, countermodel, discharge_all
+from whence.proofs.finite_models import Model
+from whence.proofs.history import plausible
 from whence.proofs.machine_counterexample import induction_counterexample
 from whence.proofs.machine_obligations import Conjunct, Preservation, conjuncts, consequence, preservations
 from whence.proofs.solver import SolverPool
@@ -62,7 +64,7 @@ def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note:
         for each, discharge in zip(obligations, done, strict=True):
             kept[each.conjunct.name].append(discharge)
             if not discharge.proved and each.conjunct.name not in falls:
-                falls[each.conjunct.name] = _fall(machine, known, each, discharge, tuple(fallen))
+                falls[each.conjunct.name] = _fall(pool, machine, known, each, discharge, options, tuple(fallen))
         if not falls:
             return InductiveSet(kept, implied, fallen)
         fallen |= falls
@@ -82,15 +84,23 @@ def _consequences(
 
 
 def _fall(
+    pool: SolverPool,
     machine: ir.Machine,
     known: Sequence[Conjunct],
     preservation: Preservation,
     discharge: Discharge,
+    options: Options,
     before: tuple[str, ...],
 ) -> Fall:
     shown = None
     if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
-        shown = induction_counterexample(
-            machine, known, preservation.conjunct, preservation.action, discharge.countermodel
-        )
+        model = _likely(pool, machine, discharge, options) or discharge.countermodel
+        shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
     return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
+
+
+def _likely(pool: SolverPool, machine: ir.Machine, discharge: Discharge, options: Options) -> Model | None:
+    """A smallest countermodel in which the history is, as far as formulas say it, that of an execution."""
+    obligation = discharge.obligation
+    hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))
+    return countermodel(pool, replace(obligation, hypotheses=hypotheses), options)

@@ -7,6 +7,7 @@ conjuncts but may not be reachable: it says which fact is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.types import MESSAGE
@@ -21,6 +22,7 @@ from whence.proofs.countermodel import (
     names_of,
 )
 from whence.proofs.finite_models import Model
+from whence.proofs.history import Happening, TooManyOrders, destinations, happenings
 from whence.proofs.machine_obligations import Conjunct
 from whence.proofs.reachability import Run
 from whence.proofs.structure import CrossCheckError, Structure, evaluate
@@ -45,7 +47,8 @@ def induction_counterexample(
     )
     if not confirmed:
         raise CrossCheckError(f"computing `{action.name}` does not confirm that it loses `{goal.name}`")
-    names = names_of(before)
+    past, said = _history(before)
+    names = names_of(before, [message for message, process in past or () if process is None])
     state = fact_lines(symbols(machine), before, names)
     changed = changes(symbols(machine), before, after, names)
     instance = false_instance(goal.formula, after, names) or {}
@@ -56,8 +59,9 @@ def induction_counterexample(
         f"  step:   {call}",
         "  after:  " + (", ".join(changed) or "nothing changes"),
         f"  {goal.name} is now false{instance_text(instance)}",
+        f"  {said}",
     ]
-    facts = {
+    facts: dict[str, Any] = {
         "kind": "induction",
         "conjunct": goal.name,
         "transition": call,
@@ -65,7 +69,45 @@ def induction_counterexample(
         "changes": changed,
         "instance": instance,
     }
-    return Counterexample("\n".join(lines), facts)
+    if past is None:
+        return Counterexample("\n".join(lines), facts)
+    then = _happening(action, arguments, before)
+    execution = _drawn((*past, *then), before, names)
+    return Counterexample("\n".join(lines), {**facts, "execution": execution_json(execution)}, execution)
+
+
+def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
+    """The sends and deliveries before the step, if there is such an execution, and a sentence about it."""
+    try:
+        found = happenings(state)
+    except TooManyOrders:
+        return None, "whether an execution has this history is not known"
+    if found is None:
+        return None, "no execution has this history, unless a message is delivered twice: an invariant may say so"
+    return found, "the history, with the step, as an execution:" if found else "nothing is sent before the step"
+
+
+def _happening(action: Action, arguments: tuple[int, ...], state: Structure) -> tuple[Happening, ...]:
+    """The send or delivery that the step is, if it is one."""
+    match action.name:
+        case "causal_send":
+            return ((arguments[0], None),)
+        case "deliver":
+            at = arguments[1] if len(arguments) > 1 else destinations(state, arguments[0])[0]
+            return ((arguments[0], at),)
+        case _:
+            return ()
+
+
+def _drawn(happened: Iterable[Happening], state: Structure, names: Names) -> Execution:
+    events: list[Event] = []
+    for message, process in happened:
+        if process is None:
+            source = int(state.tables["src"][(message,)])
+            events.append(Send(source, names.messages[message], destinations(state, message)))
+        else:
+            events.append(Deliver(process, names.messages[message]))
+    return Execution(state.universe["process"], tuple(events))
 
 
 def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula) -> Counterexample:
@@ -134,20 +176,5 @@ def _names_by_send_order(run: Run) -> Names:
 
 def _execution(run: Run, names: Names) -> Execution:
     """The application's view of a run."""
-    events: list[Event] = []
-    for action, arguments in run.steps:
-        if action.name == "causal_send":
-            source = int(run.start.tables["src"][arguments[:1]])
-            events.append(Send(source, names.messages[arguments[0]], _destinations(run.start, arguments[0])))
-        elif action.name == "deliver":
-            receiver = arguments[1] if len(arguments) > 1 else _destinations(run.start, arguments[0])[0]
-            events.append(Deliver(receiver, names.messages[arguments[0]]))
-    return Execution(run.start.universe["process"], tuple(events))
-
-
-def _destinations(structure: Structure, message: int) -> tuple[int, ...]:
-    """To whom a message goes: one process, or where the machine is multicast those that it is `to`."""
-    tables = structure.tables
-    if "to" not in tables or "dst" in tables:
-        return (int(tables["dst"][(message,)]),)
-    return tuple(process for process in range(structure.universe["process"]) if tables["to"][(message, process)])
+    happened = (each for action, arguments in run.steps for each in _happening(action, arguments, run.start))
+    return _drawn(happened, run.start, names)

@@ -164,7 +164,8 @@ def _fallen(machine: ir.Machine, name: str, fall: Fall, violated: Searched | Non
     if fall.counterexample is not None:
         more["counterexample"] = dict(fall.counterexample.facts)
     tried = not_found(violated)
-    return unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
+    found = unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
+    return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
 
 def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Finding:
@@ -186,6 +187,6 @@ def not_found(searched: Searched | None) -> str:
 
 
 def _fall_text(fall: Fall) -> str:
-    shown = f"\n{fall.counterexample.text}" if fall.counterexample else ""
+    shown = f"\n{fall.counterexample.drawn()}" if fall.counterexample else ""
     without = f" (after {', '.join(fall.after)} had fallen: it rests on them)" if fall.after else ""
     return f"{fall.reason}{without}{shown}"

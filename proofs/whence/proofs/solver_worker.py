@@ -136,16 +136,23 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     return {"status": "done", "reason": "", "models": models}
 
 
+FEWER_RLIMIT = 2_000_000
+"""Z3's measure of effort for each attempt to find a model with fewer true facts."""
+
+
 def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[str]) -> Any:
-    """The current model, improved until no set of its true facts can be made false without another becoming true."""
+    """The current model, improved: first until no true fact can be made false without another becoming true, then
+    until no model has fewer true facts, as far as a limited effort finds one."""
     import z3
 
     model = solver.model()
     if not names:
         return model
+    facts = [constants[name] for name in names]
     solver.push()
     solver.add(constants[literal])
-    candidates = [constants[name] for name in names]
+    solver.push()
+    candidates = facts
     while True:
         true = [fact for fact in candidates if z3.is_true(model.eval(fact, model_completion=True))]
         for fact in candidates:
@@ -158,6 +165,17 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
         if solver.check() != z3.sat:
             break
         model = solver.model()
+    solver.pop()
+    solver.set("rlimit", FEWER_RLIMIT)
+    while True:
+        count = sum(z3.is_true(model.eval(fact, model_completion=True)) for fact in facts)
+        if count == 0:
+            break
+        solver.add(z3.AtMost(*facts, count - 1))
+        if solver.check() != z3.sat:
+            break
+        model = solver.model()
+    solver.set("rlimit", 0)
     solver.pop()
     return model
 
