@@ -5,6 +5,7 @@
 #   make test     the test suite; ARGS="-k NAME" narrows it down
 #   make tools    the model checker TLC, for the tests of the export to TLA+ (by Maven; without it they are skipped)
 #   make lint     ruff, mypy --strict, import rules
+#   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -41,6 +42,7 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	echo "Dependencies of requirements.lock (the first time takes a few minutes: Spark is large)"; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	$(BIN)/python -m whence.conformance.proof_checker || echo "Everything else works without it; make checker tries again."; \
 	touch $(STAMP)
 
 verify: setup
@@ -60,6 +62,9 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+checker: setup
+	$(BIN)/python -m whence.conformance.proof_checker
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup

@@ -172,13 +172,58 @@ def prove(
     cores: Annotated[
         bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which none does.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Prove again what a saved edit touches, until Ctrl-C.")
+    ] = False,
+    stability: Annotated[
+        int, typer.Option(min=0, help="Put each obligation again under so many seeds, orders and names.")
+    ] = 0,
+    certificate: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write a certificate to this directory: what was proved, for anybody to check again."),
+    ] = None,
+    author: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Whom the certificate says to cite; repeatable."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Prove theorems and machines for any number of processes and messages."""
-    from whence.conformance.cli import proving
+    from whence.conformance.cli import certifying, proving
 
-    request = proving.Request(file, tuple(names or ()), timeout, seed, cache, no_cache, cores)
+    certified = None if certificate is None else certifying.CertificateRequest(certificate, tuple(author or ()))
+    request = proving.Request(
+        file, tuple(names or ()), timeout, seed, cache, no_cache, cores, watch, stability, certified
+    )
     run_command("prove", json, lambda session: proving.prove(session, request))
+
+
+@app.command()
+def recheck(
+    directory: Annotated[str, typer.Argument(help="A certificate, from prove --certificate.")],
+    proofs: Annotated[
+        bool, typer.Option("--proofs/--no-proofs", help="Whether proof objects are checked; without, no level is L4.")
+    ] = True,
+    rederive: Annotated[
+        bool,
+        typer.Option(
+            "--rederive/--no-rederive",
+            help="Whether the obligations are derived again from the source; without, it is only known that the "
+            "SMT-LIB2 files are unsatisfiable.",
+        ),
+    ] = True,
+    jobs: Annotated[int, typer.Option(min=1, help="Solver processes at a time.")] = 2,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
+    json: Json = False,
+) -> None:
+    """Check a certificate again, trusting nothing in it: 0 confirmed, 1 not what it says, 3 not decided."""
+    from whence.conformance.cli import certifying
+
+    run_command(
+        "recheck",
+        json,
+        lambda session: certifying.recheck(session, directory, jobs, timeout, proofs, rederive),
+    )
 
 
 @app.command()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from whence.conformance.cli.certifying import CertificateRequest, certify
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import known, specification
 from whence.proofs.answer_cache import AnswerCache, default_directory
 from whence.proofs.discharge import Options, Progress
+from whence.proofs.finding import Proof
 from whence.proofs.prove import proofs_by, provable_names, solver_pool
 from whence.proofs.solver import SolverPool
 from whence.spec.verdict import Result
@@ -31,11 +34,17 @@ class Request:
     cache: str | None
     no_cache: bool
     cores: bool
+    watch: bool = False
+    stability: int = 0
+    certificate: CertificateRequest | None = None
 
     def options(self) -> Options:
         """Raises: BadInput where no cache can be at the place that is named for it."""
         timeout_ms = round(self.timeout_s * 1000)
-        return Options(timeout_ms=timeout_ms, seed=self.seed, cache=self._directory(), cores=self.cores)
+        cache = self._directory()
+        if self.certificate is not None:
+            cache = None  # what is cited rests on no answer of an earlier run
+        return Options(timeout_ms=timeout_ms, seed=self.seed, cache=cache, cores=self.cores)
 
     def _directory(self) -> Path | None:
         """Where answers are kept: what the command line says, else WHENCE_CACHE, else the user's cache."""
@@ -70,25 +79,60 @@ def prove(session: Session, request: Request) -> Output:
     for name in request.names:
         known(name, provable, "theorem, machine or statement")
     options = request.options()
+    if request.certificate is not None:
+        request.certificate.check()
+    if request.watch:
+        for option, given in (("--json", session.json), ("--stability", request.stability > 0)):
+            if given:
+                raise BadInput(f"--watch does not go with {option}")
+        if request.certificate is not None:
+            raise BadInput("--watch does not go with --certificate")
+        from whence.conformance.cli.watching import watch
+
+        return watch(session, request.file, request.names, options, _status)
     last: list[Progress] = []
 
     def progress(made: Progress) -> None:
         last[:] = [made]
         session.status(_status(made))
 
+    evidence: list[Proof] = []
     finished: list[Result] = []
     with solver_pool(options) as pool:
         try:
             with closing(proofs_by(pool, found, request.names, options, progress)) as proved:
                 for proof in proved:
+                    evidence.append(proof)
                     finished.append(proof.result)
+            if request.stability:
+                finished.extend(_stability(evidence, options, request.stability, progress))
         except KeyboardInterrupt:
             text = f"interrupted{_where(last)}: incomplete, this was finished\n"
             fields = {"complete": False, **_cache_facts(pool, options)}
             return Output(tuple(finished), text=text, fields=fields, exit=UNKNOWN)
         if options.cache is not None:
             AnswerCache(options.cache).prune()
-        return Output(tuple(finished), text=_cache_text(pool), fields=_cache_facts(pool, options))
+        output = Output(tuple(finished), text=_cache_text(pool), fields=_cache_facts(pool, options))
+    if request.certificate is None:
+        return output
+    return certify(session, request.certificate, request.file, found, evidence, options, output)
+
+
+def _stability(
+    made: Sequence[Proof], options: Options, count: int, progress: Callable[[Progress], None]
+) -> Iterator[Result]:
+    """A result for each machine and theory of which something is proved."""
+    from whence.proofs.stability import measure, proved_obligations, stability_result
+
+    proofs = [proof for proof in made if proof.result.kind != "mutant"]
+    for subject in dict.fromkeys(proof.result.subject for proof in proofs):
+        obligations = proved_obligations(proof for proof in proofs if proof.result.subject == subject)
+        if obligations:
+
+            def note(done: int, total: int, current: str, subject: str = subject) -> None:
+                progress(Progress(subject, "stability", done, total, current))
+
+            yield stability_result(subject, measure(obligations, options, count, note), count, options)
 
 
 def _status(made: Progress) -> str:
