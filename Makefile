@@ -18,7 +18,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools lint lock clean
+.PHONY: setup verify test tools checker lint lock clean
 
 setup: $(STAMP)
 	@:
