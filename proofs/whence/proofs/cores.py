@@ -15,7 +15,7 @@ from whence.proofs.discharge import Discharge, Note, Options
 from whence.proofs.finding import Finding
 from whence.proofs.inductive_set import InductiveSet
 from whence.proofs.smt import smt_text
-from whence.proofs.solver import Check, SolverName, SolverPool
+from whence.proofs.solver import Check, SolverPool
 from whence.spec.verdict import Verdict
 
 
@@ -61,7 +61,7 @@ def cores_of(
 
 def _named(discharge: Discharge, options: Options) -> Check:
     text = smt_text(discharge.obligation, named=True)
-    return Check(_prover(discharge, options), text, options.timeout_ms, options.seed, core=True)
+    return Check(discharge.prover, text, options.timeout_ms, options.seed, core=True)
 
 
 def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Check:
@@ -69,12 +69,7 @@ def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Che
     obligation = discharge.obligation
     rest = tuple(hypothesis for number, hypothesis in enumerate(obligation.hypotheses) if number in used)
     text = smt_text(replace(obligation, hypotheses=rest))
-    return Check(_prover(discharge, options), text, options.timeout_ms, options.seed)
-
-
-def _prover(discharge: Discharge, options: Options) -> SolverName:
-    """The first solver that proves it."""
-    return next(solver for solver in options.solvers if discharge.answers[solver].status == "unsat")
+    return Check(discharge.prover, text, options.timeout_ms, options.seed)
 
 
 def _core(discharge: Discharge, used: Collection[int] | None) -> Core:

@@ -71,7 +71,7 @@ class Discharge:
     """
 
     obligation: Obligation
-    answers: Mapping[str, Answer] = field(default_factory=dict)
+    answers: Mapping[SolverName, Answer] = field(default_factory=dict)
     countermodel: Model | None = None
     unsupported: str = ""
 
@@ -90,6 +90,11 @@ class Discharge:
     def failed(self) -> bool:
         """Definitely not valid: a countermodel is at hand."""
         return self.countermodel is not None and not self.disagreement
+
+    @property
+    def prover(self) -> SolverName:
+        """The first solver, in the order of the options, that proves it. Raises: StopIteration where none does."""
+        return next(solver for solver, answer in self.answers.items() if answer.status == "unsat")
 
     @property
     def provers(self) -> int:
@@ -171,7 +176,7 @@ def discharge_all(
     work.ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
     work.tell(None)
     return tuple(
-        Discharge(obligation, work.answers.get(number, {}), models.get(number), work.unsupported.get(number, ""))
+        Discharge(obligation, work.answers_to(number), models.get(number), work.unsupported.get(number, ""))
         for number, obligation in enumerate(obligations)
     )
 
@@ -195,7 +200,7 @@ class _Work:
                     self.texts[number] = smt_text(obligation)
                 except Unsupported as reason:
                     self.unsupported[number] = str(reason)
-        self.answers: dict[int, dict[str, Answer]] = {number: {} for number in self.texts}
+        self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self.texts}
 
     def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
         """Asks the solvers about these, and tells about each that is done."""
@@ -211,6 +216,11 @@ class _Work:
             del waiting[position]
             if waiting:
                 self.tell(asked[next(iter(waiting))][0])
+
+    def answers_to(self, number: int) -> dict[SolverName, Answer]:
+        """The answers about an obligation, in the order of the options."""
+        said = self.answers.get(number, {})
+        return {solver: said[solver] for solver in self._options.solvers if solver in said}
 
     def tell(self, number: int | None) -> None:
         """Tells how far it is, and which obligation is being solved; None: all are done."""

@@ -129,7 +129,8 @@ class Worker:
         seconds = time.monotonic() - started
         if isinstance(reply, dict):
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
-            return Answer(reply["status"], reply["reason"], seconds, found, tuple(reply.get("core", ())))
+            taken = float(reply.get("seconds", seconds))
+            return Answer(reply["status"], reply["reason"], taken, found, tuple(reply.get("core", ())))
         code = process.poll()
         self.close()
         dead = reply is None
