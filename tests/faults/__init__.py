@@ -11,12 +11,13 @@ Every class has
 
 from __future__ import annotations
 
-from . import cykas, hybrid_basic, mf, rst
+from . import cykas, hybrid_basic, hybrid_optimal, mf, rst
 
 FAULTS: dict[str, list[type]] = {
     "mf": mf.FAULTS,
     "rst": rst.FAULTS,
     "cykas": cykas.FAULTS,
     "hybrid_basic": hybrid_basic.FAULTS,
+    "hybrid_optimal": hybrid_optimal.FAULTS,
 }
 """The faulty classes by the protocol that they claim to implement."""

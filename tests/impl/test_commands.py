@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl import cykas, hybrid_basic, mf, rst
+from whence.impl import cykas, hybrid_basic, hybrid_optimal, mf, rst
 from whence.impl.commands import CausalProcess, Deliver, ProtocolError, Send
 from whence.impl.cykas import Cykas
 from whence.impl.hybrid_basic import HybridBasic
+from whence.impl.hybrid_optimal import HybridOptimal
 from whence.impl.mf import MF
 from whence.impl.rst import RST
 
-ALL: list[type[CausalProcess]] = [MF, RST, Cykas, HybridBasic]
+ALL: list[type[CausalProcess]] = [MF, RST, Cykas, HybridBasic, HybridOptimal]
 
 naturals = st.integers(-2, 6)
 messages = st.one_of(st.none(), st.text(max_size=2), st.integers())
@@ -42,6 +43,7 @@ PACKETS: dict[type[CausalProcess], st.SearchStrategy[Any]] = {
         st.builds(hybrid_basic.Permit, st.one_of(naturals, junk)),
     ),
 }
+PACKETS[HybridOptimal] = PACKETS[HybridBasic]
 
 
 @pytest.mark.parametrize("factory", ALL)
@@ -90,7 +92,7 @@ def test_a_process_outside_the_group_cannot_be_built(factory: type[CausalProcess
             factory(identity, processes)
 
 
-@pytest.mark.parametrize("module", [mf, rst, cykas, hybrid_basic], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [mf, rst, cykas, hybrid_basic, hybrid_optimal], ids=lambda module: module.__name__)
 def test_packets_are_immutable_hashable_values_that_say_what_they_move(module: Any) -> None:
     classes = [c for c in vars(module).values() if dataclasses.is_dataclass(c) and hasattr(c, "kind")]
     assert len(classes) >= 1

@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pytest
 
-from whence.impl import cykas, hybrid_basic, mf, rst
+from whence.impl import cykas, hybrid_basic, hybrid_optimal, mf, rst
 
 LABEL = r"[A-Z]+\d*\.\d+"
-MODULES = [mf, rst, cykas, hybrid_basic]
+MODULES = [mf, rst, cykas, hybrid_basic, hybrid_optimal]
 
 
 def listed(source: str) -> list[str]:

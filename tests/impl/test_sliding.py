@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl.sliding import SlidingArray, SlidingMap
+from whence.impl.sliding import IndexedSlidingMap, SlidingArray, SlidingMap
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=100)
 
@@ -132,3 +132,50 @@ def test_sliding_maps_are_equal_by_window_and_elements() -> None:
     assert one != other
     assert one != ["b"]
     assert "next=2" in repr(one)
+
+
+@SETTINGS
+@given(
+    start=st.integers(0, 2),
+    operations=st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(0, 15)), max_size=300),
+)
+def test_indexed_sliding_map_is_a_sliding_map_that_can_be_read(start: int, operations: list[tuple[str, int]]) -> None:
+    both: tuple[IndexedSlidingMap[int], SlidingMap[int]] = (IndexedSlidingMap(first=start), SlidingMap(first=start))
+    indexed, plain = both
+    everything: list[int] = []
+    for operation, element in operations:
+        if operation == "remove":
+            assert indexed.remove(element) == plain.remove(element)
+        elif element in plain:
+            with pytest.raises(ValueError, match="present already"):
+                indexed.add(element)
+        else:
+            assert indexed.add(element) == plain.add(element)
+            everything.append(element)
+        assert (indexed.first, indexed.next, indexed.size) == (plain.first, plain.next, plain.size)
+        assert list(indexed) == list(plain)
+    for index in range(indexed.first, indexed.next):
+        element = everything[index - start]
+        present = element in indexed and indexed.index(element) == index
+        assert indexed[index] == (element if present else None)
+    if indexed.size:
+        assert indexed.peek() == next(iter(indexed))
+    assert indexed.index(99) is None
+
+
+def test_indexed_sliding_map_keeps_nothing_removed_at_its_front() -> None:
+    window: IndexedSlidingMap[str] = IndexedSlidingMap()
+    for element in "abcd":
+        window.add(element)
+    window.remove("b")
+    assert (window.first, window[1], window.peek()) == (0, None, "a")
+    window.remove("a")
+    assert (window.first, window.peek()) == (2, "c")
+    with pytest.raises(IndexError):
+        window[1]
+    other: IndexedSlidingMap[str] = IndexedSlidingMap(first=2)
+    for element in "cd":
+        other.add(element)
+    assert window == other
+    assert window != "cd"
+    assert "first=2, next=4" in repr(window)

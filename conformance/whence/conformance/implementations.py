@@ -7,4 +7,5 @@ SHIPPED = {
     "rst": "whence.impl.rst:RST",
     "cykas": "whence.impl.cykas:Cykas",
     "hybrid_basic": "whence.impl.hybrid_basic:HybridBasic",
+    "hybrid_optimal": "whence.impl.hybrid_optimal:HybridOptimal",
 }

@@ -93,7 +93,7 @@ Messages to oneself are allowed: they take the way over the network like any oth
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -252,7 +252,7 @@ class HybridBasic:
         return commands
 
     def _receive_ack(self, sender: int, mid: int) -> list[Command]:
-        _require_id(mid)
+        require_id(mid)
         if mid >= self._u.next:
             raise ProtocolError(f"process {sender} acknowledges message {mid}, which was not sent")
         if mid < self._u.first:  # A1.58
@@ -279,24 +279,29 @@ class HybridBasic:
         return commands
 
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
-        _require_id(mid)
+        require_id(mid)
         self._p.remove(Per(sender, mid))  # A1.72
         return self._try_send()  # A1.73
 
     def _require_consistent(self, sender: int, packet: Msg) -> None:
-        """Raise ProtocolError for a message that no correct sender can send after what it has sent before."""
-        require_message(packet.message)
-        _require_id(packet.mid)
-        if not isinstance(packet.pid, int) or not 0 <= packet.pid < packet.mid:
-            raise ProtocolError(f"message {packet.mid} with predecessor {packet.pid!r}")
-        delivered = self._ld.get(sender, 0)
-        if packet.pid < delivered < packet.mid:
-            raise ProtocolError(f"message {packet.mid} after {packet.pid}, but {delivered} has been delivered")
-        other = self._rb.get(sender, {}).get(packet.pid, packet)
-        if other.mid != packet.mid:
-            raise ProtocolError(f"message {packet.mid} after {packet.pid}, but {other.mid} came after that too")
+        require_consistent(packet, self._ld.get(sender, 0), self._rb.get(sender, {}))
 
 
-def _require_id(mid: object) -> None:
+def require_consistent(packet: Msg, delivered: int, received: Mapping[int, Msg]) -> None:
+    """Raise ProtocolError for a message that no correct sender can send after what it has sent before: `delivered` is
+    the id of the last message delivered from it, `received` its messages that wait, by the id of their predecessor."""
+    require_message(packet.message)
+    require_id(packet.mid)
+    if not isinstance(packet.pid, int) or not 0 <= packet.pid < packet.mid:
+        raise ProtocolError(f"message {packet.mid} with predecessor {packet.pid!r}")
+    if packet.pid < delivered < packet.mid:
+        raise ProtocolError(f"message {packet.mid} after {packet.pid}, but {delivered} has been delivered")
+    other = received.get(packet.pid, packet)
+    if other.mid != packet.mid:
+        raise ProtocolError(f"message {packet.mid} after {packet.pid}, but {other.mid} came after that too")
+
+
+def require_id(mid: object) -> None:
+    """Raise ProtocolError unless `mid` is a number that a message can have."""
     if not isinstance(mid, int) or mid < 1:
         raise ProtocolError(f"not a message id: {mid!r}")

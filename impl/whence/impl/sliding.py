@@ -1,4 +1,4 @@
-"""The sliding array and the sliding map: windows over ever-growing indices.
+"""The sliding array and the sliding maps: windows over ever-growing indices.
 
 Source: Almeida, "Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal Delivery
 through Hybrid Buffering", section 5.3. Indices are never reused: an element keeps the index that it got when it
@@ -7,7 +7,8 @@ was added, and `next` never goes down.
 Departures from the paper's Figure 3. The sliding array is one list with a dead prefix instead of a short array of
 pointers to arrays: a Python list is an array of pointers already, and dropping the prefix when it has grown to half
 of the list keeps every operation in amortised constant time. The sliding map marks presence with one byte, not one
-bit: the search for the next present element is then a single `bytearray.find`, and no sentinel is needed.
+bit: the search for the next present element is then a single `bytearray.find`, and no sentinel is needed. The indexed
+sliding map (the paper's indexable one) is what the paper suggests: a sliding array of optional elements with a map.
 """
 
 from __future__ import annotations
@@ -82,6 +83,13 @@ class SlidingArray(Generic[E]):
         if not self._dead <= slot < len(self._slots):
             raise IndexError(f"index {index} is outside the window {self.first} .. {self.next - 1}")
         return self._slots[slot]  # type: ignore[return-value]  # a live slot holds an E, which may itself be None
+
+    def __setitem__(self, index: int, element: E) -> None:
+        """Put `element` in the place of the one at `index`. Raises IndexError as `__getitem__`."""
+        slot = index - self._base
+        if not self._dead <= slot < len(self._slots):
+            raise IndexError(f"index {index} is outside the window {self.first} .. {self.next - 1}")
+        self._slots[slot] = element
 
     def __len__(self) -> int:
         return self.size
@@ -188,3 +196,88 @@ class SlidingMap(Generic[K]):
 
     def __repr__(self) -> str:
         return f"SlidingMap(first={self.first}, next={self.next}, {self._index!r})"
+
+
+class IndexedSlidingMap(Generic[K]):
+    """A sliding map that can also be read by index: an element, or None where one has been removed.
+
+    Every operation takes amortised constant time; space is proportional to `next` - `first`.
+
+    Args:
+        first: the index that the first element added will have.
+    """
+
+    __slots__ = ("_index", "_window")
+
+    def __init__(self, first: int = 0) -> None:
+        self._window: SlidingArray[K | None] = SlidingArray(first)
+        """Its oldest entry, if there is one, is an element that is present."""
+        self._index: dict[K, int] = {}
+        """Element to index. In index order: a dict keeps the order of insertion."""
+
+    @property
+    def first(self) -> int:
+        """The index of the oldest element that is present; `next` if there is none."""
+        return self._window.first
+
+    @property
+    def next(self) -> int:
+        """The index that the next element added will have."""
+        return self._window.next
+
+    @property
+    def size(self) -> int:
+        """The number of elements that are present (not the length of the window)."""
+        return len(self._index)
+
+    def peek(self) -> K:
+        """The oldest element that is present. Raises IndexError if there is none."""
+        oldest = self._window.peek()
+        assert oldest is not None, "removed elements do not stay at the front"
+        return oldest
+
+    def add(self, element: K) -> int:
+        """Add `element` and return its index. Raises ValueError if it is present already."""
+        if element in self._index:
+            raise ValueError(f"{element!r} is present already")
+        self._index[element] = self._window.add(element)
+        return self._index[element]
+
+    def index(self, element: K) -> int | None:
+        """The index of `element`, or None if it is not present."""
+        return self._index.get(element)
+
+    def remove(self, element: K) -> bool:
+        """Remove `element` and say whether it was present; where it was not, nothing changes."""
+        index = self._index.pop(element, None)
+        if index is None:
+            return False
+        self._window[index] = None
+        while self._window.size > 0 and self._window.peek() is None:
+            self._window.remove()
+        return True
+
+    def __getitem__(self, index: int) -> K | None:
+        """The element at `index`, None if it has been removed. Raises IndexError outside `first` .. `next` - 1."""
+        return self._window[index]
+
+    def __contains__(self, element: object) -> bool:
+        return element in self._index
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[K]:
+        """The elements that are present, oldest first. The map must not change meanwhile."""
+        return iter(self._index)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal windows with equal elements at equal indices."""
+        if not isinstance(other, IndexedSlidingMap):
+            return NotImplemented
+        return self._window == other._window
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def __repr__(self) -> str:
+        return f"IndexedSlidingMap(first={self.first}, next={self.next}, {self._index!r})"
