@@ -9,7 +9,7 @@ from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.bounded.expressions import Messages
 from whence.proofs.bounded.symbolic import Choice, condition_of
 
-JUDGED = ("causal", "fifo", "at_most_once", "no_creation", "csps", "sps")
+JUDGED = ("causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order")
 """The properties that are judged at events."""
 
 
@@ -21,6 +21,8 @@ class History:
         past: (process, message): the message is in the causal past of the process.
         before: (a, b): a is in the causal past of b's causal send.
         due: (message, process): sent to the process and not delivered there.
+        done: (message, process): delivered there.
+        order: (a, b): some process delivered a before b.
     """
 
     circuit: Circuit
@@ -30,6 +32,8 @@ class History:
     past: dict[tuple[int, int], Literal] = field(default_factory=dict)
     before: dict[tuple[int, int], Literal] = field(default_factory=dict)
     due: dict[tuple[int, int], Literal] = field(default_factory=dict)
+    done: dict[tuple[int, int], Literal] = field(default_factory=dict)
+    order: dict[tuple[int, int], Literal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.is_sent = [FALSE] * len(self.messages.sources)
@@ -37,14 +41,14 @@ class History:
     def literals(self) -> Iterator[Literal]:
         """Every literal of the history."""
         yield from self.is_sent
-        for table in (self.past, self.before, self.due):
+        for table in (self.past, self.before, self.due, self.done, self.order):
             yield from table.values()
 
     def refine(self) -> None:
         """The history by what the circuit has learnt."""
         now = self.circuit.now
         self.is_sent = [now(literal) for literal in self.is_sent]
-        for table in (self.past, self.before, self.due):
+        for table in (self.past, self.before, self.due, self.done, self.order):
             for key, literal in list(table.items()):
                 table[key] = now(literal)
 
@@ -97,7 +101,12 @@ class History:
                     circuit.conj((self.due.get((other, process), FALSE), -condition_of(actor, process)))
                     for process in range(self.processes)
                 )
-                yield "sps", circuit.conj((foreign, elsewhere, -self.destined(number, source)))
+                asked = circuit.disj(
+                    literal
+                    for literal, destinations in self.messages.destinations[number]
+                    if any(destination != source for destination in destinations)
+                )
+                yield "sps", circuit.conj((foreign, elsewhere, asked))
 
     def delivered(
         self, message: Choice, actor: Choice, when: Literal, properties: Collection[str]
@@ -128,6 +137,25 @@ class History:
                             yield "fifo", wrong
                     learnt.append((process, other, circuit.conj((now, earlier))))
                 learnt.append((process, number, now))
+                if "total_order" in properties:
+                    yield "total_order", self._crossed(number, process, now)
+                    self._line_up(number, process, now)
                 self.due[number, process] = circuit.conj((expected, -here))
         for process, other, known in learnt:
             self.past[process, other] = circuit.disj((self.past.get((process, other), FALSE), known))
+
+    def _crossed(self, message: int, process: int, now: Literal) -> Literal:
+        """Whether the process delivers the message after one that another process delivered behind it."""
+        circuit = self.circuit
+        return circuit.disj(
+            circuit.conj((now, self.order.get((message, late), FALSE), self.done.get((late, process), FALSE)))
+            for late in range(len(self.messages.sources))
+        )
+
+    def _line_up(self, message: int, process: int, now: Literal) -> None:
+        circuit = self.circuit
+        for early in range(len(self.messages.sources)):
+            behind = circuit.conj((now, self.done.get((early, process), FALSE)))
+            if early != message and behind != FALSE:
+                self.order[early, message] = circuit.disj((self.order.get((early, message), FALSE), behind))
+        self.done[message, process] = circuit.disj((self.done.get((message, process), FALSE), now))

@@ -141,7 +141,8 @@ class _Attempt:
             said = "with timers, whether a message is stuck depends on every continuation: whence explore answers it"
             self.result.undecided[name] = said
             return False
-        if name in ("fault", "delivered", *JUDGED) or name in invariants:
+        watched = name != "total_order" or name in self.protocol.properties
+        if (name in ("fault", "delivered", *JUDGED) and watched) or name in invariants:
             return True
         self.result.undecided[name] = f"bounded search does not judge `{name}`"
         return False
