@@ -68,7 +68,14 @@ class Builder(BodyBuilder):
     def name_list(self, c: Children) -> NameList:
         return NameList(str(c[0]), c[1], span=extent(c))
 
-    assume = prove = needs = delivery = network = properties = name_list
+    assume = prove = needs = delivery = network = properties = claims_to_prove = name_list
+
+    def claims(self, c: Children) -> tuple[Name, ...]:
+        return tuple(c[::2])
+
+    def without(self, c: Children) -> Name:
+        """`without deadlock`, `without starvation T`: a name of several words."""
+        return Name(" ".join(str(part) if isinstance(part, Word) else part.text for part in c), span=extent(c))
 
     def stated(self, c: Children) -> Stated:
         """`axiom NAME: P`, `property NAME: P`, `invariant: P`."""
@@ -77,7 +84,13 @@ class Builder(BodyBuilder):
         span = extent(c)
         return Stated(str(c[0]), Formula(name, body.body, body.doc, span=span), span=span)
 
-    axiom = property = invariant = stated
+    axiom = property = invariant = reachable = stated
+
+    def stable(self, c: Children) -> Stated:
+        """`stable NAME: P`, `stable NAME(m): P`."""
+        stated = self.stated(c)
+        parameters = next((child.items for child in c if isinstance(child, Section)), ())
+        return replace(stated, formula=replace(stated.formula, parameters=parameters))
 
     def rule(self, c: Children) -> Formula:
         return Formula(c[0], c[2].body, c[2].doc, span=extent(c))
@@ -173,6 +186,8 @@ class Builder(BodyBuilder):
             axioms=block.stated("axiom"),
             transitions=pick(block.items, syntax.Transition),
             invariants=block.stated("invariant"),
+            stable=block.stated("stable"),
+            reachable=block.stated("reachable"),
             prove=block.names("prove"),
             expects=pick(block.items, Expect),
             delivery=block.names("delivery"),
@@ -348,6 +363,8 @@ class Builder(BodyBuilder):
             procedures=pick(block.items, syntax.Procedure),
             transitions=pick(block.items, syntax.Transition),
             invariants=block.stated("invariant"),
+            stable=block.stated("stable"),
+            reachable=block.stated("reachable"),
             expects=pick(block.items, Expect),
             doc=block.doc,
             span=extent(c),

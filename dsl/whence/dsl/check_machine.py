@@ -8,12 +8,17 @@ from whence.dsl import ir, syntax
 from whence.dsl.check_delivery import check_delivery
 from whence.dsl.check_expectations import check_expectations
 from whence.dsl.check_expressions import ExpressionChecker
+from whence.dsl.check_progress import (
+    check_names_of_statements,
+    check_stables,
+    provable_names,
+    statement_names,
+)
 from whence.dsl.check_symbols import SymbolTable, check_formulas
 from whence.dsl.check_transition import check_transition
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.machine_builtins import (
     HISTORY_TRANSITIONS,
-    MACHINE_PROPERTIES,
     OF_NETWORK_SENDS,
     built_in_axioms,
     built_in_symbols,
@@ -21,6 +26,7 @@ from whence.dsl.machine_builtins import (
     rigid_symbols,
 )
 from whence.dsl.names import Vocabulary, declare
+from whence.dsl.progress import starving_transition
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
 from whence.dsl.traversal import nodes
@@ -51,19 +57,12 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     transitions = _transitions(machine, checker)
     _check_axioms_are_rigid(axioms, transitions, frozenset(built_in) - rigid_symbols(delivery), reporter)
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
-    for formula in machine.invariants:
-        if formula.name.text in MACHINE_PROPERTIES:
-            reporter.error(
-                "W0519",
-                formula.name.span,
-                f"`{formula.name.text}` is the name of a built-in property",
-                "write `prove` to prove it",
-            )
-    names = [invariant.name for invariant in invariants]
+    stable = check_stables(machine.stable, checker, {})
+    reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
+    check_names_of_statements(machine, reporter)
     prove = _prove(machine, table, checker)
-    expects = check_expectations(
-        machine.expects, reporter, "machine", {*names, *MACHINE_PROPERTIES}, f"machine `{machine.name.text}`"
-    )
+    of = f"machine `{machine.name.text}`"
+    expects = check_expectations(machine.expects, reporter, "machine", statement_names(machine), of)
     if reporter.errors > before:
         return None
     for function in machine.functions:
@@ -84,6 +83,8 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
         prove,
         expects,
         delivery=delivery,
+        stable=stable,
+        reachable=reachable,
         doc=machine.doc,
         span=machine.span,
     )
@@ -132,15 +133,20 @@ def _check_axioms_are_rigid(
 
 def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionChecker) -> tuple[str, ...]:
     report = checker.reporter.error
-    invariants = {formula.name.text for formula in machine.invariants if formula.name.text}
+    provable = provable_names(machine)
     names: dict[str, Span] = {}
     for name in machine.prove:
-        if name.text not in invariants and name.text not in MACHINE_PROPERTIES:
+        transition = starving_transition(name.text)
+        if name.text not in provable and transition is not None:
+            known = [one.name.text for one in machine.transitions]
+            report("W0508", name.span, f"there is no transition `{transition}`", *did_you_mean(transition, known))
+            continue
+        if name.text not in provable:
             report(
                 "W0508",
                 name.span,
                 f"there is no invariant or property `{name.text}` to prove",
-                *did_you_mean(name.text, (*invariants, *MACHINE_PROPERTIES)),
+                *did_you_mean(name.text, provable),
             )
             continue
         declare(name, "conjunct to prove", names, checker.reporter)
@@ -151,7 +157,7 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
                 f"`{name.text}` is about network sends",
                 "declare `relation network_sent(m: message)` and set it where a message is network-sent",
             )
-    if not machine.prove and not machine.invariants:
+    if not (machine.prove or machine.invariants or machine.stable or machine.reachable):
         report(
             "W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
         )

@@ -9,9 +9,9 @@ from typing import TypeVar
 from whence.dsl import ir, syntax
 from whence.dsl.check_expectations import Exploration, check_expectations
 from whence.dsl.check_machine import check_machine
+from whence.dsl.check_progress import statement_names
 from whence.dsl.check_protocol import check_protocol
 from whence.dsl.check_scope import expectable
-from whence.dsl.machine_builtins import MACHINE_PROPERTIES
 from whence.dsl.reporter import Reporter
 
 Part = TypeVar("Part", bound=syntax.Node)
@@ -46,10 +46,12 @@ def check_mutant(
             subject,
             transitions=merge.parts(subject.transitions, mutant.transitions, _transition, "transition"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
+            stable=merge.parts(subject.stable, mutant.stable, _formula, "stable formula"),
+            reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
             expects=(),
         )
         typed = check_machine(altered, inner)
-        names = {*MACHINE_PROPERTIES, *(formula.name.text for formula in altered.invariants)}
+        names = statement_names(altered)
     if reporter.errors == before:
         reporter.found += [diagnostic for diagnostic in inner.found if diagnostic.severity == "error"]
     if not merge.restated and not any(expect.settings for expect in mutant.expects):

@@ -319,6 +319,14 @@ class NamedFormula:
 
 
 @dataclass(frozen=True, slots=True)
+class Stable:
+    """A formula that is true for ever once it is true, for each value of its parameters (UNITY's `stable`)."""
+
+    formula: NamedFormula
+    parameters: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A relation (result bool) or function of a theory or machine."""
 
@@ -412,7 +420,10 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Machine(Declaration):
-    """`symbols` are the declared ones; the built-in ones are in `machine_builtins`."""
+    """`symbols` are the declared ones; the built-in ones are in `machine_builtins`.
+
+    `prove` names invariants, built-in properties, and statements about steps (see `progress`).
+    """
 
     symbols: tuple[Symbol, ...]
     axioms: tuple[NamedFormula, ...]
@@ -421,6 +432,8 @@ class Machine(Declaration):
     prove: tuple[str, ...]
     expects: tuple[Expectation, ...]
     delivery: Delivery = field(default="unicast", kw_only=True)
+    stable: tuple[Stable, ...] = field(default=(), kw_only=True)
+    reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,12 @@ def _stated(keyword: str, formulas: tuple[Formula, ...]) -> list[_Item]:
     return [_Stated(keyword, formula, span=formula.span) for formula in formulas]
 
 
+def _states(declaration: syntax.Machine | syntax.Mutant) -> list[_Item]:
+    """What a machine, or a mutant, states by formulas."""
+    stable, reachable = _stated("stable", declaration.stable), _stated("reachable", declaration.reachable)
+    return [*_stated("invariant", declaration.invariants), *stable, *reachable]
+
+
 def _names(names: Iterable[Name]) -> str:
     return ", ".join(name.text for name in names)
 
@@ -185,7 +191,7 @@ class _Printer:
                     *_stated("axiom", m.axioms),
                     *m.transitions,
                 ]
-                return [*items, *_stated("invariant", m.invariants), *_listed("prove", m.prove), *m.expects]
+                return [*items, *_states(m), *_listed("prove", m.prove), *m.expects]
             case syntax.Protocol() as p:
                 items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.messages, *p.records]
                 items += [*p.state, *p.handlers]
@@ -202,7 +208,7 @@ class _Printer:
                 return [*c.clauses, *c.expects]
             case syntax.Mutant() as m:
                 items = [*m.state, *m.handlers, *m.procedures, *m.transitions]
-                return [*items, *_stated("invariant", m.invariants), *m.expects]
+                return [*items, *_states(m), *m.expects]
             case _:
                 assert_never(declaration)
 
@@ -214,6 +220,8 @@ class _Printer:
                 return self.state(variables, previous)
             case _Stated(keyword, formula):
                 name = f" {formula.name.text}" if formula.name.text else ""
+                if formula.parameters:
+                    name += f"({_parameters(formula.parameters)})"
                 return self.formula(item, f"{keyword}{name}:", formula, 1)
             case syntax.Induction(relation, variables, claim):
                 header = f"by induction on {relation.text}({_names(variables)}) claim:"

@@ -334,11 +334,12 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Formula(Node):
-    """A named formula; a formula that the text does not name has the empty name."""
+    """A named formula; a formula that the text does not name has the empty name. Only a `stable` one has parameters."""
 
     name: Name
     body: Expr
     doc: str = ""
+    parameters: tuple[Parameter, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +452,8 @@ class Transition(Node):
 class Machine(Declaration):
     """State over any number of processes and messages; see the language reference for what comes built in.
 
-    `delivery` is the word of the delivery line: `unicast`, `multicast` or `broadcast`.
+    `delivery` is the word of the delivery line: `unicast`, `multicast` or `broadcast`. Under `prove` and in
+    expectations, `without deadlock` and `without starvation T` are names of several words.
     """
 
     relations: tuple[RelationDecl, ...] = ()
@@ -462,6 +464,8 @@ class Machine(Declaration):
     prove: tuple[Name, ...] = ()
     expects: tuple[Expect, ...] = ()
     delivery: tuple[Name, ...] = ()
+    stable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,6 +602,8 @@ class Mutant(Declaration):
     transitions: tuple[Transition, ...] = ()
     invariants: tuple[Formula, ...] = ()
     expects: tuple[Expect, ...] = ()
+    stable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
 
 
 TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant

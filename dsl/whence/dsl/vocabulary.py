@@ -15,7 +15,7 @@ TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "m
 
 LINE_OPENERS = frozenset(
     (
-        *TOP_LEVEL, "on", "procedure", "transition", "invariant", "state", "record", "axiom", "property", "let",
+        *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom", "property", "let",
         "while", "for", "return", "send", "deliver", "require", "periodically", "network", "message", "relation",
         "expect",
     )
