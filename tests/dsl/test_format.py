@@ -152,12 +152,15 @@ setting_lists = st.lists(
     unique_by=lambda setting: setting.name,
 ).map(tuple)
 verdicts = st.sampled_from(["proved", "holds", "refuted", "unknown"])
+claims = st.one_of(names, st.sampled_from(["without deadlock", "without starvation t"]).map(s.Name))
+any_claims = tuples(claims)
 expects = tuples(
     st.one_of(
-        st.builds(s.Expect, verdicts, any_names, st.one_of(st.none(), names)),
+        st.builds(s.Expect, verdicts, any_claims, st.one_of(st.none(), names)),
         st.builds(s.Expect, verdicts, any_names, st.none(), setting_lists),
     )
 )
+stables = tuples(st.builds(s.Formula, names, expressions, parameters=parameters))
 inductions = st.builds(s.Induction, names, name_lists, expressions)
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
@@ -231,8 +234,10 @@ declarations = st.one_of(
         formulas,
         transitions,
         formulas,
-        any_names,
+        any_claims,
         expects,
+        stable=stables,
+        reachable=named_formulas,
         doc=docs,
     ),
     st.builds(
@@ -252,7 +257,7 @@ declarations = st.one_of(
     ).map(promised),
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
-    st.builds(s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs),
+    st.builds(s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs, stable=stables),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)
 

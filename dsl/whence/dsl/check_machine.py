@@ -138,8 +138,10 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
     for name in machine.prove:
         transition = starving_transition(name.text)
         if name.text not in provable and transition is not None:
-            known = [one.name.text for one in machine.transitions]
-            report("W0508", name.span, f"there is no transition `{transition}`", *did_you_mean(transition, known))
+            known = [one.name.text for one in machine.transitions if one.name.text != "causal_send"]
+            nothing = f"no message waits for `{transition}`" if transition == "causal_send" else ""
+            message = nothing or f"there is no transition `{transition}`"
+            report("W0508", name.span, message, *did_you_mean(transition, known))
             continue
         if name.text not in provable:
             report(

@@ -55,6 +55,12 @@ def forall(variables: Iterable[ir.Variable], body: ir.Expr) -> ir.Expr:
     return ir.Quantified(BOOL, "forall", bounds, body) if bounds else body
 
 
+def exists(variables: Iterable[ir.Variable], body: ir.Expr) -> ir.Expr:
+    """The existential closure over the variables; without variables, the body."""
+    bounds = tuple(ir.Bound(variable.type, variable.name) for variable in variables)
+    return ir.Quantified(BOOL, "exists", bounds, body) if bounds else body
+
+
 def local(variable: ir.Variable) -> ir.Local:
     return ir.Local(variable.type, variable.name)
 

@@ -113,7 +113,7 @@ def _drawn(happened: Iterable[Happening], state: Structure, names: Names) -> Exe
 def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula) -> Counterexample:
     """The run step by step, only what changes, and the instance that is false at its end."""
     states = run.states()
-    names = _names_by_send_order(run)
+    names = names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)
     given = _given(machine, run, names)
     lines = ["  " + given]
@@ -140,7 +140,7 @@ def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula)
 
 def witness_text(run: Run) -> str:
     """The transitions of a run in one line."""
-    names = _names_by_send_order(run)
+    names = names_by_send_order(run)
     return ", ".join(_call(action, arguments, names) for action, arguments in run.steps)
 
 
@@ -169,7 +169,8 @@ def _messages(action: Action, arguments: tuple[int, ...]) -> list[int]:
     return [value for value, p in zip(arguments, action.parameters, strict=True) if p.type == MESSAGE]
 
 
-def _names_by_send_order(run: Run) -> Names:
+def names_by_send_order(run: Run) -> Names:
+    """The names of a run's elements: messages by the order of their causal sends."""
     order = [arguments[0] for action, arguments in run.steps if action.name == "causal_send"]
     return names_of(run.start, order)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from whence.dsl import ir, machine_builtins
+from whence.dsl.progress import is_about_steps
 from whence.dsl.types import MESSAGE, PROCESS
 from whence.proofs.formula import FALSE
 from whence.proofs.obligation import Obligation, Signature
@@ -56,7 +57,8 @@ def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
     """The built-in properties of states that the machine's `prove` names, in its order."""
     declared = {invariant.name for invariant in machine.invariants}
     names = (name for name in machine.prove if name not in declared and name != "at_most_once")
-    return tuple(machine_builtins.property_formula(name, machine.delivery) for name in names)
+    of_states = (name for name in names if not is_about_steps(name))
+    return tuple(machine_builtins.property_formula(name, machine.delivery) for name in of_states)
 
 
 def preservations(

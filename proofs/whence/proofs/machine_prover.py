@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from whence.dsl import ir, machine_builtins
+from whence.dsl.progress import is_about_steps
 from whence.proofs.cores import with_cores
 from whence.proofs.discharge import Note, Options, discharge_all, level_of, solver_facts
 from whence.proofs.finding import REFUTATION, Finding, unknown
@@ -28,9 +29,10 @@ HISTORY = "history"
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
-    """Everything that is stated of a machine: the history, its invariants, what `prove` names."""
+    """What is stated of a machine's states: the history, its invariants, the properties that `prove` names."""
     invariants = tuple(invariant.name for invariant in machine.invariants)
-    return (HISTORY, *invariants, *(name for name in machine.prove if name not in invariants))
+    properties = (name for name in machine.prove if name not in invariants and not is_about_steps(name))
+    return (HISTORY, *invariants, *properties)
 
 
 def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
@@ -47,9 +49,14 @@ def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
 def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     """The machine with these built-in properties under `prove` too, where it has the symbols that they speak about."""
     known = {symbol.name for symbol in symbols(machine)}
-    stated = {HISTORY, *machine.prove, *(invariant.name for invariant in machine.invariants)}
-    more = (name for name in dict.fromkeys(names) if name not in stated)
-    sayable = (name for name in more if symbols_of(statement_formula(machine, name).body) <= known)
+    formulas = (*machine.invariants, *machine.reachable, *(stable.formula for stable in machine.stable))
+    stated = {HISTORY, *machine.prove, *(formula.name for formula in formulas)}
+    more = [name for name in dict.fromkeys(names) if name not in stated]
+    sayable = (
+        name
+        for name in more
+        if is_about_steps(name) or symbols_of(statement_formula(machine, name).body) <= known
+    )
     return replace(machine, prove=(*machine.prove, *sayable))
 
 

@@ -20,6 +20,7 @@ from whence.proofs.machine_prover import (
     stating,
 )
 from whence.proofs.solver import SolverPool
+from whence.proofs.step_prover import prove_steps, refuted_steps, step_statements
 from whence.proofs.theory_prover import prove_theorem
 from whence.proofs.vacuity import check_vacuity
 from whence.spec.verdict import Result, Verdict
@@ -105,7 +106,8 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
 
 def _statements(machine: ir.Machine) -> tuple[str, ...]:
     """What there are results for: what is stated, what is expected of it, and vacuity."""
-    return tuple(dict.fromkeys((*statements(machine), *expected_names(machine.expects), VACUITY)))
+    stated = (*statements(machine), *step_statements(machine))
+    return tuple(dict.fromkeys((*stated, *expected_names(machine.expects), VACUITY)))
 
 
 def _check_names(specification: ir.Specification, machines: Sequence[ir.Mutant], names: Sequence[str]) -> None:
@@ -135,6 +137,7 @@ def _machine_proofs(
 ) -> Generator[Proof, None, None]:
     started = time.monotonic()
     findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    findings |= prove_steps(pool, machine, step_statements(machine), inductive, options)
     findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
     middle = time.monotonic()
     share = (middle - started) / len(findings)
@@ -215,22 +218,26 @@ def _mutant_findings(
     pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
 ) -> dict[str, Finding]:
     """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
-    wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or statements(machine)]
-    known = statements(machine)
+    about_steps = step_statements(machine)
+    known = (*statements(machine), *about_steps)
+    wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]
     refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
     findings: dict[str, Finding] = {}
     try:
-        searched = search_violations(pool, machine, refutable, options)
+        searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
+        steps = refuted_steps(pool, machine, [name for name in refutable if name in about_steps], options)
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in known}
     if searched is not None:
         facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
         findings = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
+    findings |= steps
     settled = all(
         all(name in findings for name in each.names) if each.names else bool(findings) and each.verdict == "refuted"
         for each in mutant.expects
     )
     if not settled:
-        proved, _ = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
+        proved, inductive = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
+        proved |= prove_steps(pool, machine, [name for name in about_steps if name not in steps], inductive, options)
         findings = {**proved, **findings}
     return findings

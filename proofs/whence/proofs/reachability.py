@@ -7,7 +7,7 @@ Finding nothing proves nothing beyond the universe and depth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeAlias
@@ -37,7 +37,20 @@ class Firing:
     action: str
 
 
-Goal: TypeAlias = Violation | Firing
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step before which one formula is true and after which another is, for some values of their free names.
+
+    `exempt`: not a step by this transition whose arguments are the values of the first so many parameters.
+    """
+
+    parameters: tuple[ir.Variable, ...]
+    before: ir.Expr
+    after: ir.Expr
+    exempt: tuple[str, int] | None = None
+
+
+Goal: TypeAlias = Violation | Firing | Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +242,8 @@ class _Unrolling:
         match goal:
             case Firing():
                 return any_of(choice for (name, _), choice in self.choices[-1].items() if name == goal.action)
+            case Change():
+                return any_of(self._changed(goal, values) for values in self._values(goal.parameters))
             case Violation() if not free_locals(goal.formula.body):
                 return self.grounding.formula(negation(goal.formula.body), state, {})
             case Violation():
@@ -245,6 +260,36 @@ class _Unrolling:
                     for (name, arguments), choice in self.choices[-1].items()
                     if name == "deliver"
                 )
+
+
+    def _values(self, parameters: Sequence[ir.Variable]) -> Iterator[tuple[int, ...]]:
+        return tuples([parameter.type for parameter in parameters], self.grounding.universe)
+
+    def _changed(self, goal: Change, values: tuple[int, ...]) -> str:
+        environment = {
+            parameter.name: self.grounding.element(value, parameter.type)
+            for parameter, value in zip(goal.parameters, values, strict=True)
+        }
+        exempted = "false"
+        if goal.exempt is not None:
+            name, number = goal.exempt
+            exempted = self.choices[-1].get((name, values[:number]), "false")
+        before = self.grounding.formula(goal.before, self.states[-2], environment)
+        if before == "false":
+            return before
+        return all_of((before, self.grounding.formula(goal.after, self.states[-1], environment), negated(exempted)))
+
+
+def changed_values(goal: Change, run: Run) -> dict[str, int] | None:
+    """Values of a goal's parameters for which the last step of the run is such a change, by evaluation."""
+    before, after = run.states()[-2:]
+    action, arguments = run.steps[-1]
+    for values in tuples([parameter.type for parameter in goal.parameters], before.universe):
+        environment = {parameter.name: value for parameter, value in zip(goal.parameters, values, strict=True)}
+        exempted = goal.exempt is not None and (action.name, arguments) == (goal.exempt[0], values[: goal.exempt[1]])
+        if not exempted and evaluate(goal.before, before, environment) and evaluate(goal.after, after, environment):
+            return environment
+    return None
 
 
 def search(
@@ -326,6 +371,8 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
             reached = action.name == goal.action
         case Violation() if free_locals(goal.formula.body):
             reached = not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
+        case Change():
+            reached = changed_values(goal, run) is not None
         case Violation():
             reached = not evaluate(goal.formula.body, states[-1], {})
     if not reached:
