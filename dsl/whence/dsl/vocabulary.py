@@ -15,9 +15,9 @@ TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "m
 
 LINE_OPENERS = frozenset(
     (
-        *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom", "property", "let",
-        "while", "for", "return", "send", "deliver", "require", "periodically", "network", "message", "relation",
-        "expect",
+        *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",
+        "property", "let", "while", "for", "return", "send", "deliver", "require", "periodically", "network",
+        "message", "relation", "expect",
     )
 )  # fmt: skip
 """Words that begin a line of their own: inside a bracket they show that it was left open."""
