@@ -18,6 +18,7 @@ from whence.proofs.finite_models import confirmed, describe_size, full_universe
 from whence.proofs.formula import conj, disj, equal, forall, free_locals, local, negation
 from whence.proofs.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
 from whence.proofs.machine_obligations import signature_of
+from whence.proofs.number_window import WINDOW
 from whence.proofs.solver import Answer, Search, SolverPool, Stage
 from whence.proofs.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
 from whence.proofs.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
@@ -77,9 +78,12 @@ class SearchScope:
     universe: Mapping[str, int]
     depth: int
     numbers_below: int | None = None
+    arguments_below: int | None = None
 
     def __str__(self) -> str:
         numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
+        if self.arguments_below is not None:
+            numbers += f", below {self.arguments_below} as arguments"
         return f"up to {self.depth} steps among {describe_size(self.universe)}{numbers}"
 
 
@@ -94,6 +98,15 @@ class Searched:
 
 SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
 """Where runs are looked for: the second only for what the first does not have."""
+
+GROUP = SearchScope({"process": 2, "message": 2}, 12)
+"""Looked at before them where messages go to several processes: there every process adds steps to a run."""
+
+
+def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
+    """Where runs of the machine are looked for, one after the other."""
+    return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
+
 
 NUMBERS_BELOW = 16
 """Runs are looked for in which no number grows larger: finite for a solver, and much faster."""
@@ -299,13 +312,16 @@ def search(
     *,
     timeout_ms: int,
     seed: int,
-    scopes: Sequence[SearchScope] = SCOPES,
+    scopes: Sequence[SearchScope] = (),
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
+
+    Without scopes, in those of the machine.
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
     runs: dict[str, Run] = {}
+    scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
     for scope in scopes:
         left = {name: goal for name, goal in goals.items() if name not in runs}
@@ -321,6 +337,8 @@ def _search_in(
     pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
 ) -> Searched:
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
+    if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
+        universe.setdefault("nat", WINDOW)
     unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
     unrolling.start()
     grounding = unrolling.grounding
@@ -347,6 +365,8 @@ def _search_in(
     answer, runs = confirmed(pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
+    if "nat" in universe:
+        scope = replace(scope, arguments_below=universe["nat"])
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 
