@@ -91,6 +91,8 @@ def measure(
         raise ValueError("stability is measured with at least one seed")
     seeds = [options.seed + number for number in range(1, count + 1)]
     asked = [(number, seed) for number in range(len(discharges)) for seed in seeds]
+    if note is not None:
+        note(0, len(asked), "")
     requests = [
         Check(discharges[number].prover, _text(discharges[number], seed), options.timeout_ms, seed)
         for number, seed in asked

@@ -12,6 +12,7 @@ from whence.proofs.formula import Unsupported, forall, negation
 from whence.proofs.inductive_set import inductive_set
 from whence.proofs.machine_counterexample import witness_text
 from whence.proofs.machine_obligations import Conjunct, impossible
+from whence.proofs.machine_prover import refusal
 from whence.proofs.reachability import Firing, Searched, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
@@ -22,6 +23,9 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
     """`proved`: every transition happens in some run (a shortest one is given). `refuted`: the guard of one can never
     hold in a state that satisfies the proved conjuncts `known`. Raises: CrossCheckError."""
     goals = {action.name: Firing(action.name) for action in actions(machine)}
+    refused = refusal(pool, machine, options)
+    if refused is not None:
+        return unknown(refused)
     try:
         found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
         missing = [action for action in actions(machine) if action.name not in found.runs]

@@ -72,6 +72,8 @@ class Request:
 
 def prove(session: Session, request: Request) -> Output:
     """Proves the theorems and machines of a file, or those named; after Ctrl-C, says what was finished."""
+    if request.watch:
+        return _watch(session, request)
     found = specification(request.file)
     provable = provable_names(found)
     if not provable:
@@ -81,15 +83,6 @@ def prove(session: Session, request: Request) -> Output:
     options = request.options()
     if request.certificate is not None:
         request.certificate.check()
-    if request.watch:
-        for option, given in (("--json", session.json), ("--stability", request.stability > 0)):
-            if given:
-                raise BadInput(f"--watch does not go with {option}")
-        if request.certificate is not None:
-            raise BadInput("--watch does not go with --certificate")
-        from whence.conformance.cli.watching import watch
-
-        return watch(session, request.file, request.names, options, _status)
     last: list[Progress] = []
 
     def progress(made: Progress) -> None:
@@ -116,6 +109,20 @@ def prove(session: Session, request: Request) -> Output:
     if request.certificate is None:
         return output
     return certify(session, request.certificate, request.file, found, evidence, options, output)
+
+
+def _watch(session: Session, request: Request) -> Output:
+    given = {
+        "--json": session.json,
+        "--stability": request.stability > 0,
+        "--certificate": request.certificate is not None,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise BadInput(f"--watch does not go with {option}")
+    from whence.conformance.cli.watching import watch
+
+    return watch(session, request.file, request.names, request.options(), _status)
 
 
 def _stability(

@@ -1,0 +1,299 @@
+"""`whence prove` as it is used: the cache, cores, stability, watching, an interrupt, solvers that die or disagree."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Whence = Callable[..., Any]
+
+PLAIN = """machine plain:
+  relation network_sent(m: message)
+  transition causal_send(m): pass
+  transition network_send(m):
+    require sent(m) and not network_sent(m)
+    network_sent(m) := true
+  transition deliver(m):
+    require network_sent(m) and not delivered(m)
+  invariant posted: forall m. delivered(m) implies network_sent(m)
+  invariant came_from: forall m. network_sent(m) implies sent(m)
+  prove no_creation, at_most_once
+"""
+
+AS_SAT = """
+class InputLanguage: SMT_LIB_2_6 = 0
+class TermManager: pass
+class Symbols: pass
+class Command:
+    def isNull(self): return True
+class Result:
+    def isUnsat(self): return False
+    def isSat(self): return True
+class Solver:
+    def __init__(self, terms): pass
+    def setOption(self, name, value): pass
+    def checkSat(self): return Result()
+class InputParser:
+    def __init__(self, solver): pass
+    def setStringInput(self, language, text, name): pass
+    def getSymbolManager(self): return Symbols()
+    def nextCommand(self): return Command()
+"""
+"""A cvc5 that finds everything satisfiable."""
+
+DIES = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    path = tmp_path / "plain.whence"
+    path.write_text(PLAIN)
+    return path
+
+
+def verdicts(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {result["name"]: (result["verdict"], result["level"]) for result in found["results"]}
+
+
+# --- the cache ---------------------------------------------------------------------------------
+
+
+def test_the_second_time_nothing_is_solved(whence: Whence, plain: Path, tmp_path: Path) -> None:
+    first = whence("prove", plain, "--cache", "answers", "--json").object
+    second = whence("prove", plain, "--cache", "answers", "--json").object
+    assert first["exit"] == second["exit"] == 0
+    assert verdicts(first) == verdicts(second)
+    assert first["cache"]["solved"] > 20
+    assert second["cache"] == {"directory": "answers", "recalled": second["cache"]["recalled"], "solved": 0}
+    assert second["cache"]["recalled"] > 20
+    said = whence("prove", plain, "--cache", "answers").out
+    assert re.search(r"(\d+) of \1 answers are from the cache", said)
+    assert (tmp_path / "answers").is_dir()
+
+
+def test_without_a_cache_everything_is_solved(whence: Whence, plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHENCE_CACHE", str(plain.parent / "answers"))
+    whence("prove", plain)
+    found = whence("prove", plain, "--no-cache", "--json").object
+    assert found["cache"]["directory"] is None and found["cache"]["recalled"] == 0
+    assert whence("prove", plain, "--json").object["cache"]["solved"] == 0
+    monkeypatch.setenv("WHENCE_CACHE", "off")
+    assert whence("prove", plain, "--json").object["cache"]["directory"] is None
+
+
+def test_a_certificate_rests_on_no_answer_of_an_earlier_run(whence: Whence, plain: Path) -> None:
+    whence("prove", plain, "--cache", "answers")
+    found = whence("prove", plain, "--cache", "answers", "--certificate", "certificate", "--json").object
+    assert found["exit"] == 0
+    assert found["cache"]["recalled"] == 0 and found["cache"]["solved"] > 20
+
+
+def test_an_edit_leaves_the_rest_in_the_cache(whence: Whence, plain: Path) -> None:
+    whence("prove", plain, "--cache", "answers")
+    plain.write_text(PLAIN.replace("network_sent(m)\n  invariant", "network_sent(m) and sent(m)\n  invariant"))
+    found = whence("prove", plain, "--cache", "answers", "--json").object
+    assert found["exit"] == 0
+    assert found["cache"]["recalled"] > 5 and found["cache"]["solved"] > 0
+
+
+def test_names_and_comments_are_no_edit(whence: Whence, plain: Path) -> None:
+    whence("prove", plain, "--cache", "answers")
+    plain.write_text("# a comment\n" + PLAIN.replace("came_from", "origin").replace("network_sent", "posted_once"))
+    found = whence("prove", plain, "--cache", "answers", "--json").object
+    assert found["exit"] == 0
+    assert found["cache"]["solved"] <= 1, "only the search for witnesses speaks about names"
+
+
+def test_a_cache_that_cannot_be_is_bad_input(whence: Whence, plain: Path) -> None:
+    assert whence("prove", plain, "--cache", plain).rejects("cannot be the cache")
+    assert whence("prove", plain, "--cache", "answers", "--no-cache").rejects("contradict")
+
+
+# --- cores and stability -----------------------------------------------------------------------
+
+
+def test_cores_say_what_is_used(whence: Whence, plain: Path) -> None:
+    plain.write_text(PLAIN.replace("  prove", "  invariant idle: forall m. sent(m) or not sent(m)\n  prove"))
+    found = whence("prove", plain, "--cores", "--json").object
+    results = {result["name"]: result for result in found["results"]}
+    assert results["idle"]["never_used"] is True and results["came_from"]["never_used"] is False
+    assert all(result["used"] for name, result in results.items() if name != "vacuity")
+    assert "no other proof uses idle" in whence("prove", plain, "--cores").out
+
+
+def test_stability_is_a_result_of_its_own(whence: Whence, plain: Path) -> None:
+    found = whence("prove", plain, "--stability", "2", "--json").object
+    assert found["exit"] == 0
+    (result,) = (result for result in found["results"] if result["name"] == "stability")
+    assert (result["kind"], result["subject"], result["verdict"], result["level"]) == ("check", "plain", "tested", "L0")
+    assert result["cases"] == 2 * result["obligations"] and result["failures"] == 0
+
+
+# --- solvers that fail -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def other_cvc5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a module of one's own in the place of cvc5."""
+
+    def put(text: str) -> None:
+        folder = tmp_path / "modules"
+        folder.mkdir()
+        (folder / "cvc5.py").write_text(text)
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+
+    return put
+
+
+def test_solvers_that_disagree_prove_nothing_loudly(
+    whence: Whence, plain: Path, other_cvc5: Callable[[str], None]
+) -> None:
+    other_cvc5(AS_SAT)
+    ran = whence("prove", plain, "plain", "--json")
+    found = ran.object
+    assert ran.code == 3
+    assert not [name for name, (verdict, _) in verdicts(found).items() if verdict == "proved" and name != "vacuity"]
+    said = whence("prove", plain).out
+    assert "the solvers contradict each other" in said
+    assert "z3 says unsat" in said and "cvc5 says sat" in said
+
+
+def test_a_solver_that_dies_leaves_one_proof(whence: Whence, plain: Path, other_cvc5: Callable[[str], None]) -> None:
+    other_cvc5(DIES)
+    ran = whence("prove", plain, "--json")
+    assert ran.code == 0
+    for name, (verdict, level) in verdicts(ran.object).items():
+        assert (verdict, level) == ("proved", "L2"), name
+
+
+def test_axioms_that_contradict_each_other_prove_nothing(whence: Whence, plain: Path) -> None:
+    plain.write_text(
+        PLAIN.replace("  transition causal_send", "  axiom no: forall m. src(m) != src(m)\n  transition causal_send")
+    )
+    ran = whence("prove", plain, "--json")
+    assert ran.code == 3
+    for result in ran.object["results"]:
+        if result["name"] != "vacuity":
+            assert result["verdict"] == "unknown" and "contradict" in result["unknown"]
+
+
+def test_a_theory_whose_axioms_contradict_each_other_proves_nothing(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "t.whence").write_text(
+        "theory t:\n  sort message\n  relation sent: message\n"
+        "  axiom all: forall m. sent(m)\n  axiom nobody: forall m. not sent(m)\n"
+        "  property odd: forall m. sent(m) and not sent(m)\n\n"
+        "theorem wrong in t:\n  prove odd\n"
+    )
+    ran = whence("prove", "t.whence", "--json")
+    assert ran.code == 3
+    (result,) = ran.object["results"]
+    assert result["verdict"] == "unknown" and "contradict" in result["unknown"]
+
+
+# --- a terminal, an interrupt, watching --------------------------------------------------------
+
+
+@contextmanager
+def running(command: list[str], *arguments: str | Path, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process; killed in the end."""
+    with subprocess.Popen(
+        [*command, *map(str, arguments)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_an_interrupt_says_what_was_proved(command: list[str], plain: Path) -> None:
+    arguments = ("prove", plain, "--cache", "answers")
+    subprocess.run([*command, *map(str, arguments)], cwd=plain.parent, check=True, stdout=subprocess.DEVNULL)
+    with running(command, *arguments, "--stability", "1000", cwd=plain.parent) as process:
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert "interrupted in plain, stability" in out and "incomplete" in out
+    assert re.search(r"no_creation +proved", out)
+
+
+def test_the_obligation_being_solved_is_on_the_terminal(command: list[str], tmp_path: Path) -> None:
+    import pty
+
+    controller, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*command, "prove", "hybrid_basic"], cwd=tmp_path, stderr=terminal, stdout=subprocess.DEVNULL
+    ):
+        os.close(terminal)
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(controller, 1 << 12)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+    os.close(controller)
+    assert re.search(rb"permits, invariants: \d+ of \d+: \w+ keeps \w+", seen)
+
+
+def lines_until(process: subprocess.Popen[str], words: str) -> list[str]:
+    """The lines of stdout up to the one with these words."""
+    assert process.stdout is not None
+    found = []
+    for line in process.stdout:
+        found.append(line)
+        if words in line:
+            return found
+    raise AssertionError(f"{words!r} never came: {''.join(found)}")
+
+
+def test_watching_proves_again_what_an_edit_touches(command: list[str], plain: Path) -> None:
+    def save(text: str) -> None:
+        draft = plain.with_suffix(".draft")
+        draft.write_text(text)
+        draft.replace(plain)
+
+    with running(command, "prove", plain, "--watch", cwd=plain.parent) as process:
+        first = lines_until(process, "watching")
+        assert "all as expected" in "".join(first)
+        save(PLAIN.replace("  prove", "  invariant more: forall m. network_sent(m) implies past(src(m), m)\n  prove"))
+        started = time.monotonic()
+        second = lines_until(process, "watching")
+        assert time.monotonic() - started < 10
+        counted = re.search(r"(\d+) answers are new, (\d+) as before", "".join(second))
+        assert counted is not None and int(counted[1]) > 0 and int(counted[2]) > 0
+        save(PLAIN + "junk\n")
+        broken = lines_until(process, "watching")
+        assert "all as expected" not in "".join(broken)
+        save(PLAIN)
+        healed = lines_until(process, "watching")
+        assert re.search(r"\b0 answers are new", "".join(healed))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "`junk` begins no declaration" in err and "Traceback" not in err
+
+
+def test_watching_ends_with_the_code_of_the_last_round(command: list[str], plain: Path) -> None:
+    plain.write_text("junk\n")
+    with running(command, "prove", plain, "--watch", cwd=plain.parent) as process:
+        lines_until(process, "watching")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--stability", "2"], ["--certificate", "c"]])
+def test_watching_goes_alone(whence: Whence, plain: Path, option: list[str]) -> None:
+    assert whence("prove", plain, "--watch", *option).code == 2
