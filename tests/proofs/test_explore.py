@@ -117,7 +117,7 @@ def test_order_of_actions_changes_nothing(
     monkeypatch.setattr(explorer, "System", Backwards)
     specification = library(name)
     protocol = specification.protocols[0]
-    found = explore(protocol, scope_of(specification, scope), properties_of(protocol))
+    found = explore(protocol, scope_of(specification, scope), properties_of(protocol), engine="interpreted")
     assert (found.states, found.transitions, found.depth) == COUNTS[name, scope]
     assert found.violations == {}
 
@@ -133,7 +133,8 @@ def test_order_of_actions_keeps_counterexamples_as_short(
     subject = next(known.mutated for known in specification.mutants if known.name == mutant)
     assert isinstance(subject, ir.Protocol)
     wanted = SHORTEST[name, mutant, scope]
-    found = explore(subject, scope_of(specification, scope), wanted, stop_when_refuted=True)
+    workload = scope_of(specification, scope)
+    found = explore(subject, workload, wanted, stop_when_refuted=True, engine="interpreted")
     assert {property_: len(violation.steps) for property_, violation in found.violations.items()} == wanted
 
 

@@ -88,6 +88,11 @@ class System:
         """The packet with this number."""
         return self._packets[number]
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many local states and packets have a number."""
+        return len(self._states), len(self._packets)
+
     def bit(self, message: Message) -> int:
         """The message's bit in the ghost's masks."""
         return 1 << (self._bases[message.src] + message.number)

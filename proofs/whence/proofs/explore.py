@@ -1,7 +1,7 @@
-"""Exhaustive exploration of a protocol in a finite scope, breadth first over the interpreter.
+"""Exhaustive exploration of a protocol in a finite scope, breadth first.
 
 Every reachable global state is visited, so a property that is never violated holds in the scope, and the
-first violation found is a shortest one.
+first violation found is a shortest one. The interpreter is the definition; `compiled` finds the same sooner.
 """
 
 from __future__ import annotations
@@ -9,15 +9,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from whence.dsl import ir
 from whence.dsl.causality import Finding
 from whence.dsl.narrate import NarratedStep, run
+from whence.dsl.recycling import system_of
 from whence.dsl.system import Action, State, System
 from whence.dsl.values import Fault
 
 PROGRESS_SECONDS = 0.2
+
+SMALL = 2_000
+"""So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
+
+Engine: TypeAlias = Literal["auto", "native", "interpreted"]
 
 _Point = TypeVar("_Point")
 """What a search visits: a state, or a state with the machine's side of it."""
@@ -25,13 +31,14 @@ _Point = TypeVar("_Point")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exploration has come."""
+    """How far an exploration has come. `memory` is what the store takes in bytes, where that is known."""
 
     states: int
     transitions: int
     depth: int
     frontier: int
     seconds: float
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,13 @@ class Coverage:
 
 @dataclass(slots=True)
 class Exploration(Coverage):
-    """What was covered of a protocol, and a shortest violation of each property that fails."""
+    """What was covered of a protocol, and a shortest violation of each property that fails.
 
+    `memory` is what the store took in bytes, where that is known.
+    """
+
+    engine: Literal["native", "interpreted"] = "interpreted"
+    memory: int = 0
     violations: dict[str, Violation] = field(default_factory=dict)
 
 
@@ -72,6 +84,26 @@ def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Po
     return actions
 
 
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What native code may use: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
+
+    memory: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
+
+    system: System
+    properties: frozenset[str]
+    stop_when_refuted: bool = False
+    limit: int | None = None
+    progress: Callable[[Progress], None] | None = None
+    resources: Resources = Resources()
+
+
 def explore(
     protocol: ir.Protocol,
     workload: ir.Workload,
@@ -80,41 +112,59 @@ def explore(
     stop_when_refuted: bool = False,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    engine: Engine = "auto",
+    resources: Resources = Resources(),
 ) -> Exploration:
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
-    KeyboardInterrupt, with what was covered.
+    KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
+    scopes, and the interpreter where native code cannot take the scope.
     """
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
-    search = _Search(System(protocol, workload), frozenset(properties), stop_when_refuted, limit, progress)
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        search.result.why_incomplete = "interrupted"
-    except MemoryError:
-        search.result.why_incomplete = "out of memory"
-    result = search.result
-    result.seconds = time.perf_counter() - search.started
-    return result
+    system = System(protocol, workload)
+    request = Request(system, frozenset(properties), stop_when_refuted, limit, progress, resources)
+    if engine == "interpreted":
+        return Interpretation(request).run()
+    from whence.proofs.compiled.engine import Sample, explore_natively, why_not
+
+    if engine == "native":
+        return explore_natively(request)
+    if why_not(system) is not None:
+        return Interpretation(request).run()
+    first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
+    result = first.run()
+    if result.complete or not first.limited or result.states == limit:
+        return result
+    return explore_natively(request, Sample.of(system, first.origins))
 
 
 @dataclass(slots=True)
-class _Search:
-    system: System
-    properties: frozenset[str]
-    stop_when_refuted: bool
-    limit: int | None
-    progress: Callable[[Progress], None] | None
-    result: Exploration = field(default_factory=Exploration)
-    started: float = field(default_factory=time.perf_counter)
-    origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
-    judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
-    reported: float = 0.0
+class Interpretation:
+    """An exploration by the interpreter. `origins` has the states reached, each with whence it was first reached."""
 
-    def run(self) -> None:
-        initial = self.system.initial()
+    request: Request
+    result: Exploration = field(default_factory=Exploration)
+    origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
+    limited: bool = False
+    _started: float = field(default_factory=time.perf_counter)
+    _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
+    _reported: float = 0.0
+
+    def run(self) -> Exploration:
+        """Explores as far as it is asked to."""
+        try:
+            self._explore()
+        except KeyboardInterrupt:
+            self.result.why_incomplete = "interrupted"
+        except MemoryError:
+            self.result.why_incomplete = "out of memory"
+        self.result.seconds = time.perf_counter() - self._started
+        return self.result
+
+    def _explore(self) -> None:
+        initial = self.request.system.initial()
         self.origins[initial] = None
         frontier = [initial]
         self._judge_state(initial)
@@ -132,18 +182,19 @@ class _Search:
         self.result.complete = True
 
     def _done(self) -> bool:
-        if self.stop_when_refuted and self.properties <= self.result.violations.keys():
+        if self.request.stop_when_refuted and self.request.properties <= self.result.violations.keys():
             self.result.why_incomplete = "every property is refuted"
             return True
-        if self.limit is not None and self.result.states >= self.limit:
-            self.result.why_incomplete = f"stopped at {self.limit:,} states"
+        if self.request.limit is not None and self.result.states >= self.request.limit:
+            self.result.why_incomplete = f"stopped at {self.request.limit:,} states"
+            self.limited = True
             return True
         return False
 
     def _expand(self, state: State, following: list[State]) -> None:
         result, origins = self.result, self.origins
-        for action in self.system.enabled(state):
-            outcome = self.system.apply(state, action)
+        for action in self.request.system.enabled(state):
+            outcome = self.request.system.apply(state, action)
             after = outcome.state
             if action.kind == "tick" and after == state and not outcome.findings:
                 continue
@@ -158,48 +209,50 @@ class _Search:
         self._report(len(following))
 
     def _judge_state(self, state: State) -> None:
-        if "delivered" in self.properties and "delivered" not in self.result.violations:
-            stuck = self.system.stuck(state)
+        if "delivered" in self.request.properties and "delivered" not in self.result.violations:
+            stuck = self.request.system.stuck(state)
             if stuck is not None:
                 self._violated(stuck, state, None)
         for finding in self._broken(state):
             self._violated(finding, state, None)
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
-        if not self.system.protocol.invariants:
+        if not self.request.system.protocol.invariants:
             return ()
-        known = self.judged.get(state.locals)
+        known = self._judged.get(state.locals)
         if known is None:
             try:
-                names = self.system.interpreter.broken_invariants(self.system.locals_of(state))
+                names = self.request.system.interpreter.broken_invariants(self.request.system.locals_of(state))
                 known = tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
             except Fault as fault:
                 known = (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
-            self.judged[state.locals] = known
+            self._judged[state.locals] = known
         return known
 
     def _violated(self, finding: Finding, state: State, action: Action | None) -> None:
         name = finding.property
-        if name not in self.properties or name in self.result.violations:
+        if name not in self.request.properties or name in self.result.violations:
             return
         actions = path_to(self.origins, state)
         if action is not None:
             actions.append(action)
-        self.result.violations[name] = _replayed(self.system, finding, actions)
+        self.result.violations[name] = replayed(self.request.system, finding, actions)
 
     def _report(self, frontier: int) -> None:
-        if self.progress is None:
+        if self.request.progress is None:
             return
         now = time.perf_counter()
-        if now - self.reported >= PROGRESS_SECONDS:
-            self.reported = now
+        if now - self._reported >= PROGRESS_SECONDS:
+            self._reported = now
             result = self.result
-            self.progress(Progress(result.states, result.transitions, result.depth, frontier, now - self.started))
+            self.request.progress(
+                Progress(result.states, result.transitions, result.depth, frontier, now - self._started)
+            )
 
 
-def _replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
+def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
     """Runs the counterexample again, from nothing, in a fresh interpreter; it must show the same finding."""
-    again = System(system.protocol, system.workload)
+    again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))
     last = steps[-1].outcome if steps else None

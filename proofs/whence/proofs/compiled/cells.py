@@ -1,0 +1,102 @@
+"""The words through which Python and the generated code talk: one array for the search, one for each thread."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault", "delivered")
+"""What the generated code finds out by itself; invariants are judged from outside."""
+
+NEVER = (1 << 64) - 1
+"""The state in which a property is violated that is not."""
+
+HOLE = (1 << 32) - 1
+"""The parent of a number that no state has."""
+
+ROOT = (1 << 32) - 2
+"""The parent of the initial state."""
+
+RING = 64
+"""How many successors are on their way into the store, so that memory has time to answer."""
+
+CHUNK = 64
+"""How many states a thread takes at a time."""
+
+
+class Shared(IntEnum):
+    """Of the whole search. Addresses, unless said.
+
+    STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
+    COUNT (number): how many states have been numbered. CURSOR, END (numbers): the states to expand; LIST: which
+    ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
+    """
+
+    STATES = 0
+    PARENTS = 1
+    INDEX = 2
+    SLOTS_MASK = 3
+    LIST = 4
+    END = 5
+    STEPS = 6
+    STEPS_MASK = 7
+    OPERATIONS = 8
+    PACKETS = 9
+    COUNT = 16
+    CURSOR = 24
+
+
+class Own(IntEnum):
+    """Of one thread. Numbers, unless said.
+
+    EDGES: transitions of the states that were expanded in full. MISSING: whether the state at hand asks for a step
+    that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM. DEFERRED
+    (address): the states that asked, DEFERRED_COUNT. SPARE: a state number plus one that was not used. RING_BASE
+    (address), RING_AT: see `store`. OVERFLOW: whether a network was too small. FOUND...: by property, the least
+    state that shows it.
+    """
+
+    EDGES = 0
+    MISSING = 1
+    WANTED = 2
+    WANTED_COUNT = 3
+    WANTED_ROOM = 4
+    DEFERRED = 5
+    DEFERRED_COUNT = 6
+    SPARE = 7
+    RING_BASE = 8
+    RING_AT = 9
+    OVERFLOW = 10
+    FOUND = 16
+
+
+MOST_INVARIANTS = 40
+"""At most so many invariants are judged by native code; their cells are behind those of FINDINGS."""
+
+
+class Job(IntEnum):
+    """Of one sifting, see `store`."""
+
+    TABLE = 0
+    TABLE_MASK = 1
+    MASKS = 2
+    LIST = 3
+    START = 4
+    END = 5
+    KNOWN = 6
+    KNOWN_COUNT = 7
+    QUIET = 8
+
+
+class Operation(IntEnum):
+    """The kind of an operation of a local step, its lowest four bits; see `tables`."""
+
+    END = 0
+    DELIVER = 1
+    CHECK = 2
+    ADD = 3
+    FAULT = 4
+    BREAK = 5
+
+
+STEP_FACTOR = 0x9E3779B97F4A7C15
+"""Multiplies the key of a local step; the upper half places it."""

@@ -1,0 +1,67 @@
+"""Arrays outside of Python's heap: reserved at once, backed by memory only where they are touched."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import struct
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_HUGE_FROM = 1 << 22
+
+
+@dataclass(slots=True)
+class Array:
+    """Zeros to begin with. `width` is the size of an element in bytes, 4 or 8."""
+
+    length: int
+    width: int = 8
+    address: int = field(init=False)
+    _memory: mmap.mmap = field(init=False)
+
+    def __post_init__(self) -> None:
+        size = max(self.length * self.width, mmap.PAGESIZE)
+        self._memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+        if size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
+            with contextlib.suppress(OSError):
+                self._memory.madvise(mmap.MADV_HUGEPAGE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+
+    def __getitem__(self, at: int) -> int:
+        assert 0 <= at < self.length
+        (value,) = struct.unpack_from("=Q" if self.width == 8 else "=I", self._memory, at * self.width)
+        return int(value)
+
+    def __setitem__(self, at: int, value: int) -> None:
+        assert 0 <= at < self.length
+        struct.pack_into("=Q" if self.width == 8 else "=I", self._memory, at * self.width, value)
+
+    def read(self, at: int, count: int) -> tuple[int, ...]:
+        """Some elements in a row."""
+        assert 0 <= at <= at + count <= self.length
+        return struct.unpack_from(f"={count}{'Q' if self.width == 8 else 'I'}", self._memory, at * self.width)
+
+    def write(self, at: int, values: list[int]) -> None:
+        """Replaces some elements in a row."""
+        assert 0 <= at <= at + len(values) <= self.length
+        code = f"={len(values)}{'Q' if self.width == 8 else 'I'}"
+        struct.pack_into(code, self._memory, at * self.width, *values)
+
+
+def available() -> int:
+    """The machine's memory in bytes; what a container may use of it, where that can be read."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            return min(total, int(Path(path).read_text(encoding="ascii")))
+    return total
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

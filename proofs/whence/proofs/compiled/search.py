@@ -1,0 +1,243 @@
+"""Breadth-first search in native code: rounds over each layer until every step that it asks for is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from whence.dsl.system import State, System
+from whence.proofs.compiled.cells import FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
+from whence.proofs.compiled.kernel import Kernel, compile_kernel
+from whence.proofs.compiled.layout import Capacity, Layout
+from whence.proofs.compiled.memory import Array
+from whence.proofs.compiled.tables import StepTable
+
+_LARGEST = (1 << 32) - 4
+_FIRST_INDEX = 1 << 16
+_PIECE = 1 << 17
+_WANTED = 1 << 14
+_WORTH_SHARING = 1 << 11
+
+
+class Overflow(Exception):
+    """A packed state has no room for what it must hold; `capacity` would have."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        super().__init__(capacity)
+        self.capacity = capacity
+
+
+class OutOfMemory(Exception):
+    """The store has no room for the next states."""
+
+
+@dataclass(slots=True)
+class Worker:
+    """What one thread has of its own."""
+
+    cells: Array
+    wanted: Array
+    deferred: Array
+    ring: Array
+
+    @staticmethod
+    def start(layout: Layout) -> Worker:
+        worker = Worker(Array(128), Array(_WANTED), Array(_PIECE, 4), Array(RING * (layout.words + 2)))
+        worker.cells[Own.WANTED] = worker.wanted.address
+        worker.cells[Own.WANTED_ROOM] = _WANTED
+        worker.cells[Own.DEFERRED] = worker.deferred.address
+        worker.cells[Own.RING_BASE] = worker.ring.address
+        for at in range(len(FINDINGS) + MOST_INVARIANTS):
+            worker.cells[Own.FOUND + at] = NEVER
+        return worker
+
+
+@dataclass(slots=True)
+class NativeSearch:
+    """The reachable states of `system`, layer by layer.
+
+    The states below `layer` are expanded. Numbers are in the order of insertion, with holes. `found` maps a property
+    to the least of the states that show a violation of it: by an action that violates it, or by what they are.
+    """
+
+    system: System
+    table: StepTable
+    properties: frozenset[str]
+    capacity: Capacity
+    memory: int
+    threads: int
+    limit: int | None = None
+    layout: Layout = field(init=False)
+    kernel: Kernel = field(init=False)
+    found: dict[str, int] = field(init=False, default_factory=dict)
+    layer: int = field(init=False, default=0)
+    holes: int = field(init=False, default=0)
+    states: Array = field(init=False)
+    parents: Array = field(init=False)
+    index: Array = field(init=False)
+    shared: Array = field(init=False)
+    workers: list[Worker] = field(init=False)
+    pool: ThreadPoolExecutor | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.layout = Layout(self.table.shape, self.capacity)
+        self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS))
+        row = 8 * self.layout.words + 4
+        room = min(_LARGEST, self.memory // (row + 8))
+        self.states, self.parents = Array(room * self.layout.words), Array(room, 4)
+        self.index = Array(_FIRST_INDEX, 4)
+        self.shared = Array(64)
+        self.shared[Shared.STATES], self.shared[Shared.PARENTS] = self.states.address, self.parents.address
+        self.workers = [Worker.start(self.layout) for _ in range(self.threads)]
+        if self.threads > 1:
+            self.pool = ThreadPoolExecutor(self.threads - 1)
+        self.states.write(0, self.layout.encode(self.system.initial()))
+        self.parents[0] = ROOT
+        self.shared[Shared.COUNT] = 1
+        self._use_index()
+        self.kernel.rehash(self.shared.address, 0, 1)
+
+    # --- what is known -----------------------------------------------------------------------
+
+    @property
+    def numbered(self) -> int:
+        """How many numbers are in use, holes included."""
+        return self.shared[Shared.COUNT]
+
+    @property
+    def state_count(self) -> int:
+        """How many states have been reached."""
+        return self.numbered - self.holes - sum(worker.cells[Own.SPARE] > 0 for worker in self.workers)
+
+    @property
+    def transitions(self) -> int:
+        """How many transitions the states expanded so far have."""
+        return sum(worker.cells[Own.EDGES] for worker in self.workers)
+
+    @property
+    def bytes_used(self) -> int:
+        """How much memory the store takes."""
+        return self.numbered * (8 * self.layout.words + 4) + 4 * self.index.length
+
+    def state(self, number: int) -> State:
+        """A state by number."""
+        return self.layout.decode(self.states.read(number * self.layout.words, self.layout.words))
+
+    def numbers(self, start: int = 0) -> Iterator[int]:
+        """The numbers that states have, from `start` on."""
+        return (number for number in range(start, self.numbered) if self.parents[number] != HOLE)
+
+    def line_to(self, number: int) -> list[State]:
+        """The states from the initial one to this one, each reached from the one before it."""
+        line = [number]
+        while (parent := self.parents[line[-1]]) != ROOT:
+            line.append(parent)
+        return [self.state(known) for known in reversed(line)]
+
+    # --- the search --------------------------------------------------------------------------
+
+    def advance(self, pause: Callable[[], None]) -> bool:
+        """Expands the next layer; whether there is one after it. Calls `pause` between pieces, which may raise.
+
+        Raises:
+            Overflow: the layout is too small; nothing that was found so far is wrong, but the search must start again.
+            OutOfMemory: the store is full.
+        """
+        end = self.numbered
+        while self.layer < end:
+            stop = min(end, self.layer + self._piece())
+            asked = self._expand(self.layer, stop, None)
+            while asked:
+                chosen = Array(len(asked), 4)
+                chosen.write(0, asked)
+                asked = self._expand_listed(chosen)
+            self.layer = stop
+            pause()
+        for worker in self.workers:
+            spare = worker.cells[Own.SPARE]
+            if spare:
+                self.parents[spare - 1] = HOLE
+                worker.cells[Own.SPARE] = 0
+                self.holes += 1
+        return self.numbered > end
+
+    def _expand_listed(self, chosen: Array) -> list[int]:
+        asked: list[int] = []
+        start = 0
+        while start < chosen.length:
+            stop = min(chosen.length, start + self._piece())
+            asked += self._expand(start, stop, chosen)
+            start = stop
+        return asked
+
+    def _piece(self) -> int:
+        """How many states may be expanded at once: store and index have room for whatever they lead to."""
+        if 2 * self.numbered > self.index.length:
+            self._grow_index()
+        shape = self.table.shape
+        branching = shape.branching + self.layout.slots * (1 + bool(shape.duplicates) + bool(shape.losses))
+        spare = min(self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered - self.threads)
+        piece = min(_PIECE, spare // max(branching, 1))
+        if self.bytes_used > self.memory or piece < 1:
+            raise OutOfMemory
+        if self.limit is not None:
+            piece = max(1, min(piece, (self.limit - self.state_count) // max(branching, 1)))
+        return piece
+
+    def _grow_index(self) -> None:
+        if self.bytes_used + 16 * self.index.length > self.memory:
+            raise OutOfMemory
+        self.index = Array(4 * self.index.length, 4)
+        self._use_index()
+        self.kernel.rehash(self.shared.address, 0, self.numbered)
+
+    def _use_index(self) -> None:
+        self.shared[Shared.INDEX] = self.index.address
+        self.shared[Shared.SLOTS_MASK] = self.index.length - 1
+
+    def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
+        """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""
+        shared, table = self.shared, self.table
+        shared[Shared.LIST] = 0 if chosen is None else chosen.address
+        shared[Shared.CURSOR], shared[Shared.END] = start, end
+        shared[Shared.STEPS], shared[Shared.STEPS_MASK] = table.entries.address, table.mask
+        shared[Shared.OPERATIONS], shared[Shared.PACKETS] = table.operations.address, table.packets.address
+        helpers = []
+        if self.pool is not None and end - start >= _WORTH_SHARING:
+            helpers = [
+                self.pool.submit(self.kernel.expand, shared.address, worker.cells.address)
+                for worker in self.workers[1:]
+            ]
+        self.kernel.expand(shared.address, self.workers[0].cells.address)
+        for helper in helpers:
+            helper.result()
+        return self._collect()
+
+    def _collect(self) -> list[int]:
+        asked: list[int] = []
+        wanted: dict[int, None] = {}
+        for worker in self.workers:
+            cells = worker.cells
+            for at, name in enumerate((*FINDINGS, *[invariant.name for invariant in self.table.judge.invariants])):
+                state = cells[Own.FOUND + at]
+                if state != NEVER:
+                    self.found[name] = min(state, self.found.get(name, state))
+            asked += worker.deferred.read(0, cells[Own.DEFERRED_COUNT])
+            wanted |= dict.fromkeys(worker.wanted.read(0, cells[Own.WANTED_COUNT]))
+            cells[Own.DEFERRED_COUNT] = cells[Own.WANTED_COUNT] = 0
+        self.table.fill(wanted)
+        self._check_capacity()
+        return sorted(asked)
+
+    def _check_capacity(self) -> None:
+        local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots
+        if self.table.locals_used > 1 << local_bits:
+            local_bits += 2
+        if self.table.packets_used + 1 >= 1 << packet_bits:
+            packet_bits += 1
+        if any(worker.cells[Own.OVERFLOW] for worker in self.workers):
+            slots = self.layout.slots + max(4, self.layout.slots // 2)
+        wanted = Capacity(local_bits, packet_bits, slots)
+        if wanted != self.capacity:
+            raise Overflow(wanted)

@@ -1,0 +1,339 @@
+"""Code of the search: which actions a packed state enables, and what a local step does to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from whence.proofs.compiled.cells import CHUNK, FINDINGS, HOLE, STEP_FACTOR, Operation, Own, Shared
+from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
+from whence.proofs.compiled.layout import Layout
+from whence.proofs.compiled.packed import Packed
+from whence.proofs.compiled.store import Store
+
+
+def inputs_before_packets(layout: Layout) -> int:
+    """Inputs are numbered: the timer of each process, then (process, message, destinations) sent, then packets."""
+    shape = layout.shape
+    return shape.processes + sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
+
+
+class Search:
+    """Defines `expand` and what it needs in a module. Only violations of `properties` are looked for."""
+
+    def __init__(self, module: Value, layout: Layout, properties: Collection[str]) -> None:
+        self.layout = layout
+        self.shape = layout.shape
+        self.properties = frozenset(properties)
+        self.store = Store(module, layout)
+        self.step = self._define_step(module)
+        self._define_expand(module)
+
+    # --- one local step ----------------------------------------------------------------------
+
+    def _define_step(self, module: Value) -> Value:
+        """step(shared, own, next, process, input, parent, before): the handler's effect on `next`, then push.
+
+        `before` is the state before a timer fired, or null: a timer that changes nothing is no transition.
+        """
+        emit = define(module, "step", [POINTER, POINTER, POINTER, I64, I64, I64, POINTER], VOID, internal=True)
+        shared, own, words, process, given, parent, before = emit.function.args
+        state = Packed(emit, self.layout, words)
+        steps, mask = emit.pointer(shared, Shared.STEPS), emit.load(shared, Shared.STEPS_MASK)
+        key = emit.add(emit.either(emit.up(state.read("locals", process), 32), given), 1)
+        place, found = emit.reserve(1), emit.reserve(1)
+        emit.store(emit.both(emit.down(emit.mul(key, STEP_FACTOR), 32), mask), place)
+
+        def searching() -> Value:
+            emit.store(emit.load(steps, emit.mul(emit.load(place), 2)), found)
+            return emit.compare(emit.load(found), "!=", key)
+
+        with emit.repeat(searching):
+            with emit.when(emit.compare(emit.load(found), "==", 0)):
+                self._want(emit, own, emit.sub(key, 1))
+                emit.give()
+            emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
+        entry = emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1))
+        state.write("locals", process, emit.both(entry, (1 << 32) - 1))
+        loud = emit.reserve(1)
+        emit.store(0, loud)
+        self._operations(emit, shared, own, state, process, parent, emit.down(entry, 32), loud)
+        if self.shape.timers:
+            asked = emit.builder.icmp_unsigned("!=", before, NOWHERE)
+            with emit.when(emit.builder.and_(asked, emit.compare(emit.load(loud), "==", 0))):
+                previous = Packed(emit, self.layout, before)
+                difference: Value = emit.number(0)
+                for at in range(self.layout.words):
+                    difference = emit.either(difference, emit.differing(state.word(at), previous.word(at)))
+                with emit.when(emit.compare(difference, "==", 0)):
+                    emit.give()
+        emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+        emit.builder.call(self.store.push, [shared, own, words, parent])
+        emit.give()
+        return emit.function
+
+    def _want(self, emit: Emitter, own: Value, key: Value) -> None:
+        """Asks for a step that is not in the table; one that finds no room is asked for again later."""
+        emit.store(1, own, Own.MISSING)
+        count = emit.load(own, Own.WANTED_COUNT)
+        with emit.when(emit.compare(count, "<", emit.load(own, Own.WANTED_ROOM))):
+            emit.store(key, emit.pointer(own, Own.WANTED), count)
+            emit.store(emit.add(count, 1), own, Own.WANTED_COUNT)
+
+    def _operations(
+        self, emit: Emitter, shared: Value, own: Value, state: Packed, process: Value, parent: Value, start: Value,
+        loud: Value,
+    ) -> None:  # fmt: skip
+        operations, at = emit.pointer(shared, Shared.OPERATIONS), emit.reserve(1)
+        emit.store(start, at)
+        with emit.repeat(lambda: emit.nonzero(emit.both(emit.load(operations, emit.load(at)), 15))):
+            here = emit.load(at)
+            operation = emit.load(operations, here)
+            kind, message = emit.both(operation, 15), emit.down(operation, 8)
+            argument = emit.load(operations, emit.add(here, 1))
+            with emit.when(emit.compare(kind, "==", Operation.ADD)):
+                self._add_packet(emit, shared, own, state, message)
+            with emit.when(emit.compare(kind, "==", Operation.DELIVER)):
+                again = emit.both(emit.down(operation, 4), 1)
+                self._deliver(emit, own, state, process, parent, message, argument, again, loud)
+            if self.properties & {"csps", "sps"}:
+                with emit.when(emit.compare(kind, "==", Operation.CHECK)):
+                    self._network_sent(emit, own, state, process, parent, message, argument)
+            with emit.when(emit.compare(kind, "==", Operation.FAULT)):
+                self._found(emit, own, "fault", parent)
+                emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+                emit.give()
+            with emit.when(emit.compare(kind, "==", Operation.BREAK)):
+                self._found_at(emit, own, emit.add(Own.FOUND, message), parent)
+            emit.store(emit.add(here, 2), at)
+
+    def _found(self, emit: Emitter, own: Value, property_: str, parent: Value) -> None:
+        if property_ not in self.properties:
+            return
+        self._found_at(emit, own, Own.FOUND + FINDINGS.index(property_), parent)
+
+    def _found_at(self, emit: Emitter, own: Value, cell: Value | int, parent: Value) -> None:
+        known = emit.load(own, cell)
+        emit.store(emit.select(emit.compare(parent, "<", known), parent, known), own, cell)
+
+    def _deliver(
+        self, emit: Emitter, own: Value, state: Packed, process: Value, parent: Value, message: Value, mates: Value,
+        addressed: Value, loud: Value,
+    ) -> None:  # fmt: skip
+        """`mates`: the messages of the same sender. `addressed`: whether the process is among the destinations."""
+        due, bit = state.read("due", process), emit.up(1, message)
+        builder = emit.builder
+        with builder.if_else(emit.nonzero(emit.both(due, bit))) as (first, otherwise):
+            with first:
+                past = state.read("pastof", message)
+                skipped = emit.both(emit.both(past, due), emit.inverse(bit))
+                with emit.when(emit.nonzero(skipped), likely=False):
+                    self._found(emit, own, "causal", parent)
+                    if "fifo" in self.properties:
+                        with emit.when(emit.nonzero(emit.both(skipped, mates))):
+                            self._found(emit, own, "fifo", parent)
+                state.join("pasts", process, emit.either(past, bit))
+                state.write("due", process, emit.both(due, emit.inverse(bit)))
+                if self.shape.multicast:
+                    with emit.when(builder.not_(state.anywhere(message, "due"))):
+                        self._forget(state, message)
+                else:
+                    self._forget(state, message)
+            with otherwise:
+                emit.store(1, loud)
+                with builder.if_else(emit.nonzero(addressed)) as (repeated, strange):
+                    with repeated:
+                        self._found(emit, own, "at_most_once", parent)
+                    with strange:
+                        self._found(emit, own, "no_creation", parent)
+
+    def _forget(self, state: Packed, message: Value) -> None:
+        """A message that everybody has delivered leaves every past."""
+        state.drop(message, "pasts", "pastof")
+        state.write("pastof", message, 0)
+        if state.has("choices"):
+            state.write("choices", message, 0)
+
+    def _network_sent(
+        self, emit: Emitter, own: Value, state: Packed, process: Value, parent: Value, message: Value, outside: Value
+    ) -> None:
+        """`outside`: the messages whose senders are not the only destination of `message`."""
+        shape = self.shape
+        owned = emit.table(
+            [(1 << count) - 1 << base for count, base in zip(shape.sends, shape.bases, strict=False)], "own"
+        )
+        others = emit.both(state.read("pastof", message), emit.inverse(emit.load(owned, process)))
+        with emit.when(emit.nonzero(others), likely=False):
+            self._found(emit, own, "csps", parent)
+            if "sps" in self.properties:
+                elsewhere: Value = emit.number(0)
+                for other in range(shape.processes):
+                    same = emit.compare(process, "==", other)
+                    elsewhere = emit.either(elsewhere, emit.select(same, 0, state.read("due", other)))
+                with emit.when(emit.nonzero(emit.both(emit.both(others, outside), elsewhere))):
+                    self._found(emit, own, "sps", parent)
+
+    def _add_packet(self, emit: Emitter, shared: Value, own: Value, state: Packed, number: Value) -> None:
+        place = self._position(emit, shared, state, number)
+        left = state.put_packet(number, place)
+        with emit.when(emit.nonzero(left), likely=False):
+            emit.store(1, own, Own.OVERFLOW)
+
+    def _position(self, emit: Emitter, shared: Value, state: Packed, number: Value) -> Value:
+        """Where a packet belongs: behind those of higher or the same number; on FIFO networks behind its channel."""
+        if not self.shape.fifo:
+            return state.rank(number)
+        packets = emit.pointer(shared, Shared.PACKETS)
+        channel = emit.down(emit.load(packets, number), 32)
+        held = emit.reserve(self.layout.slots)
+        count, place = state.unpack_network(held), emit.reserve(1)
+        emit.store(0, place)
+        with emit.each(0, count) as at:
+            other = emit.down(emit.load(packets, emit.load(held, at)), 32)
+            emit.store(emit.add(emit.load(place), emit.word_of_truth(emit.compare(other, "<=", channel))), place)
+        return emit.load(place)
+
+    # --- every action of a state -------------------------------------------------------------
+
+    def _define_expand(self, module: Value) -> None:
+        """expand(shared, own): takes states from CURSOR to END and finds their successors."""
+        emit = define(module, "expand", [POINTER, POINTER], VOID, internal=False)
+        shared, own = emit.function.args
+        parents, listed = emit.pointer(shared, Shared.PARENTS), emit.pointer(shared, Shared.LIST)
+        chosen, end = emit.load(shared, Shared.LIST), emit.load(shared, Shared.END)
+        first, number, edges = emit.reserve(1), emit.reserve(1), emit.reserve(1)
+
+        def claim() -> Value:
+            taken = emit.builder.atomic_rmw("add", emit.place(shared, Shared.CURSOR), emit.number(CHUNK), "monotonic")
+            emit.store(taken, first)
+            return emit.compare(taken, "<", end)
+
+        with emit.repeat(claim):
+            start = emit.load(first)
+            stop = emit.add(start, CHUNK)
+            stop = emit.select(emit.compare(stop, "<", end), stop, end)
+            with emit.each(start, stop) as at:
+                emit.store(at, number)
+                with emit.when(emit.nonzero(chosen)):
+                    emit.store(emit.load32(listed, at), number)
+                parent = emit.load(number)
+                with emit.when(emit.compare(emit.load32(parents, parent), "!=", HOLE)):
+                    emit.store(0, own, Own.MISSING)
+                    emit.store(emit.load(own, Own.EDGES), edges)
+                    self._successors(emit, shared, own, parent)
+                    with emit.when(emit.nonzero(emit.load(own, Own.MISSING)), likely=False):
+                        emit.store(emit.load(edges), own, Own.EDGES)
+                        count = emit.load(own, Own.DEFERRED_COUNT)
+                        emit.store32(parent, emit.pointer(own, Own.DEFERRED), count)
+                        emit.store(emit.add(count, 1), own, Own.DEFERRED_COUNT)
+        emit.builder.call(self.store.flush, [shared, own])
+        emit.give()
+
+    def _successors(self, emit: Emitter, shared: Value, own: Value, parent: Value) -> None:
+        row = emit.place(emit.pointer(shared, Shared.STATES), emit.mul(parent, self.layout.words))
+        current = Packed(emit, self.layout, emit.reserve(self.layout.words))
+        Packed(emit, self.layout, row).copy_to(current)
+        following = Packed(emit, self.layout, emit.reserve(self.layout.words))
+        if self.shape.messages:
+            self._application_sends(emit, shared, own, parent, current, following)
+        held = emit.reserve(self.layout.slots)
+        count = current.unpack_network(held)
+        self._arrivals(emit, shared, own, parent, current, following, held, count)
+        if self.shape.timers:
+            self._timers(emit, shared, own, parent, current, following, count)
+        elif "delivered" in self.properties and self.shape.messages:
+            quiet = emit.builder.and_(emit.compare(count, "==", 0), emit.builder.not_(current.nothing("due")))
+            with emit.when(quiet, likely=False):
+                self._found(emit, own, "delivered", parent)
+
+    def _application_sends(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed
+    ) -> None:
+        shape = self.shape
+        targets = [sum(1 << process for process in choice) for chosen in shape.choices for choice in chosen]
+        firsts = [sum(map(len, shape.choices[:process])) for process in range(shape.processes)]
+        inputs = [shape.processes]
+        for sends, chosen in zip(shape.sends, shape.choices, strict=True):
+            inputs.append(inputs[-1] + sends * len(chosen))
+        limit, amount = (
+            emit.table(shape.sends, "sends"),
+            emit.table([len(chosen) for chosen in shape.choices], "amounts"),
+        )
+        base, first = emit.table(shape.bases, "bases"), emit.table(firsts, "firsts")
+        numbered, target = emit.table(inputs, "inputs"), emit.table(targets, "targets")
+        with emit.each(0, shape.processes) as process:
+            done = current.read("sends", process)
+            with emit.when(emit.compare(done, "<", emit.load(limit, process))):
+                message, many = emit.add(emit.load(base, process), done), emit.load(amount, process)
+                with emit.each(0, many) as choice:
+                    current.copy_to(following)
+                    following.increase("sends", process)
+                    following.write("pastof", message, current.read("pasts", process))
+                    bit = emit.up(1, message)
+                    following.join("pasts", process, bit)
+                    to = emit.load(target, emit.add(emit.load(first, process), choice))
+                    for other in range(shape.processes):
+                        chosen_bit = emit.both(emit.down(to, other), 1)
+                        following.join("due", other, emit.up(chosen_bit, message))
+                    if following.has("choices"):
+                        following.write("choices", message, emit.add(choice, 1))
+                    given = emit.add(emit.add(emit.load(numbered, process), emit.mul(done, many)), choice)
+                    self._take(emit, shared, own, following, process, given, parent, None)
+
+    def _take(
+        self, emit: Emitter, shared: Value, own: Value, following: Packed, process: Value, given: Value, parent: Value,
+        before: Packed | None,
+    ) -> None:  # fmt: skip
+        previous = NOWHERE if before is None else before.words
+        emit.builder.call(self.step, [shared, own, following.words, process, given, parent, previous])
+
+    def _arrivals(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, held: Value,
+        count: Value,
+    ) -> None:  # fmt: skip
+        shape, packets = self.shape, emit.pointer(shared, Shared.PACKETS)
+        inputs, last = inputs_before_packets(self.layout) - 1, emit.reserve(1)
+        emit.store((1 << 64) - 1, last)
+        with emit.each(0, count) as at:
+            number = emit.load(held, at)
+            packet = emit.load(packets, number)
+            kind = emit.down(packet, 32) if shape.fifo else number
+            with emit.when(emit.compare(kind, "!=", emit.load(last))):
+                emit.store(kind, last)
+                current.copy_to(following)
+                following.take_packet(at)
+                process = emit.both(packet, (1 << 32) - 1)
+                self._take(emit, shared, own, following, process, emit.add(number, inputs), parent, None)
+                if shape.duplicates:
+                    with emit.when(emit.compare(current.read("duplicates", 0), "<", shape.duplicates)):
+                        current.copy_to(following)
+                        following.increase("duplicates", 0)
+                        self._add_packet(emit, shared, own, following, number)
+                        self._moved(emit, shared, own, following, parent)
+                if shape.losses:
+                    with emit.when(emit.compare(current.read("losses", 0), "<", shape.losses)):
+                        current.copy_to(following)
+                        following.increase("losses", 0)
+                        following.take_packet(at)
+                        self._moved(emit, shared, own, following, parent)
+
+    def _moved(self, emit: Emitter, shared: Value, own: Value, following: Packed, parent: Value) -> None:
+        """The network did something by itself."""
+        emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+        emit.builder.call(self.store.push, [shared, own, following.words, parent])
+
+    def _timers(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
+    ) -> None:
+        shape = self.shape
+        if shape.ticks == 0:
+            return
+        with emit.each(0, shape.processes) as process:
+            if shape.ticks is None:
+                may = emit.compare(count, "==", 0)
+            else:
+                may = emit.compare(current.read("ticks", process), "<", shape.ticks)
+            with emit.when(may):
+                current.copy_to(following)
+                if shape.ticks is not None:
+                    following.increase("ticks", process)
+                self._take(emit, shared, own, following, process, process, parent, current)

@@ -1,0 +1,206 @@
+"""Code of the store: states in the order in which they are found, and an index of their numbers by hash.
+
+The index is at most half full, holds numbers plus one (so no state can be mistaken for a free place), and is
+searched exactly. A successor first waits in a ring: when it enters, its place in the index is asked for; half a
+round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
+claim places by compare-and-swap; a number that lost the race is used for the next state, or becomes a hole.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from whence.proofs.compiled.cells import HOLE, RING, Job, Own, Shared
+from whence.proofs.compiled.emit import I32, I64, POINTER, VOID, Emitter, Value, define
+from whence.proofs.compiled.layout import Layout
+from whence.proofs.compiled.packed import Packed
+
+_FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB)
+
+
+def hash_of(emit: Emitter, words: list[Value]) -> Value:
+    """A hash whose low bits depend on every bit of the words."""
+    mixed: Value = emit.number(0)
+    for at, word in enumerate(words):
+        mixed = emit.mul(emit.differing(mixed, word), _FACTORS[at % len(_FACTORS)])
+        mixed = emit.differing(mixed, emit.down(mixed, 32))
+    return emit.differing(mixed, emit.down(emit.mul(mixed, _FACTORS[1]), 29))
+
+
+class Store:
+    """Defines the functions of the store in a module."""
+
+    def __init__(self, module: Value, layout: Layout) -> None:
+        self.layout = layout
+        self.stride = layout.words + 2
+        self.finish = self._define_finish(module)
+        self.push = self._define_push(module)
+        self.flush = self._define_flush(module)
+        self._define_rehash(module)
+        self._define_sift(module)
+
+    def _row(self, emit: Emitter, states: Value, number: Value) -> Value:
+        return emit.place(states, emit.mul(number, self.layout.words))
+
+    def _define_finish(self, module: Value) -> Value:
+        """finish(shared, own, slot): looks the successor in that place of the ring up; new ones are numbered."""
+        emit = define(module, "finish", [POINTER, POINTER, I64], VOID, internal=True)
+        shared, own, slot = emit.function.args
+        entry = emit.place(emit.pointer(own, Own.RING_BASE), emit.mul(slot, self.stride))
+        words = [emit.load(entry, at) for at in range(self.layout.words)]
+        states, index = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.INDEX)
+        mask, place = emit.load(shared, Shared.SLOTS_MASK), emit.reserve(1)
+        emit.store(emit.both(emit.load(entry, self.layout.words), mask), place)
+        builder = emit.builder
+        with emit.repeat(lambda: ir.Constant(ir.IntType(1), 1)):
+            cell = emit.place(index, emit.load(place), I32)
+            seen = emit.reserve(1)
+            emit.store(builder.zext(builder.load_atomic(cell, "acquire", 4, typ=I32), I64), seen)
+            with emit.when(emit.compare(emit.load(seen), "==", 0)):
+                number = emit.reserve(1)
+                spare = emit.load(own, Own.SPARE)
+                emit.store(emit.sub(spare, 1), number)
+                with emit.when(emit.compare(spare, "==", 0)):
+                    count = emit.place(shared, Shared.COUNT)
+                    emit.store(builder.atomic_rmw("add", count, emit.number(1), "monotonic"), number)
+                fresh = emit.load(number)
+                row = self._row(emit, states, fresh)
+                for at, word in enumerate(words):
+                    emit.store(word, row, at)
+                parent = emit.load(entry, self.layout.words + 1)
+                emit.store32(parent, emit.pointer(shared, Shared.PARENTS), fresh)
+                claimed = builder.trunc(emit.add(fresh, 1), I32)
+                answer = builder.cmpxchg(cell, ir.Constant(I32, 0), claimed, "acq_rel", "acquire")
+                with emit.when(builder.extract_value(answer, 1)):
+                    emit.store(0, own, Own.SPARE)
+                    emit.give()
+                emit.store(emit.add(fresh, 1), own, Own.SPARE)
+                emit.store(builder.zext(builder.extract_value(answer, 0), I64), seen)
+            row = self._row(emit, states, emit.sub(emit.load(seen), 1))
+            with emit.when(self._same(emit, words, row)):
+                emit.give()
+            emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
+        builder.unreachable()
+        return emit.function
+
+    def _same(self, emit: Emitter, words: list[Value], row: Value) -> Value:
+        difference: Value = emit.number(0)
+        for at, word in enumerate(words):
+            difference = emit.either(difference, emit.differing(word, emit.load(row, at)))
+        return emit.compare(difference, "==", 0)
+
+    def _define_push(self, module: Value) -> Value:
+        """push(shared, own, words, parent): a successor enters the ring, and the oldest one leaves it."""
+        emit = define(module, "push", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
+        shared, own, state, parent = emit.function.args
+        at = emit.load(own, Own.RING_AT)
+        slot = emit.both(at, RING - 1)
+        with emit.when(emit.compare(at, ">=", RING)):
+            emit.builder.call(self.finish, [shared, own, slot])
+        ring = emit.pointer(own, Own.RING_BASE)
+        entry = emit.place(ring, emit.mul(slot, self.stride))
+        words = [emit.load(state, number) for number in range(self.layout.words)]
+        for number, word in enumerate(words):
+            emit.store(word, entry, number)
+        mixed = hash_of(emit, words)
+        emit.store(mixed, entry, self.layout.words)
+        emit.store(parent, entry, self.layout.words + 1)
+        index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
+        emit.prefetch(index, emit.both(mixed, mask), I32)
+        with emit.when(emit.compare(at, ">=", RING // 2)):
+            middle = emit.place(ring, emit.mul(emit.both(emit.sub(at, RING // 2), RING - 1), self.stride))
+            there = emit.load32(index, emit.both(emit.load(middle, self.layout.words), mask))
+            with emit.when(emit.nonzero(there)):
+                row = self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(there, 1))
+                emit.prefetch(row, 0)
+        emit.store(emit.add(at, 1), own, Own.RING_AT)
+        emit.give()
+        return emit.function
+
+    def _define_flush(self, module: Value) -> Value:
+        """flush(shared, own): everything leaves the ring."""
+        emit = define(module, "flush", [POINTER, POINTER], VOID, internal=True)
+        shared, own = emit.function.args
+        end = emit.load(own, Own.RING_AT)
+        start = emit.select(emit.compare(end, ">=", RING), emit.sub(end, RING), 0)
+        with emit.each(start, end) as at:
+            emit.builder.call(self.finish, [shared, own, emit.both(at, RING - 1)])
+        emit.store(0, own, Own.RING_AT)
+        emit.give()
+        return emit.function
+
+    def _define_rehash(self, module: Value) -> None:
+        """rehash(shared, start, end): enters the states with these numbers into the index; they differ."""
+        emit = define(module, "rehash", [POINTER, I64, I64], VOID, internal=False)
+        shared, start, end = emit.function.args
+        states, parents = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.PARENTS)
+        index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
+        ahead = 16
+
+        def place_of(number: Value) -> Value:
+            row = self._row(emit, states, number)
+            return emit.both(hash_of(emit, [emit.load(row, at) for at in range(self.layout.words)]), mask)
+
+        with emit.each(start, end) as number:
+            later = emit.add(number, ahead)
+            later = emit.select(emit.compare(later, "<", end), later, number)
+            emit.prefetch(index, place_of(later), I32)
+            with emit.when(emit.compare(emit.load32(parents, number), "!=", HOLE)):
+                place = emit.reserve(1)
+                emit.store(place_of(number), place)
+                with emit.repeat(lambda: emit.nonzero(emit.load32(index, emit.load(place)))):
+                    emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
+                emit.store32(emit.add(number, 1), index, emit.load(place))
+        emit.give()
+
+    def _define_sift(self, module: Value) -> None:
+        """sift(shared, job): of some states, the first of each kind, where a kind is what some bits are.
+
+        START, END: numbers of states, or places in LIST if that is not 0. MASKS: the bits that count. QUIET:
+        whether only states with nothing in flight and something undelivered are meant. TABLE is the index of
+        the kinds known, their first states are appended to KNOWN.
+        """
+        emit = define(module, "sift", [POINTER, POINTER], VOID, internal=False)
+        shared, job = emit.function.args
+        states, parents = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.PARENTS)
+        table, mask, masks = emit.pointer(job, Job.TABLE), emit.load(job, Job.TABLE_MASK), emit.pointer(job, Job.MASKS)
+        chosen, listed = emit.load(job, Job.LIST), emit.pointer(job, Job.LIST)
+        known, quiet = emit.pointer(job, Job.KNOWN), emit.load(job, Job.QUIET)
+        number = emit.reserve(1)
+        with emit.each(emit.load(job, Job.START), emit.load(job, Job.END)) as at:
+            emit.store(at, number)
+            with emit.when(emit.nonzero(chosen)):
+                emit.store(emit.load32(listed, at), number)
+            current = emit.load(number)
+            row = self._row(emit, states, current)
+            state = Packed(emit, self.layout, row)
+            builder = emit.builder
+            waiting = builder.and_(state.nothing("network"), builder.not_(state.nothing("due")))
+            wanted = builder.or_(waiting, emit.compare(quiet, "==", 0))
+            there = emit.compare(emit.load32(parents, current), "!=", HOLE)
+            with emit.when(builder.and_(wanted, there)):
+                words = [emit.both(emit.load(row, at), emit.load(masks, at)) for at in range(self.layout.words)]
+                place, seen = emit.reserve(1), emit.reserve(1)
+                emit.store(emit.both(hash_of(emit, words), mask), place)
+                emit.store(0, seen)
+                occupied = emit.reserve(1)
+
+                def searching() -> Value:
+                    emit.store(emit.load32(table, emit.load(place)), occupied)
+                    return emit.builder.and_(emit.nonzero(emit.load(occupied)), emit.compare(emit.load(seen), "==", 0))
+
+                with emit.repeat(searching):
+                    other = self._row(emit, states, emit.sub(emit.load(occupied), 1))
+                    difference: Value = emit.number(0)
+                    for at, word in enumerate(words):
+                        kept = emit.both(emit.load(other, at), emit.load(masks, at))
+                        difference = emit.either(difference, emit.differing(word, kept))
+                    emit.store(emit.word_of_truth(emit.compare(difference, "==", 0)), seen)
+                    following = emit.both(emit.add(emit.load(place), 1), mask)
+                    emit.store(emit.select(emit.nonzero(emit.load(seen)), emit.load(place), following), place)
+                with emit.when(emit.compare(emit.load(seen), "==", 0)):
+                    emit.store32(emit.add(current, 1), table, emit.load(place))
+                    count = emit.load(job, Job.KNOWN_COUNT)
+                    emit.store32(current, known, count)
+                    emit.store(emit.add(count, 1), job, Job.KNOWN_COUNT)
+        emit.give()
