@@ -24,6 +24,9 @@ Item = TypeVar("Item")
 SLOW_S = 2.0
 """From so many seconds on, an obligation is named as slow."""
 
+CHUNK = 64
+"""So many questions are written at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -91,27 +94,25 @@ def measure(
         raise ValueError("stability is measured with at least one seed")
     seeds = [options.seed + number for number in range(1, count + 1)]
     asked = [(number, seed) for number in range(len(discharges)) for seed in seeds]
-    if note is not None:
-        note(0, len(asked), "")
-    requests = [
-        Check(discharges[number].prover, _text(discharges[number], seed), options.timeout_ms, seed)
-        for number, seed in asked
-    ]
     trials: list[list[Trial]] = [[] for _ in discharges]
     done = 0
     with SolverPool(options.workers) as pool:
-        for position, answer in pool.answers(requests):
-            number, seed = asked[position]
-            trials[number].append(Trial(seed, answer))
-            done += 1
-            if note is not None:
-                note(done, len(asked), discharges[number].obligation.name)
+        for first in range(0, len(asked), CHUNK):
+            chunk = asked[first : first + CHUNK]
+            requests = [_again(discharges[number], seed, options) for number, seed in chunk]
+            for position, answer in pool.answers(requests):
+                number, seed = chunk[position]
+                trials[number].append(Trial(seed, answer))
+                done += 1
+                if note is not None:
+                    note(done, len(asked), discharges[number].obligation.name)
     ordered = (sorted(each, key=lambda trial: trial.seed) for each in trials)
     return tuple(Measured(each.obligation, tuple(tried)) for each, tried in zip(discharges, ordered, strict=True))
 
 
-def _text(discharge: Discharge, seed: int) -> str:
-    return smt_text(shuffled(discharge.obligation, seed))
+def _again(discharge: Discharge, seed: int, options: Options) -> Check:
+    text = smt_text(shuffled(discharge.obligation, seed))
+    return Check(discharge.prover, text, options.timeout_ms, seed)
 
 
 def stability_result(subject: str, measured: Sequence[Measured], count: int, options: Options) -> Result:

