@@ -81,8 +81,13 @@ def find_model(
     Raises: Unsupported for what has no finite table; CrossCheckError where the evaluator disagrees with Z3.
     """
     tried: list[Mapping[str, int]] = []
+    searched: list[Mapping[str, int]] = []
     for size in sizes:
-        answer, model = _find_in(pool, problem, full_universe(problem.signature, size), timeout_ms, seed)
+        universe = full_universe(problem.signature, size)
+        if universe in searched:
+            continue  # the sizes differ in a sort that the problem does not have
+        searched.append(universe)
+        answer, model = _find_in(pool, problem, universe, timeout_ms, seed)
         if answer.status == "unknown":
             return Outcome(None, tuple(tried), f"finite search at {describe_size(size)}: {answer.reason}")
         tried.append(size)
