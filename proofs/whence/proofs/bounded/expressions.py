@@ -30,6 +30,7 @@ from whence.proofs.bounded.symbolic import (
     condition_of,
     known,
     literal_of,
+    present,
     select,
     zero_value,
 )
@@ -72,6 +73,10 @@ class Frame:
 
 def evaluate(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
     """The value of the expression where the path condition is true. Raises: Unsupported."""
+    return present(_value(expr, frame, when), expr.type)
+
+
+def _value(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
     match expr:
         case ir.Literal_(value=constant):
             return (TRUE if constant else FALSE) if isinstance(constant, bool) else known(constant)
@@ -97,9 +102,7 @@ def evaluate(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
             return Window(first, first, ()) if expr.type.kind == "sliding array" else Index(first, ())
         case ir.Apply(symbol=symbol):
             raise Unsupported(f"`{symbol}` in a protocol")
-        case (
-            ir.Not() | ir.Connective() | ir.Comparison() | ir.Member() | ir.IsEmpty() | ir.IsNone() | ir.Quantified()
-        ):
+        case ir.Not() | ir.Connective() | ir.Comparison() | ir.Member() | ir.IsEmpty() | ir.IsNone() | ir.Quantified():
             return _truth(expr, frame, when)
         case ir.Arithmetic(operator=operator, left=left, right=right):
             one, other = choice_of(evaluate(left, frame, when)), choice_of(evaluate(right, frame, when))
@@ -182,16 +185,14 @@ def _query(target: Symbolic, collection: ir.Expr, name: str, frame: Frame, when:
         case "first", Slots(count, items):
             workshop.fail(workshop.circuit.conj((when, condition_of(count, 0))))
             return items[0] if items else select(workshop.circuit, ())
-        case "value", Maybe(present, item):
-            workshop.fail(workshop.circuit.conj((when, -present)))
+        case "value", Maybe(there, item):
+            workshop.fail(workshop.circuit.conj((when, -there)))
             return item
         case _:
             raise AssertionError((name, collection.type))
 
 
-_Truth: TypeAlias = (
-    ir.Not | ir.Connective | ir.Comparison | ir.Member | ir.IsEmpty | ir.IsNone | ir.Quantified
-)
+_Truth: TypeAlias = ir.Not | ir.Connective | ir.Comparison | ir.Member | ir.IsEmpty | ir.IsNone | ir.Quantified
 
 
 def _truth(expr: _Truth, frame: Frame, when: Literal) -> Symbolic:

@@ -5,9 +5,8 @@ What has no value in some case gives a `Flaw` there: a fault of the protocol, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from whence.dsl.types import Collection, Map, Type, has_zero
 from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
@@ -28,7 +27,6 @@ from whence.proofs.bounded.symbolic import (
     condition_of,
     in_set,
     known,
-    literal_of,
     merge,
     select,
     zero_value,
@@ -158,9 +156,7 @@ class Workshop:
     def less(self, left: Choice, right: Choice) -> Literal:
         """Whether the left number is smaller."""
         return self.circuit.disj(
-            self.circuit.conj(
-                (literal, self.circuit.disj(one for value, one in left.options if value < bound))
-            )
+            self.circuit.conj((literal, self.circuit.disj(one for value, one in left.options if value < bound)))
             for bound, literal in right.options
         )
 
@@ -353,14 +349,12 @@ class Workshop:
                 raise AssertionError(method)
 
     def _shift(self, queue: Slots, gone: Sequence[Literal]) -> Slots:
-        """The queue with the items after a removed one moved down; `gone[i]`: position i or one before it is removed."""
+        """The queue with the items behind a removed one moved down; `gone[i]`: that at i or before it is removed."""
         if not gone:
             return queue
         circuit = self.circuit
         items = tuple(
-            merge(circuit, gone[position], queue.items[position + 1], item)
-            if position + 1 < len(queue.items)
-            else item
+            merge(circuit, gone[position], queue.items[position + 1], item) if position + 1 < len(queue.items) else item
             for position, item in enumerate(queue.items)
         )
         removed = gone[-1]
@@ -390,14 +384,10 @@ class Workshop:
         members: dict[int, Literal] = dict(flags.members)
         for value, literal in item.options:
             before = members.get(value, FALSE)
-            members[value] = (
-                circuit.disj((before, literal)) if method == "add" else circuit.conj((before, -literal))
-            )
+            members[value] = circuit.disj((before, literal)) if method == "add" else circuit.conj((before, -literal))
         return Flags(tuple((value, literal) for value, literal in sorted(members.items()) if literal != FALSE))
 
-    def _change_window(
-        self, method: str, window: Window, arguments: Sequence[Symbolic], when: Literal
-    ) -> Window:
+    def _change_window(self, method: str, window: Window, arguments: Sequence[Symbolic], when: Literal) -> Window:
         circuit = self.circuit
         empty = self.circuit.disj(
             circuit.conj((literal, condition_of(window.next, value))) for value, literal in window.first.options
@@ -431,9 +421,7 @@ class Workshop:
             for number, present, item in index.entries
         }
         if method == "remove":
-            kept = (
-                (number, circuit.conj((present, -equal[number])), item) for number, present, item in index.entries
-            )
+            kept = ((number, circuit.conj((present, -equal[number])), item) for number, present, item in index.entries)
             return Index(index.next, tuple(entry for entry in kept if entry[1] != FALSE))
         new = -circuit.disj(equal.values())
         entries = {number: (present, item) for number, present, item in index.entries}

@@ -68,7 +68,9 @@ class SatSolver:
             except BrokenPipeError:
                 continue
 
-    def solve(self, literals: Sequence[Literal], wanted: Sequence[Literal], timeout_ms: int) -> Solution | Undecided | None:
+    def solve(
+        self, literals: Sequence[Literal], wanted: Sequence[Literal], timeout_ms: int
+    ) -> Solution | Undecided | None:
         """A model in which all the literals are true, with the `wanted` inputs that are; None if there is none.
 
         Raises: SolverLost.

@@ -50,7 +50,8 @@ class Problem:
     def possible(self, literals: list[int], timeout_ms: int) -> dict[str, Any]:
         """One model after another, each of which has something that none before had."""
         deadline = time.monotonic() + timeout_ms / 1000
-        left, found = list(literals), []
+        left = list(literals)
+        found: list[int] = []
         while left:
             rest_ms = round((deadline - time.monotonic()) * 1000)
             if rest_ms <= 0:

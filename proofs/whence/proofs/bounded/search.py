@@ -21,7 +21,7 @@ from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.bounded.expressions import condition_at
 from whence.proofs.bounded.ghost import JUDGED
 from whence.proofs.bounded.operations import Bounds
-from whence.proofs.bounded.sat import SatSolver, SolverLost, Solution, Undecided
+from whence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from whence.proofs.bounded.unfolding import Option, Unfolding
 from whence.proofs.explore import Violation
 from whence.proofs.formula import Unsupported
@@ -50,6 +50,7 @@ class Bounded:
     Attributes:
         depth: no property that is not in `violations` or `undecided` is violated within so many steps.
         ended: every run has ended by then, so that nothing is bounded but the scope.
+        interrupted: by Ctrl-C.
         undecided: by property, why nothing is known of it.
     """
 
@@ -57,6 +58,7 @@ class Bounded:
     ended: bool = False
     violations: dict[str, Violation] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
     bounds: Bounds = field(default_factory=Bounds)
     gates: int = 0
     seconds: float = 0.0
@@ -99,6 +101,7 @@ def search(
         except (_Late, SolverLost, Unsupported) as reason:
             _give_up(result, goals, str(reason))
         except KeyboardInterrupt:
+            result.interrupted = True
             _give_up(result, goals, "interrupted")
         result.seconds = time.monotonic() - started
         return result

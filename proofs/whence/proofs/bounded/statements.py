@@ -28,6 +28,7 @@ from whence.proofs.bounded.symbolic import (
     condition_of,
     known,
     merge,
+    present,
 )
 from whence.proofs.formula import Unsupported
 
@@ -77,7 +78,8 @@ class Executor:
             case ir.Mutate(place=place, method=method, arguments=arguments):
                 values = [evaluate(argument, frame, when) for argument in arguments]
                 bound = bind(place, frame, when)
-                changed = frame.workshop.change(method, place.type, bound.get(when), values, when)
+                held = present(bound.get(when), place.type)
+                changed = frame.workshop.change(method, place.type, held, values, when)
                 bound.put(changed, when)
                 return when
             case ir.Call(procedure=name, arguments=arguments):
@@ -163,7 +165,7 @@ def _items(statement: ir.For, frame: Frame, when: Literal) -> list[tuple[Literal
     if not statement.ref:
         return list(frame.workshop.elements(evaluate(statement.domain, frame, when), type_))
     parent = bind(statement.domain, frame, when)
-    value = parent.get(when)
+    value = present(parent.get(when), type_)
     workshop = frame.workshop
     match value:
         case Table(entries):
@@ -171,12 +173,12 @@ def _items(statement: ir.For, frame: Frame, when: Literal) -> list[tuple[Literal
                     for key, _, _ in entries]  # fmt: skip
         case Slots(count, items):
             return [
-                (workshop.above(count, position), _queue_element(parent, position, workshop))
+                (workshop.above(count, position), _queue_element(parent, position, type_, workshop))
                 for position in range(len(items))
             ]
         case Window(items=indexed):
             return [
-                (workshop.in_window(value, index), _window_element(parent, known(index), workshop))
+                (workshop.in_window(value, index), _window_element(parent, known(index), type_, workshop))
                 for index, _ in indexed
             ]
         case _:
@@ -196,13 +198,13 @@ def bind(expr: ir.Expr, frame: Frame, when: Literal) -> Place:
             assert isinstance(place, Place), f"{name} is not a place"
             return place
         case ir.FieldOf(target=target, name=name):
-            return _record_field(bind(target, frame, when), field_position(target.type, name))
+            return _record_field(bind(target, frame, when), field_position(target.type, name), target.type)
         case ir.Lookup(target=target, key=key):
             place = bind(target, frame, when)
             return _map_entry(place, choice_of(evaluate(key, frame, when)), target.type, frame.workshop)
         case ir.ElementAt(target=target, index=index):
             place = bind(target, frame, when)
-            return _window_element(place, choice_of(evaluate(index, frame, when)), frame.workshop)
+            return _window_element(place, choice_of(evaluate(index, frame, when)), target.type, frame.workshop)
         case _:
             raise AssertionError(f"not a place: {expr}")
 
@@ -216,9 +218,9 @@ def _variable(frame: Frame, position: int) -> Place:
     return Place(lambda when: state[position], put)
 
 
-def _record_field(parent: Place, position: int) -> Place:
+def _record_field(parent: Place, position: int, type_: Type) -> Place:
     def fields(when: Literal) -> Fields:
-        value = parent.get(when)
+        value = present(parent.get(when), type_)
         assert isinstance(value, Fields)
         return value
 
@@ -234,7 +236,7 @@ def _map_entry(parent: Place, key: Choice, type_: Type, workshop: Workshop) -> P
     circuit = workshop.circuit
 
     def table(when: Literal) -> Table:
-        value = parent.get(when)
+        value = present(parent.get(when), type_)
         assert isinstance(value, Table)
         return value
 
@@ -248,11 +250,11 @@ def _map_entry(parent: Place, key: Choice, type_: Type, workshop: Workshop) -> P
     return Place(lambda when: workshop.look_up(table(when), key, type_, when), put)
 
 
-def _queue_element(parent: Place, position: int, workshop: Workshop) -> Place:
+def _queue_element(parent: Place, position: int, type_: Type, workshop: Workshop) -> Place:
     circuit = workshop.circuit
 
     def queue(when: Literal) -> Slots:
-        value = parent.get(when)
+        value = present(parent.get(when), type_)
         assert isinstance(value, Slots)
         workshop.fail(circuit.conj((when, -workshop.above(value.count, position))))
         return value
@@ -269,11 +271,11 @@ def _queue_element(parent: Place, position: int, workshop: Workshop) -> Place:
     return Place(get, put)
 
 
-def _window_element(parent: Place, index: Choice, workshop: Workshop) -> Place:
+def _window_element(parent: Place, index: Choice, type_: Type, workshop: Workshop) -> Place:
     circuit = workshop.circuit
 
     def window(when: Literal) -> Window:
-        value = parent.get(when)
+        value = present(parent.get(when), type_)
         assert isinstance(value, Window)
         return value
 

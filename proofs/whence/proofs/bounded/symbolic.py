@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from whence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
+from whence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.formula import Unsupported
 
@@ -72,7 +72,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """(key, stored, value) by ascending key; what is not stored is zero, or not mapped. A total map may store a zero."""
+    """(key, stored, value) by ascending key; what is not stored is zero, or not mapped. A zero may be stored, too."""
 
     entries: tuple[tuple[int, Literal, Symbolic], ...]
 
@@ -142,6 +142,19 @@ def zero_value(type_: Type) -> Symbolic:
             return MISSING
         case _:
             assert_never(type_)
+
+
+def present(value: Symbolic, type_: Type) -> Symbolic:
+    """The value; for `MISSING`, junk of the type."""
+    if value is not MISSING:
+        return value
+    match type_:
+        case Sort():
+            return Choice(())
+        case Record(_, fields):
+            return Fields(tuple(present(MISSING, part) for _, part in fields))
+        case _:
+            return zero_value(type_)
 
 
 def is_scalar(type_: Type) -> bool:

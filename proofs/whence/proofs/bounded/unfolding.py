@@ -126,9 +126,7 @@ class Unfolding:
         destinations: list[tuple[tuple[Literal, tuple[int, ...]], ...]] = []
         for process, number in enumerate(self.workload.sends):
             start = system.initial()
-            possible = [
-                action.destinations for action in system.application_sends(start) if action.process == process
-            ]
+            possible = [action.destinations for action in system.application_sends(start) if action.process == process]
             for _ in range(number if possible else 0):
                 sources.append(process)
                 destinations.append(tuple(zip(self._one_of(len(possible)), possible, strict=True)))
@@ -169,7 +167,7 @@ class Unfolding:
         return frozenset(found - {TRUE, FALSE})
 
     def refine(self) -> None:
-        """The state by what the circuit has learnt: packets that are never in flight, values that never are, are gone."""
+        """The state by what the circuit has learnt: without packets that are never in flight, values that never are."""
         circuit = self.circuit
         self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
         self.ticks = [_refined(number, circuit) for number in self.ticks]
@@ -309,7 +307,9 @@ class Unfolding:
             return packet.present
         circuit = self.circuit
         ahead = [
-            circuit.conj((other.present, _equal(circuit, other.source, packet.source), _equal(circuit, other.to, packet.to)))
+            circuit.conj(
+                (other.present, _equal(circuit, other.source, packet.source), _equal(circuit, other.to, packet.to))
+            )
             for other in self.network[:position]
         ]
         return circuit.conj((packet.present, -circuit.disj(ahead)))
