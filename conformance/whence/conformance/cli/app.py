@@ -199,6 +199,43 @@ def prove(
 
 
 @app.command()
+def bmc(
+    file: File,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A machine, a protocol, or a mutant; by default every machine and protocol."),
+    ] = None,
+    depth: Annotated[int, typer.Option(min=1, max=1000, help="How many steps.")] = 6,
+    property_: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--property", help="Judge only this invariant or property; repeatable."),
+    ] = None,
+    scope: ScopeName = None,
+    processes: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Of a protocol, or of the universe in which runs of machines are looked for."),
+    ] = None,
+    sends: Sends = None,
+    messages: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Of the universe in which runs of machines are looked for."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for a protocol in a scope; for each question about a machine.")
+    ] = 60.0,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Look for violations within so many steps: of a machine of any size, of a protocol in a scope."""
+    from whence.conformance.cli import bounding
+
+    request = bounding.Request(
+        file, name, depth, tuple(property_ or ()), scope, processes, sends, messages, timeout, seed
+    )
+    run_command("bmc", json, lambda session: bounding.bmc(session, request))
+
+
+@app.command()
 def recheck(
     directory: Annotated[str, typer.Argument(help="A certificate, from prove --certificate.")],
     proofs: Annotated[
