@@ -155,7 +155,7 @@ def test_deadlocks_are_found(specify: Specify, pool: SolverPool, guard: str, mor
 
 
 def test_a_circle_of_waiting_is_not_broken_by_a_relation_that_is_no_order(specify: Specify, pool: SolverPool) -> None:
-    """`ahead` is not transitive here, or not irreflexive: no first element, no proof; and messages do wait in a circle."""
+    """`ahead` is no strict order here: no first element, no proof; and messages do wait in a circle."""
     more = """relation ahead(a: message, b: message)
   transition put(x, y):
     require sent(x) and sent(y)

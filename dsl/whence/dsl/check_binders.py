@@ -120,6 +120,9 @@ def check_quantified(checker: ExpressionChecker, expr: syntax.Quantified) -> ir.
     """`forall`, `exists`, `count`. Where a domain speaks of an earlier variable, quantifiers are nested."""
     bounds, inner = bind(checker, expr.binders, (expr.body,))
     body = inner.check(expr.body, BOOL)
+    if expr.kind == "count" and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
+        checker.reporter.error("W0308", expr.span, "cannot count over all of `nat`", "count processes or messages")
+        return None
     if bounds is None or body is None:
         return None
     groups = _independent(bounds)

@@ -117,7 +117,7 @@ class ExpressionChecker:
                     "W0401", expr.span, f"`{expr.variable.text}@` is of protocols; a {place} has no state of a process"
                 )
                 return False
-            case syntax.Quantified(kind="count"):
+            case syntax.Quantified(kind="count") if place == "theory":
                 what = "`count`"
             case syntax.Binary(operator="-" | "in" | "not in" as operator):
                 what = f"`{operator}`"

@@ -73,8 +73,16 @@ def check_link(
 
 
 def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
-    """A link runs the machine on the messages of a run; a quantifier over all numbers it cannot run."""
+    """A link runs the machine on the messages of a run: it cannot run over all numbers, nor count what is not sent."""
     for node in nodes((machine.axioms, machine.transitions)):
+        if isinstance(node, ir.Quantified) and node.kind == "count":
+            reporter.error(
+                "W0618",
+                conforms.machine.span,
+                f"machine `{machine.name}` cannot be followed: a transition counts",
+                "keep the number in a function, and say in an invariant what it counts",
+            )
+            return
         binders = node.variables if isinstance(node, ir.Quantified) else getattr(node, "binders", ())
         for binder in binders:
             if binder.type == NAT:

@@ -146,7 +146,7 @@ CODES: dict[str, str] = {
     "W0615": "Two expectations contradict each other.",
     "W0616": "An expectation is about a link, but the subject has none.",
     "W0617": "A process is to send but has nobody to send to.",
-    "W0618": "A link's machine quantifies over all numbers, which running it cannot.",
+    "W0618": "A link's machine quantifies over all numbers or counts in a transition, which cannot be run.",
     "W0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
     "W0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
     # W09xx: warnings
