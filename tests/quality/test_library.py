@@ -12,7 +12,7 @@ from whence.dsl import ir
 from whence.dsl.load import library, load
 from whence.dsl.system import Action, State, System
 
-PROTOCOLS = ["cykas", "mf", "rst", "hybrid_basic", "hybrid_optimal"]
+PROTOCOLS = ["cykas", "mf", "rst", "hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"]
 
 NEVER_REFUTED = {
     # No mutant delivers a message twice, or to the wrong process.
