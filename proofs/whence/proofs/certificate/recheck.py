@@ -97,6 +97,11 @@ def recheck(
     if reading.faults or reading.manifest is None:
         return Recheck(reading.manifest, reading.faults, seconds=time.monotonic() - started)
     found = _Findings()
+    if not same_version(reading.manifest):
+        found.notes.append(
+            f"written by Whence {reading.manifest.whence}, another version: "
+            "the files that are made from the manifest were not compared"
+        )
     texts = [reading.text(each.file) for each in reading.manifest.obligations]
     statuses = solve(texts, options, note)
     _hold_statuses(reading.manifest, statuses, found)
