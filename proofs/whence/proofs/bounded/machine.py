@@ -70,7 +70,7 @@ def _finding(
     if name in searched.runs:
         return refuted(machine, name, searched, facts)
     among = searched.unknown or f"no run of {searched.scope} violates it"
-    counts = {solver: 0 for solver in options.solvers}
+    counts = dict.fromkeys(options.solvers, 0)
     try:
         obligations = unrolled(machine, statement_formula(machine, name), reach.depth)
         for number, obligation in enumerate(obligations):
@@ -90,7 +90,7 @@ def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared:
     """Why one of the obligations does not hold, or may not."""
     before = f"no violation of any size within {cleared - 1} steps; " if cleared else ""
     if status == "sat":
-        return f"{before}{solver} finds a violation ({obligation.name}) among more processes or messages than were searched"
+        return f"{before}{solver} finds a violation ({obligation.name}) in a larger universe than was searched"
     return f"{before}no solver decides whether `{obligation.name}`"
 
 

@@ -1,4 +1,4 @@
-"""Operations on symbolic values: comparison, arithmetic, elements and the mutations of collections.
+"""Operations on symbolic values: comparison, arithmetic, reading collections.
 
 What has no value in some case gives a `Flaw` there: a fault of the protocol, or more room needed than there is.
 """
@@ -23,7 +23,6 @@ from whence.proofs.bounded.symbolic import (
     Table,
     Window,
     choice,
-    choice_of,
     condition_of,
     in_set,
     known,
@@ -93,19 +92,19 @@ class Workshop:
                 return circuit.conj(self.same(one, other, part) for one, other, (_, part) in parts)
             case Maybe(), Maybe():
                 both = circuit.conj((left.present, right.present))
-                inside = FALSE if both == FALSE else self.same(left.item, right.item, _item(type_))
+                inside = FALSE if both == FALSE else self.same(left.item, right.item, item_type(type_))
                 return circuit.disj((circuit.conj((both, inside)), circuit.conj((-left.present, -right.present))))
             case Flags(), Flags():
                 members = {element for flags in (left, right) for element, _ in flags.members}
                 return circuit.conj(circuit.iff(in_set(left, one), in_set(right, one)) for one in sorted(members))
             case Slots(), Slots():
-                return self._same_slots(left, right, _item(type_))
+                return self._same_slots(left, right, item_type(type_))
             case Table(), Table():
                 return self._same_tables(left, right, type_)
             case Window(), Window():
-                return self._same_windows(left, right, _item(type_))
+                return self._same_windows(left, right, item_type(type_))
             case Index(), Index():
-                entries = self._same_entries(left.entries, right.entries, _item(type_))
+                entries = self._same_entries(left.entries, right.entries, item_type(type_))
                 return circuit.conj((self.same(left.next, right.next, type_), entries))
             case _:
                 raise AssertionError("two values of different types are compared")
@@ -264,7 +263,7 @@ class Workshop:
 
     def contains(self, collection: Symbolic, item: Symbolic, type_: Type) -> Literal:
         """Whether the item is an element, or a key of a map."""
-        of = type_.key if isinstance(type_, Map) else _item(type_)
+        of = type_.key if isinstance(type_, Map) else item_type(type_)
         return self.circuit.disj(
             self.circuit.conj((there, self.same(item, element, of)))
             for there, element in self.elements(collection, type_)
@@ -292,167 +291,19 @@ class Workshop:
         """The set of the items."""
         options: dict[int, list[Literal]] = {}
         for item in items:
-            for value, literal in _scalar(item).options:
+            for value, literal in scalar(item).options:
                 options.setdefault(value, []).append(literal)
         return Flags(choice(self.circuit, options).options)
 
-    # --- changing collections ------------------------------------------------------------------
 
-    def change(
-        self, method: str, type_: Type, value: Symbolic, arguments: Sequence[Symbolic], when: Literal
-    ) -> Symbolic:
-        """The collection after the mutation, where the path condition is true."""
-        match value:
-            case Slots():
-                return self._change_queue(method, _item(type_), value, arguments, when)
-            case Flags():
-                return self._change_set(method, value, arguments)
-            case Window():
-                return self._change_window(method, value, arguments, when)
-            case Index():
-                return self._change_index(method, _item(type_), value, arguments, when)
-            case Table() if method == "clear":
-                return Table(())
-            case Table():
-                (key,) = arguments
-                kept = (
-                    (known_key, self.circuit.conj((there, -condition_of(choice_of(key), known_key))), item)
-                    for known_key, there, item in value.entries
-                )
-                return Table(tuple(entry for entry in kept if entry[1] != FALSE))
-            case _ if method == "clear":
-                return zero_value(type_)
-            case _:
-                raise AssertionError((method, type_))
-
-    def _change_queue(
-        self, method: str, item_type: Type, queue: Slots, arguments: Sequence[Symbolic], when: Literal
-    ) -> Slots:
-        circuit = self.circuit
-        match method:
-            case "push":
-                return self.push(queue, arguments[0], when)
-            case "pop":
-                self.fail(circuit.conj((when, condition_of(queue.count, 0))))
-                return self._shift(queue, [TRUE] * len(queue.items))
-            case "clear":
-                return Slots(known(0), ())
-            case "remove":
-                past = FALSE
-                shifted = []
-                for position, item in enumerate(queue.items):
-                    here = circuit.conj((self.above(queue.count, position), self.same(item, arguments[0], item_type)))
-                    past = circuit.disj((past, here))
-                    shifted.append(past)
-                return self._shift(queue, shifted)
-            case _:
-                raise AssertionError(method)
-
-    def _shift(self, queue: Slots, gone: Sequence[Literal]) -> Slots:
-        """The queue with the items behind a removed one moved down; `gone[i]`: that at i or before it is removed."""
-        if not gone:
-            return queue
-        circuit = self.circuit
-        items = tuple(
-            merge(circuit, gone[position], queue.items[position + 1], item) if position + 1 < len(queue.items) else item
-            for position, item in enumerate(queue.items)
-        )
-        removed = gone[-1]
-        options: dict[int, list[Literal]] = {}
-        for value, literal in queue.count.options:
-            options.setdefault(value, []).append(circuit.conj((literal, -removed)))
-            if value > 0:
-                options.setdefault(value - 1, []).append(circuit.conj((literal, removed)))
-        return trimmed(Slots(choice(circuit, options), items))
-
-    def push(self, queue: Slots, item: Symbolic, when: Literal) -> Slots:
-        """The queue with the item behind; beyond the slots there are, that is said."""
-        circuit = self.circuit
-        self.exceed("slots", circuit.conj((when, self.above(queue.count, self.bounds.slots - 1))))
-        items = [*queue.items, MISSING][: self.bounds.slots]
-        placed = tuple(
-            merge(circuit, condition_of(queue.count, position), item, old) for position, old in enumerate(items)
-        )
-        larger = ((value + 1, literal) for value, literal in queue.count.options if value < self.bounds.slots)
-        return trimmed(Slots(Choice(tuple(larger)), placed))
-
-    def _change_set(self, method: str, flags: Flags, arguments: Sequence[Symbolic]) -> Flags:
-        circuit = self.circuit
-        if method == "clear":
-            return Flags(())
-        item = _scalar(arguments[0])
-        members: dict[int, Literal] = dict(flags.members)
-        for value, literal in item.options:
-            before = members.get(value, FALSE)
-            members[value] = circuit.disj((before, literal)) if method == "add" else circuit.conj((before, -literal))
-        return Flags(tuple((value, literal) for value, literal in sorted(members.items()) if literal != FALSE))
-
-    def _change_window(self, method: str, window: Window, arguments: Sequence[Symbolic], when: Literal) -> Window:
-        circuit = self.circuit
-        empty = self.circuit.disj(
-            circuit.conj((literal, condition_of(window.next, value))) for value, literal in window.first.options
-        )
-        match method:
-            case "add":
-                items = dict(window.items)
-                for value, literal in window.next.options:
-                    if value <= self.bounds.number:
-                        items[value] = merge(circuit, literal, arguments[0], items.get(value, MISSING))
-                return Window(window.first, self._successor(window.next, when), tuple(sorted(items.items(), key=_key)))
-            case "remove":
-                self.fail(circuit.conj((when, empty)))
-                return Window(self._successor(window.first, when), window.next, window.items)
-            case "clear":
-                return Window(window.next, window.next, ())
-            case _:
-                raise AssertionError(method)
-
-    def _successor(self, number: Choice, when: Literal) -> Choice:
-        return self.compute(lambda one, other: one + other, number, known(1), when)
-
-    def _change_index(
-        self, method: str, item_type: Type, index: Index, arguments: Sequence[Symbolic], when: Literal
-    ) -> Index:
-        circuit = self.circuit
-        if method == "clear":
-            return Index(index.next, ())
-        equal = {
-            number: circuit.conj((present, self.same(item, arguments[0], item_type)))
-            for number, present, item in index.entries
-        }
-        if method == "remove":
-            kept = ((number, circuit.conj((present, -equal[number])), item) for number, present, item in index.entries)
-            return Index(index.next, tuple(entry for entry in kept if entry[1] != FALSE))
-        new = -circuit.disj(equal.values())
-        entries = {number: (present, item) for number, present, item in index.entries}
-        for value, literal in index.next.options:
-            if value > self.bounds.number:
-                continue
-            here = circuit.conj((new, literal))
-            present, item = entries.get(value, (FALSE, MISSING))
-            entries[value] = (circuit.disj((present, here)), merge(circuit, here, arguments[0], item))
-        following = self._successor(index.next, circuit.conj((when, new)))
-        after = choice_of(merge(circuit, new, following, index.next))
-        found = ((number, present, item) for number, (present, item) in sorted(entries.items(), key=_key))
-        return Index(after, tuple(entry for entry in found if entry[1] != FALSE))
-
-
-def trimmed(queue: Slots) -> Slots:
-    """Without the slots that no possible count reaches."""
-    longest = max((value for value, _ in queue.count.options), default=0)
-    return Slots(queue.count, queue.items[:longest])
-
-
-def _key(pair: tuple[int, object]) -> int:
-    return pair[0]
-
-
-def _item(type_: Type) -> Type:
+def item_type(type_: Type) -> Type:
+    """The type of a collection's elements."""
     assert isinstance(type_, Collection)
     return type_.item
 
 
-def _scalar(value: Symbolic) -> Choice:
+def scalar(value: Symbolic) -> Choice:
+    """A process, message or number. Raises: Unsupported for another element of a set."""
     if not isinstance(value, Choice):
         raise Unsupported("a set of elements that are not processes, messages or numbers")
     return value

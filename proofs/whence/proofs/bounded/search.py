@@ -217,9 +217,8 @@ class _Attempt:
         if "fault" in goals:
             found["fault"] = workshop.fault
         if "delivered" in goals:
-            quiet = -circuit.disj(packet.present for packet in unfolding.network)
             waiting = circuit.disj(unfolding.history.due.values())
-            found["delivered"] = circuit.conj((quiet, waiting))
+            found["delivered"] = circuit.conj((unfolding.network.empty, waiting))
         return found
 
     def _solve(self, solver: SatSolver, literals: list[Literal], wanted: Collection[Literal]) -> Solution | None:

@@ -13,6 +13,7 @@ from typing import assert_never
 from whence.dsl import ir
 from whence.dsl.evaluate import field_position
 from whence.dsl.types import Map, Type
+from whence.proofs.bounded.changes import change, push
 from whence.proofs.bounded.circuit import FALSE, TRUE, Literal
 from whence.proofs.bounded.expressions import Frame, Place, condition_at, evaluate
 from whence.proofs.bounded.operations import Workshop
@@ -79,7 +80,7 @@ class Executor:
                 values = [evaluate(argument, frame, when) for argument in arguments]
                 bound = bind(place, frame, when)
                 held = present(bound.get(when), place.type)
-                changed = frame.workshop.change(method, place.type, held, values, when)
+                changed = change(frame.workshop, method, place.type, held, values, when)
                 bound.put(changed, when)
                 return when
             case ir.Call(procedure=name, arguments=arguments):
@@ -108,7 +109,7 @@ class Executor:
         payload: list[Symbolic] = [MISSING] * (self.emission.deliver + 1)
         payload[tag] = Fields(tuple(values))
         item = Fields((known(tag), to, *payload))
-        emitted = frame.workshop.push(frame.emitted, item, when)
+        emitted = push(frame.workshop, frame.emitted, item, when)
         after = merge(frame.workshop.circuit, when, emitted, frame.emitted)
         assert isinstance(after, Slots)
         frame.emitted = after

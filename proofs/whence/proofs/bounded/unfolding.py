@@ -1,6 +1,5 @@
 """A protocol in a scope, step by step, as a circuit: which action happens is up to the inputs.
 
-The network is a bag of slots: every packet that a step may send has a slot of its own, in the order of sending.
 A step of a process is the symbolic execution of one handler. The ghost is that of `whence.dsl.causality`, over all
 messages: a violation reads undelivered ones only, so that dropping the delivered ones makes no difference.
 """
@@ -17,10 +16,11 @@ from whence.dsl.system import System
 from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.bounded.expressions import Frame, Messages, evaluate
 from whence.proofs.bounded.ghost import History
+from whence.proofs.bounded.network import Emitted, Network, Origin, parts_of
 from whence.proofs.bounded.operations import Bounds, Workshop
+from whence.proofs.bounded.refinement import literals_of, refined
 from whence.proofs.bounded.statements import Emission, Executor
 from whence.proofs.bounded.symbolic import (
-    MISSING,
     Choice,
     Fields,
     Slots,
@@ -29,23 +29,9 @@ from whence.proofs.bounded.symbolic import (
     choice_of,
     condition_of,
     known,
-    literals_of,
-    refined,
     select,
     supported,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class InFlight:
-    """A slot of the network: a packet, if `present`. `origin` is the step that made it and its place among those."""
-
-    origin: tuple[int, int]
-    present: Literal
-    source: Choice
-    to: Choice
-    kind: Choice
-    payload: tuple[Symbolic, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +40,13 @@ class Option:
 
     Attributes:
         subject: the message that is sent, the process whose timer fires.
-        origin: the packet that is received, duplicated or lost, as in `InFlight`.
+        origin: the packet that is received, duplicated or lost, by its origin.
     """
 
     literal: Literal
     kind: Literal_["send", "receive", "tick", "duplicate", "lose"]
     subject: int = -1
-    origin: tuple[int, int] = (-1, -1)
+    origin: Origin = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +77,7 @@ class Unfolding:
     properties: Collection[str]
     messages: Messages = field(init=False)
     locals: list[list[Symbolic]] = field(init=False)
-    network: list[InFlight] = field(init=False, default_factory=list)
+    network: Network = field(init=False)
     history: History = field(init=False)
     ticks: list[Choice] = field(init=False)
     duplicates: Choice = field(default_factory=lambda: known(0))
@@ -108,6 +94,7 @@ class Unfolding:
             for parameter in packet.parameters:
                 supported(parameter.type)
         self.messages = self._messages()
+        self.network = Network(self.circuit, self.protocol.network.reordering)
         self._positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
         procedures = {procedure.name: procedure for procedure in self.protocol.procedures}
         kinds = {packet.name: number for number, packet in enumerate(self.protocol.packets)}
@@ -159,10 +146,7 @@ class Unfolding:
         found: set[Literal] = set()
         for value in (*(part for state in self.locals for part in state), *self.ticks, self.duplicates, self.losses):
             found.update(literals_of(value))
-        for packet in self.network:
-            found.add(packet.present)
-            for value in (packet.source, packet.to, packet.kind, *packet.payload):
-                found.update(literals_of(value))
+        found.update(self.network.literals())
         found.update(self.history.literals())
         return frozenset(found - {TRUE, FALSE})
 
@@ -172,18 +156,7 @@ class Unfolding:
         self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
         self.ticks = [_refined(number, circuit) for number in self.ticks]
         self.duplicates, self.losses = _refined(self.duplicates, circuit), _refined(self.losses, circuit)
-        self.network = [
-            InFlight(
-                packet.origin,
-                circuit.now(packet.present),
-                _refined(packet.source, circuit),
-                _refined(packet.to, circuit),
-                _refined(packet.kind, circuit),
-                tuple(refined(value, circuit) for value in packet.payload),
-            )
-            for packet in self.network
-            if circuit.now(packet.present) != FALSE
-        ]
+        self.network.refine()
         self.history.refine()
 
     # --- one step ------------------------------------------------------------------------------
@@ -202,7 +175,7 @@ class Unfolding:
         ticks = {option.subject: option.literal for option in options if option.kind == "tick"}
         before = [list(state) for state in self.locals]
         emitted: list[tuple[Literal, Slots]] = []
-        actors: list[tuple[int, Literal]] = []
+        actors: dict[int, list[Literal]] = {}
         for process in range(self.workload.processes):
             cases: list[tuple[Literal, list[Symbolic]]] = []
             for handler in self.protocol.handlers:
@@ -215,15 +188,23 @@ class Unfolding:
                 workshop.adopt(frame.workshop, when)
                 cases.append((when, frame.state))
                 emitted.append((when, frame.emitted))
-                actors.append((process, when))
+                actors.setdefault(process, []).append(when)
             self.locals[process] = self._joined(before[process], cases)
-        self._leave(options, arrivals)
-        self._count(options, ticks, workshop)
-        emissions = select(self.circuit, emitted) if emitted else MISSING
-        violations = self._watch(emissions, actors, emitted, workshop) if isinstance(emissions, Slots) else {}
-        self._copy(options, number)
+        lost = {option.origin: option.literal for option in options if option.kind == "lose"}
+        self.network.remove(
+            {origin: self.circuit.disj((arrivals[origin], lost.get(origin, FALSE))) for origin in arrivals}
+        )
+        self._count(options, ticks)
+        self.network.duplicate(
+            {option.origin: option.literal for option in options if option.kind == "duplicate"}, number
+        )
+        violations: dict[str, Literal] = {}
+        emissions = select(self.circuit, emitted)
         if isinstance(emissions, Slots):
-            self._post(emissions, actors, emitted, number)
+            happened = self.circuit.disj(when for when, _ in emitted)
+            all_emitted = Emitted(happened, choice(self.circuit, actors), emissions)
+            violations = self._watch(all_emitted, workshop)
+            self.network.post(all_emitted, len(self.protocol.packets), number)
         fault = workshop.fault
         overflow = {bound: self.circuit.conj((literal, -fault)) for bound, literal in workshop.overflow.items()}
         overflow = {name: where for name, where in overflow.items() if where != FALSE}
@@ -233,7 +214,7 @@ class Unfolding:
         return moment
 
     def _movable(
-        self, sends: dict[int, Literal], arrivals: dict[tuple[int, int], Literal], number: int
+        self, sends: dict[int, Literal], arrivals: dict[Origin, Literal], number: int
     ) -> tuple[dict[int, Literal], dict[int, Literal]]:
         circuit = self.circuit
         movable: dict[int, list[Literal]] = {process: [] for process in range(self.workload.processes)}
@@ -241,7 +222,7 @@ class Unfolding:
         for message, literal in sends.items():
             movable[self.messages.sources[message]].append(literal)
             unforced[self.messages.sources[message]].append(literal)
-        for packet in self.network:
+        for packet in self.network.slots:
             for process, to in packet.to.options:
                 here = circuit.conj((arrivals.get(packet.origin, FALSE), to))
                 movable[process].append(here)
@@ -274,8 +255,7 @@ class Unfolding:
         found: list[Option] = []
         for message in range(len(self.messages.sources)):
             found.append(Option(self._chosen(self.history.can_send(message)), "send", message))
-        for position, packet in enumerate(self.network):
-            arriving = self._receivable(position)
+        for packet, arriving in self.network.receivable():
             found.append(Option(self._chosen(arriving), "receive", origin=packet.origin))
             again = self.circuit.conj((arriving, _below(self.circuit, self.duplicates, self.workload.duplicates)))
             found.append(Option(self._chosen(again), "duplicate", origin=packet.origin))
@@ -297,29 +277,15 @@ class Unfolding:
     def _timer(self, process: int) -> Literal:
         limit = self.workload.ticks
         if limit is None:
-            return -self.circuit.disj(packet.present for packet in self.network)
+            return self.network.empty
         return _below(self.circuit, self.ticks[process], limit)
-
-    def _receivable(self, position: int) -> Literal:
-        """Whether the packet is there and, where channels are FIFO, none of its channel is before it."""
-        packet = self.network[position]
-        if self.protocol.network.reordering:
-            return packet.present
-        circuit = self.circuit
-        ahead = [
-            circuit.conj(
-                (other.present, _equal(circuit, other.source, packet.source), _equal(circuit, other.to, packet.to))
-            )
-            for other in self.network[:position]
-        ]
-        return circuit.conj((packet.present, -circuit.disj(ahead)))
 
     def _bind(
         self,
         handler: ir.Handler,
         frame: Frame,
         sends: dict[int, Literal],
-        arrivals: dict[tuple[int, int], Literal],
+        arrivals: dict[Origin, Literal],
         ticks: dict[int, Literal],
     ) -> Literal:
         """Binds the handler's parameters; when it is what happens at the frame's process."""
@@ -338,7 +304,7 @@ class Unfolding:
                 assert handler.kind is not None
                 kind = self._executor.emission.kinds[handler.kind]
                 cases = []
-                for packet in self.network:
+                for packet in self.network.slots:
                     here = (arrivals.get(packet.origin, FALSE), condition_of(packet.to, process))
                     when = circuit.conj((*here, condition_of(packet.kind, kind)))
                     if when != FALSE:
@@ -361,17 +327,7 @@ class Unfolding:
             after.append(select(self.circuit, [*changed, (kept, old)]) if changed else old)
         return after
 
-    def _leave(self, options: Sequence[Option], arrivals: dict[tuple[int, int], Literal]) -> None:
-        """What arrives or is lost is no longer in flight."""
-        lost = {option.origin: option.literal for option in options if option.kind == "lose"}
-        after = []
-        for packet in self.network:
-            gone = self.circuit.disj((arrivals.get(packet.origin, FALSE), lost.get(packet.origin, FALSE)))
-            present = self.circuit.conj((packet.present, -gone))
-            after.append(InFlight(packet.origin, present, packet.source, packet.to, packet.kind, packet.payload))
-        self.network = after
-
-    def _count(self, options: Sequence[Option], ticks: dict[int, Literal], workshop: Workshop) -> None:
+    def _count(self, options: Sequence[Option], ticks: dict[int, Literal]) -> None:
         def plus(number: Choice, when: Literal) -> Choice:
             found: dict[int, list[Literal]] = {}
             for value, literal in number.options:
@@ -388,91 +344,26 @@ class Unfolding:
         self.duplicates = plus(self.duplicates, of_kind["duplicate"])
         self.losses = plus(self.losses, of_kind["lose"])
 
-    def _watch(
-        self,
-        emissions: Slots,
-        actors: Sequence[tuple[int, Literal]],
-        emitted: Sequence[tuple[Literal, Slots]],
-        workshop: Workshop,
-    ) -> dict[str, Literal]:
+    def _watch(self, emitted: Emitted, workshop: Workshop) -> dict[str, Literal]:
         """What the ghost has against the emissions, in their order."""
-        acting = self._acting(actors)
-        happened = self.circuit.disj(when for when, _ in emitted)
         found: dict[str, list[Literal]] = {}
-        for position, item in enumerate(emissions.items):
-            tag, _, *payload = _parts(item)
-            there = self.circuit.conj((happened, workshop.above(emissions.count, position)))
+        for position, item in enumerate(emitted.items.items):
+            tag, _, *payload = parts_of(item)
+            there = self.circuit.conj((emitted.happened, workshop.above(emitted.items.count, position)))
             for kind, packet in enumerate(self.protocol.packets):
                 if packet.carries is not None and isinstance(payload[kind], Fields):
                     when = self.circuit.conj((there, condition_of(choice_of(tag), kind)))
-                    message = choice_of(_parts(payload[kind])[packet.carries])
-                    for name, where in self.history.network_sent(message, acting, when, self.properties):
+                    message = choice_of(parts_of(payload[kind])[packet.carries])
+                    for name, where in self.history.network_sent(message, emitted.actor, when, self.properties):
                         found.setdefault(name, []).append(where)
             deliver = self._executor.emission.deliver
             if isinstance(payload[deliver], Fields):
                 when = self.circuit.conj((there, condition_of(choice_of(tag), deliver)))
-                message = choice_of(_parts(payload[deliver])[0])
-                for name, where in self.history.delivered(message, acting, when, self.properties):
+                message = choice_of(parts_of(payload[deliver])[0])
+                for name, where in self.history.delivered(message, emitted.actor, when, self.properties):
                     found.setdefault(name, []).append(where)
         conditions = {name: self.circuit.disj(wheres) for name, wheres in found.items()}
         return {name: where for name, where in conditions.items() if where != FALSE}
-
-    def _acting(self, actors: Sequence[tuple[int, Literal]]) -> Choice:
-        by_process: dict[int, list[Literal]] = {}
-        for process, when in actors:
-            by_process.setdefault(process, []).append(when)
-        return choice(self.circuit, by_process)
-
-    def _copy(self, options: Sequence[Option], number: int) -> None:
-        """A duplicated packet is in flight once more."""
-        copied = [
-            (option.literal, packet)
-            for option in options
-            if option.kind == "duplicate"
-            for packet in self.network
-            if packet.origin == option.origin
-        ]
-        if copied:
-            circuit = self.circuit
-            payload = Fields(tuple(MISSING for _ in range(self._executor.emission.deliver + 1)))
-            joined = select(circuit, [(when, Fields(packet.payload)) for when, packet in copied])
-            self.network.append(
-                InFlight(
-                    (number, -1),
-                    circuit.disj(when for when, _ in copied),
-                    choice_of(select(circuit, [(when, packet.source) for when, packet in copied])),
-                    choice_of(select(circuit, [(when, packet.to) for when, packet in copied])),
-                    choice_of(select(circuit, [(when, packet.kind) for when, packet in copied])),
-                    (joined if isinstance(joined, Fields) else payload).values,
-                )
-            )
-
-    def _post(
-        self,
-        emissions: Slots,
-        actors: Sequence[tuple[int, Literal]],
-        emitted: Sequence[tuple[Literal, Slots]],
-        number: int,
-    ) -> None:
-        """What is sent is in flight."""
-        circuit = self.circuit
-        happened = circuit.disj(when for when, _ in emitted)
-        source = self._acting(actors)
-        deliver = self._executor.emission.deliver
-        for position, item in enumerate(emissions.items):
-            tag, to, *payload = _parts(item)
-            above = circuit.disj(literal for value, literal in emissions.count.options if value > position)
-            kind = Choice(tuple(option for option in choice_of(tag).options if option[0] != deliver))
-            present = circuit.conj((happened, above, circuit.disj(literal for _, literal in kind.options)))
-            if present != FALSE:
-                self.network.append(
-                    InFlight((number, position), present, source, choice_of(to), kind, tuple(payload[:deliver]))
-                )
-
-
-def _parts(value: Symbolic) -> tuple[Symbolic, ...]:
-    assert isinstance(value, Fields)
-    return value.values
 
 
 def _refined(number: Choice, circuit: Circuit) -> Choice:
@@ -481,7 +372,3 @@ def _refined(number: Choice, circuit: Circuit) -> Choice:
 
 def _below(circuit: Circuit, number: Choice, limit: int) -> Literal:
     return circuit.disj(literal for value, literal in number.options if value < limit)
-
-
-def _equal(circuit: Circuit, left: Choice, right: Choice) -> Literal:
-    return circuit.disj(circuit.conj((literal, condition_of(right, value))) for value, literal in left.options)

@@ -37,7 +37,7 @@ class Unrolling:
     depth: int
 
     def obligation(self, statement: ir.NamedFormula) -> Obligation:
-        """That the statement is true after the steps; with free names: when the last is `deliver`, of its parameters."""
+        """That the statement is true after the steps; with free names: of what the last step delivers, if it does."""
         signature = signature_of(self.machine)
         copies = tuple(symbol for number in range(1, self.depth + 1) for symbol in self._copies(number))
         chosen = tuple(self._selector(action, number) for number in range(self.depth) for action in self._actions)
