@@ -25,6 +25,7 @@ class Promise(Node):
 
     names: tuple[Name, ...]
     fairness: tuple[Name, ...]
+    weakly: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,7 @@ class Builder(BodyBuilder):
             properties=block.names("property"),
             eventually=tuple(name for promise in promises for name in promise.names),
             fairness=tuple(name for promise in promises for name in promise.fairness),
+            weakly=any(promise.weakly for promise in promises),
             span=extent(c),
         )
 
@@ -227,7 +229,8 @@ class Builder(BodyBuilder):
         return syntax.MessageKind(c[1], parameters, carries, span=extent(c))
 
     def eventually(self, c: Children) -> Promise:
-        return Promise(c[1], c[4] if len(c) > 2 else (), span=extent(c))
+        weakly = len(c) > 3 and str(c[3]) == "weakly"
+        return Promise(c[1], c[-1] if len(c) > 2 else (), weakly, span=extent(c))
 
     def record(self, c: Children) -> syntax.RecordDecl:
         block = _Items(c)
@@ -292,6 +295,12 @@ class Builder(BodyBuilder):
 
     def self_sends_setting(self, c: Children) -> Setting:
         return Setting("self_sends", span=extent(c))
+
+    def prompt_sends_setting(self, c: Children) -> Setting:
+        return Setting("prompt_sends", span=extent(c))
+
+    def for_ever_setting(self, c: Children) -> Setting:
+        return Setting("for_ever", tuple(int(word) for word in c if word.type == "NUMBER"), span=extent(c))
 
     def destinations_setting(self, c: Children) -> Setting:
         edges = tuple((edge.source, edge.targets) for edge in pick(c, Edge))

@@ -60,6 +60,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
         eventually,
         fairness,
         delivery=delivery,
+        weakly=protocol.weakly,
         doc=protocol.doc,
         span=protocol.span,
     )
@@ -371,7 +372,7 @@ def _liveness(
             reporter.error(
                 "W0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
             )
-    fair = ("receive", "periodically", *packets)
+    fair = ("receive", "periodically", "causal_send", *packets)
     for name in protocol.fairness:
         if name.text not in fair:
             reporter.error(
@@ -379,6 +380,6 @@ def _liveness(
                 name.span,
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),
-                "it takes `receive`, `periodically` or a packet kind",
+                "it takes `receive`, `periodically`, `causal_send` or a packet kind",
             )
     return tuple(name.text for name in protocol.eventually), tuple(name.text for name in protocol.fairness)

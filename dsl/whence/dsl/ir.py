@@ -484,7 +484,11 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Protocol(Declaration):
-    """`properties` are names of built-in properties; `eventually` too (`delivered`)."""
+    """`properties` are names of built-in properties; `eventually` too (`delivered`).
+
+    `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
+    `causal_send`; with `weakly` only if from some moment on it can always.
+    """
 
     network: Network
     packets: tuple[PacketKind, ...]
@@ -497,6 +501,7 @@ class Protocol(Declaration):
     eventually: tuple[str, ...]
     fairness: tuple[str, ...]
     delivery: Delivery = field(default="unicast", kw_only=True)
+    weakly: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +511,8 @@ class Workload:
     `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `groups[i]` are the sets of processes
     that a message of i may go to, where delivery is multicast or broadcast; in unicast there are none. `ticks` None:
     timers fire only when no packet is in flight; a number: at most so often a process, at any moment.
+    `endless`, where it is not empty: with how many identities process i sends for ever (0: it sends `sends[i]`
+    messages); see `whence.dsl.recycling`. `prompt`: a message is sent only when the protocol network-sends it at once.
     """
 
     processes: int
@@ -515,6 +522,8 @@ class Workload:
     losses: int = 0
     ticks: int | None = None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    endless: tuple[int, ...] = ()
+    prompt: bool = False
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.dsl.causality import Finding
@@ -114,8 +114,20 @@ def describe(finding: Finding) -> str:
 
 
 def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
-    """What an outside observer sees of the run: sends, arrivals of messages, deliveries."""
-    return Execution(system.workload.processes, tuple(event for step in steps for event in events_of(system, step)))
+    """What an outside observer sees of the run: sends, arrivals of messages, deliveries.
+
+    Where an identity is used again, the second message that has it is `m0.1/2`, and so on.
+    """
+    uses: dict[str, int] = {}
+
+    def named(event: Event) -> Event:
+        if isinstance(event, Send):
+            uses[event.message] = uses.get(event.message, 0) + 1
+        use = uses.get(event.message, 1)
+        return event if use == 1 else replace(event, message=f"{event.message}/{use}")
+
+    events = (named(event) for step in steps for event in events_of(system, step))
+    return Execution(system.workload.processes, tuple(events))
 
 
 def events_of(system: System, step: NarratedStep) -> Iterator[Event]:

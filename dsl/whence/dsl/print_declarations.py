@@ -84,8 +84,10 @@ def _setting(setting: Setting, within_line: bool) -> str:
     """A setting; `within_line`: among others that commas separate."""
     comma = " " if within_line else ", "
     match setting.name:
-        case "self_sends":
-            return "self sends"
+        case "self_sends" | "prompt_sends":
+            return setting.name.replace("_", " ")
+        case "for_ever":
+            return f"for ever {comma.join(map(str, setting.values))}".rstrip()
         case "sends" if len(setting.values) == 1:
             return f"sends {setting.values[0]} per process"
         case "destinations":
@@ -198,7 +200,7 @@ class _Printer:
                 items += [*p.procedures, *_stated("invariant", p.invariants), *_listed("property", p.properties)]
                 eventually = _listed("eventually", p.eventually)
                 if eventually and p.fairness:
-                    fairness = f" under fair {_names(p.fairness)}"
+                    fairness = f" under {'weakly ' if p.weakly else ''}fair {_names(p.fairness)}"
                     eventually = [*eventually[:-1], replace(eventually[-1], tail=fairness)]
                 items += eventually
                 return items

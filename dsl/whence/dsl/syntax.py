@@ -383,7 +383,9 @@ class Inductive(Node):
 class Setting(Node):
     """A scope setting, by name: see Scope."""
 
-    name: Literal["processes", "sends", "self_sends", "duplicates", "losses", "ticks", "destinations"]
+    name: Literal[
+        "processes", "sends", "self_sends", "prompt_sends", "for_ever", "duplicates", "losses", "ticks", "destinations"
+    ]
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
@@ -534,6 +536,7 @@ class Protocol(Declaration):
     properties: tuple[Name, ...] = ()
     eventually: tuple[Name, ...] = ()
     fairness: tuple[Name, ...] = ()
+    weakly: bool = False
     delivery: tuple[Name, ...] = ()
 
 

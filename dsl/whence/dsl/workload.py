@@ -59,6 +59,9 @@ def build_workload(
             )
             return None
         sends = (*sends[:process], 0, *sends[process + 1 :])
+    endless = _endless(settings, processes, sends, span, reporter)
+    if endless is None:
+        return None
     ticks = settings["ticks"].values[0] if "ticks" in settings else None
     destinations = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in chosen)
     return ir.Workload(
@@ -69,6 +72,8 @@ def build_workload(
         _number(settings, "losses", 0),
         ticks,
         () if delivery == "unicast" else chosen,
+        endless,
+        "prompt_sends" in settings,
     )
 
 
@@ -95,8 +100,10 @@ def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]
     """Processes that could send by `sends`, but for which `destinations` has no line: they send nothing."""
     if "destinations" not in settings:
         return ()
-    number = settings["sends"].values[0] if "sends" in settings else DEFAULT_SENDS
-    return tuple(process for process in range(workload.processes) if not workload.choices(process) and number > 0)
+    numbers = settings["sends"].values if "sends" in settings else (DEFAULT_SENDS,)
+    if len(numbers) > 1:
+        return ()
+    return tuple(process for process in range(workload.processes) if not workload.choices(process) and numbers[0] > 0)
 
 
 def _place(settings: Settings, name: str, otherwise: Span) -> Span:
@@ -130,6 +137,31 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
         )
         return None
     return values
+
+
+def _endless(
+    settings: Settings, processes: int, sends: tuple[int, ...], span: Span, reporter: Reporter
+) -> tuple[int, ...] | None:
+    """With how many identities each process sends for ever; empty where all workloads are finite."""
+    if "for_ever" not in settings:
+        return (0,) * processes if "prompt_sends" in settings else ()
+    setting = settings["for_ever"]
+    for process in setting.values:
+        if process >= processes:
+            reporter.error(
+                "W0604", setting.span, f"there is no process {process}", f"the processes are 0 to {processes - 1}"
+            )
+            return None
+    chosen = setting.values or tuple(range(processes))
+    if not any(sends[process] for process in chosen):
+        reporter.error(
+            "W0617",
+            _place(settings, "sends", span),
+            "nobody is left to send `for ever`",
+            "`sends` says how many messages of a process may be on their way at once",
+        )
+        return None
+    return tuple(count if process in chosen else 0 for process, count in enumerate(sends))
 
 
 def _choices(

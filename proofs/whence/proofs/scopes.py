@@ -10,12 +10,16 @@ from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
 from whence.dsl.workload import MOST_MULTICAST, all_choices
 from whence.proofs.explore import Coverage, Exploration, Progress, Violation, explore
+from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.link import LinkCheck, check_link
 from whence.spec.delivery_order import first_crossing
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
 from whence.spec.oracle import Finding, Oracle
 from whence.spec.verdict import Kind, Level, Result, Verdict
+
+LIVE = "delivered"
+"""The one liveness property: every message that is sent is delivered, in the end."""
 
 Report = Callable[[str, Progress], None]
 """Called with what is being explored, and how far it is."""
@@ -62,6 +66,11 @@ def describe(workload: ir.Workload) -> str:
     ):
         edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
         words.append("; ".join(edges))
+    if any(workload.endless):
+        senders = [str(process) for process, identities in enumerate(workload.endless) if identities]
+        words.append(f"for ever by {', '.join(senders)}")
+    if workload.prompt:
+        words.append("sent promptly")
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
         words.append(f"{workload.ticks} ticks each")
@@ -101,6 +110,7 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
+        **({"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}),
     }
 
 
@@ -116,20 +126,40 @@ def explore_scope(
 
     Where each is expected to be refuted, the exploration ends when each is.
     """
-    judged = tuple(properties) or properties_of(protocol)
+    judged = tuple(properties) or judged_in(protocol, workload, expects)
     label = f"{protocol.name} {name or describe(workload)}"
     wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
-    exploration = explore(
-        protocol, workload, judged, stop_when_refuted=all(wanted.get(name) == "refuted" for name in judged),
-        limit=options.limit, progress=options.progress(label),
-    )  # fmt: skip
+    stop = all(wanted.get(name) == "refuted" for name in judged)
+    exploration, search = _explored(protocol, workload, judged, stop, options, label)
     return tuple(
         _property_result(
-            "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload,
-            property_=property_, exploration=exploration, wanted=wanted.get(property_, "holds"),
+            "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload, property_=property_,
+            exploration=exploration, search=search, wanted=wanted.get(property_, "holds"),
         )
         for property_ in judged
     )  # fmt: skip
+
+
+def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
+    """What a scope is about by default: everything; where messages are sent for ever, liveness and what is expected."""
+    if not any(workload.endless):
+        return properties_of(protocol)
+    return tuple(dict.fromkeys((*protocol.eventually, *(name for expect in expects for name in expect.names))))
+
+
+def _explored(
+    protocol: ir.Protocol, workload: ir.Workload, judged: Collection[str], stop: bool, options: Options, label: str
+) -> tuple[Exploration, Search | None]:
+    """The exploration, and where messages are sent for ever the search for a lasso, which decides about `delivered`."""
+    progress = options.progress(label)
+    search = None
+    if any(workload.endless) and LIVE in judged:
+        search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
+    safety = [name for name in judged if search is None or name != LIVE]
+    if not safety:
+        return Exploration(), search
+    found = explore(protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress)
+    return found, search
 
 
 def check_mutant(
@@ -153,14 +183,11 @@ def _mutant_results(
         explored = {name: verdict for name, verdict in wanted.items() if name != "link"}
         if explored:
             stop = all(verdict == "refuted" for verdict in explored.values())
-            progress = options.progress(label)
-            exploration = explore(
-                mutated, workload, explored, stop_when_refuted=stop, limit=options.limit, progress=progress
-            )
+            exploration, search = _explored(mutated, workload, tuple(explored), stop, options, label)
             for name, verdict in explored.items():
                 yield _property_result(
                     "mutant", f"{mutant.subject}/{mutant.name}", prefix=scope or describe(workload), scope=scope,
-                    workload=workload, property_=name, exploration=exploration, wanted=verdict,
+                    workload=workload, property_=name, exploration=exploration, search=search, wanted=verdict,
                 )  # fmt: skip
         if "link" in wanted:
             link = next(known for known in specification.links if known.protocol.name == mutant.subject)
@@ -190,27 +217,36 @@ def _property_result(
     workload: ir.Workload,
     property_: str,
     exploration: Exploration,
+    search: Search | None,
     wanted: str,
 ) -> Result:
+    searched = search if property_ == LIVE else None
+    covered: Coverage = exploration if searched is None else searched
     violation = exploration.violations.get(property_)
     facts: dict[str, Any] = {
         "property": property_,
         "scope": workload_facts(scope, workload),
-        **_covered(exploration),
+        **_covered(covered),
     }
     explanation = picture = ""
     if violation is not None:
         verdict = Verdict.REFUTED
         facts["counterexample"] = record(violation.system, violation.steps)
         explanation, picture = explain(violation)
-    elif exploration.complete:
+    elif searched is not None and searched.lasso is not None:
+        verdict = Verdict.REFUTED
+        lasso = searched.lasso
+        facts["counterexample"] = record(lasso.system, (*lasso.stem, *lasso.cycle))
+        facts["lasso"] = {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
+        explanation, picture = explain_lasso(lasso)
+    elif covered.complete:
         verdict = Verdict.HOLDS
     else:
         verdict = Verdict.UNKNOWN
-        facts["unknown"] = _incomplete(exploration)
+        facts["unknown"] = _incomplete(covered)
     return Result(
         f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
-        exploration.seconds, facts, explanation, picture,
+        covered.seconds, facts, explanation, picture,
     )  # fmt: skip
 
 

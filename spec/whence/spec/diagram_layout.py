@@ -18,6 +18,8 @@ WIDTH_COUNTS: Final = 0.5
 COLOUR_COUNTS: Final = 5
 NUDGES: Final = 60
 CLEARANCE: Final = 0.36
+TURN: Final = 0.8
+"""Columns between what happens once and what is repeated for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,14 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A placed execution. `columns` is the width."""
+    """A placed execution. `columns` is the width; `turn` is where what is repeated for ever begins, if anything is."""
 
     processes: int
     columns: float
     points: tuple[Point, ...]
     arrows: tuple[Arrow, ...]
     waiting: tuple[Waiting, ...]
+    turn: float | None = None
 
     def point(self, kind: str, process: int, message: str) -> Point | None:
         """The first such point, or None."""
@@ -86,11 +89,14 @@ def delivered_on_arrival(execution: Execution) -> dict[int, int]:
     return at_once
 
 
-def place(execution: Execution, highlight: Highlight | None = None) -> Layout:
-    """Place the events; arrows are nudged off the points of the process lines that they cross."""
+def place(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> Layout:
+    """Place the events; arrows are nudged off the points of the process lines that they cross.
+
+    The events from `repeats_from` on all stand right of those before.
+    """
     at_once = delivered_on_arrival(execution)
     delays: dict[int, float] = {}
-    layout = best = _place(execution, highlight, at_once, delays)
+    layout = best = _place(execution, highlight, at_once, delays, repeats_from)
     least: float | None = None
     for _ in range(max(1, min(NUDGES, 20_000 // (len(execution.events) + 1)))):
         clashes = sorted(_clashes(layout), key=lambda arrow: not _is_coloured(arrow, highlight))
@@ -104,7 +110,7 @@ def place(execution: Execution, highlight: Highlight | None = None) -> Layout:
         end = clashes[0].end
         assert end is not None
         delays[end.event_index] = delays.get(end.event_index, 0.0) + NUDGE
-        layout = _place(execution, highlight, at_once, delays)
+        layout = _place(execution, highlight, at_once, delays, repeats_from)
     return best
 
 
@@ -115,7 +121,11 @@ def _is_coloured(arrow: Arrow, highlight: Highlight | None) -> bool:
 
 
 def _place(
-    execution: Execution, highlight: Highlight | None, at_once: Mapping[int, int], delays: Mapping[int, float]
+    execution: Execution,
+    highlight: Highlight | None,
+    at_once: Mapping[int, int],
+    delays: Mapping[int, float],
+    repeats_from: int | None,
 ) -> Layout:
     merged = frozenset(at_once.values())
     free = [0.0] * execution.processes
@@ -141,7 +151,11 @@ def _place(
         if point.message in sends:
             arrows.append(Arrow(point.message, sends[point.message][0], point.process, point))
 
+    turn: float | None = None
     for index, event in enumerate(execution.events):
+        if index == repeats_from:
+            turn = max(free)
+            free = [turn + TURN] * execution.processes
         match event:
             case Send(process, message, destinations):
                 sends[message] = (put("send", process, message, index), destinations)
@@ -179,7 +193,7 @@ def _place(
             if (destination, message) not in arrived:
                 arrows.append(Arrow(message, start, destination, None))
     columns = max(free, default=0.0)
-    return Layout(execution.processes, columns, tuple(points), tuple(arrows), tuple(waiting))
+    return Layout(execution.processes, columns, tuple(points), tuple(arrows), tuple(waiting), turn)
 
 
 def _clashes(layout: Layout) -> list[Arrow]:

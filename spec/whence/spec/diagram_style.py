@@ -43,6 +43,8 @@ _SHAPES: Final = """\
 .whence-diagram .ring{stroke-width:1.4}
 .whence-diagram .expected{stroke-dasharray:2.5 2}
 .whence-diagram .path{stroke-width:5;stroke-opacity:.35;stroke-linecap:round;fill:none}
+.whence-diagram .turn{stroke-width:1;stroke-dasharray:7 4;fill:none}
+.whence-diagram text.turn{font-style:italic}
 .whence-diagram .offence{stroke-width:1.6;fill:none}
 """
 
@@ -58,6 +60,8 @@ def _colours(palette: dict[str, str]) -> str:
         (".dot", f"fill:{palette['dot']}"),
         (".ring", f"fill:{palette['paper']};stroke:{palette['dot']}"),
         (".path", f"stroke:{palette['path']}"),
+        (".turn", f"stroke:{palette['text']}"),
+        ("text.turn", f"stroke:none;fill:{palette['text']}"),
         (".offence", f"stroke:{palette['overtaking']}"),
     ]
     for role in ("missing", "overtaking", "chain"):

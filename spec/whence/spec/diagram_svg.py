@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from whence.spec.diagram_highlight import Highlight, Role
 from whence.spec.diagram_labels import Anchor, Segment, place_labels
-from whence.spec.diagram_layout import Arrow, Layout, Point, Waiting, place
+from whence.spec.diagram_layout import TURN, Arrow, Layout, Point, Waiting, place
 from whence.spec.diagram_style import STYLE
 from whence.spec.events import Execution
 
@@ -26,14 +26,15 @@ LONGEST_LABEL: Final = 12
 NARROWEST: Final = 420.0
 
 
-def draw_svg(execution: Execution, highlight: Highlight | None = None) -> str:
+def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
     """The space-time diagram of `execution` as an SVG document.
 
     Process lines run from left to right; a square is a causal send, a ring an arrival, a dot a delivery; between ring
     and dot the message waits (dashed). With a highlight, the missing message, the one that overtook it and the
-    happens-before chain between them are in colour, and a delivery that should be there is a dashed ring.
+    happens-before chain between them are in colour, and a delivery that should be there is a dashed ring. The events
+    from `repeats_from` on are marked as a cycle that is repeated for ever.
     """
-    return _Picture(execution, highlight).svg()
+    return _Picture(execution, highlight, repeats_from).svg()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,10 @@ class _Link:
 class _Picture:
     """One picture: a layout in columns, and what turns columns into pixels."""
 
-    def __init__(self, execution: Execution, highlight: Highlight | None) -> None:
+    def __init__(self, execution: Execution, highlight: Highlight | None, repeats_from: int | None) -> None:
         self._processes = execution.processes
         self._highlight = highlight
-        self._layout: Layout = place(execution, highlight)
+        self._layout: Layout = place(execution, highlight, repeats_from)
         self._arrows_of: dict[str, list[Arrow]] = {}
         for arrow in self._layout.arrows:
             self._arrows_of.setdefault(arrow.message, []).append(arrow)
@@ -74,6 +75,7 @@ class _Picture:
         body = [
             *self._caption_lines(),
             *self._process_lines(),
+            *self._turn(),
             *(self._path(link) for link in self._links),
             *(line for arrow in plain_first for line in self._arrow(arrow)),
             *(self._waiting(waiting) for waiting in self._layout.waiting),
@@ -141,6 +143,12 @@ class _Picture:
             y = self._y(process)
             yield f'<text class="name" x="{MARGIN:.0f}" y="{y + 4.5:.1f}">p{process}</text>'
             yield f'<path class="process" d="M{self._left - 16:.1f} {y:.1f}H{self._right:.1f}"/>'
+
+    def _turn(self) -> Iterator[str]:
+        if self._layout.turn is not None:
+            x = self._left + (self._layout.turn + TURN / 2) * self._step
+            yield f'<path class="turn" d="M{x:.1f} {self._top - 22:.1f}V{self._bottom - 14:.1f}"/>'
+            yield f'<text class="turn" x="{x + 6:.1f}" y="{self._top - 14:.1f}">for ever</text>'
 
     def _path(self, link: _Link) -> str:
         (x1, y), (x2, _) = self._at(link.start), self._at(link.end)

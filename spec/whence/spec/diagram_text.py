@@ -26,15 +26,16 @@ _SIGNS: Final[Mapping[str, str]] = {
 }
 
 
-def draw_text(execution: Execution, highlight: Highlight | None = None) -> str:
+def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
     """The space-time diagram of `execution` in Unicode text, without colours; lines end in a line feed.
 
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
     to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer. While
     something waits at a process, its line is dashed. The rows of a highlight carry notes. A run of up to six
-    processes with short message names is at most 100 columns wide.
+    processes with short message names is at most 100 columns wide. A rule stands above event `repeats_from`, from which
+    on everything is repeated for ever.
     """
-    return _Sheet(execution, highlight).text()
+    return _Sheet(execution, highlight, repeats_from).text()
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class _Sheet:
 
     _execution: Execution
     _highlight: Highlight | None
+    _repeats_from: int | None = None
     _step: int = 0
     _margin: int = 0
     _senders: dict[str, int] = field(default_factory=dict)
@@ -83,6 +85,8 @@ class _Sheet:
             names.put(self._column(process), f"p{process}")
         rows = [names]
         for index, event in enumerate(self._execution.events):
+            if index == self._repeats_from:
+                rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
             if index in at_once:
                 continue
             row = self._row(str(index), notes.get(index, ""))

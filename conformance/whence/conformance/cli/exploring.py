@@ -14,6 +14,7 @@ from whence.conformance.cli.specifications import known
 from whence.conformance.cli.targets import Choice, Target, targets
 from whence.dsl.narrate import NarratedStep, execution, record, replay, text
 from whence.dsl.simulate import simulate as random_run
+from whence.dsl.recycling import system_of
 from whence.dsl.system import System
 from whence.proofs.explore import Progress
 from whence.proofs.scopes import Options, explore_scope, properties_of, workload_facts
@@ -84,7 +85,7 @@ def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: s
     """A random run, or a recorded one again."""
     check_writable(svg)
     target = targets(choice)[0]
-    system = System(target.protocol, target.workload)
+    system = system_of(target.protocol, target.workload)
     taken = random_run(system, seed, steps) if replayed is None else replay(system, _recorded(replayed))
     last = taken[-1].outcome if taken else None
     findings = list(last.findings) if last else []

@@ -73,8 +73,10 @@ class Operators:
             case ir.Mutate(place=place):
                 lines, bound = self._place(place, scope)
                 arguments = [tla(argument, scope) for argument in first.arguments]
-                value_after = changed(first.method, place.type, read(bound, scope.state), arguments)
-                return [*lines, *self._next(written(bound, scope.state, value_after), scope, first.label, onward(scope))]
+                after = written(
+                    bound, scope.state, changed(first.method, place.type, read(bound, scope.state), arguments)
+                )
+                return [*lines, *self._next(after, scope, first.label, onward(scope))]
             case ir.Call(procedure=procedure, arguments=values):
                 given = ", ".join([scope.process, scope.state, *(tla(value, scope) for value in values)])
                 return self._next(f"{self.procedures[procedure]}({given})", scope, first.label, onward(scope))
