@@ -123,7 +123,7 @@ def explore(
     """
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
-    system = System(protocol, workload)
+    system = system_of(protocol, workload)
     request = Request(system, frozenset(properties), stop_when_refuted, limit, progress, resources)
     if engine == "interpreted":
         return Interpretation(request).run()
