@@ -139,6 +139,10 @@ class _Attempt:
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
+        if self.workload.endless:
+            said = "messages are sent for ever, or promptly only: whence explore answers that"
+            self.result.undecided[name] = said
+            return False
         invariants = {invariant.name for invariant in self.protocol.invariants}
         if name == "delivered" and any(handler.event == "periodically" for handler in self.protocol.handlers):
             said = "with timers, whether a message is stuck depends on every continuation: whence explore answers it"
