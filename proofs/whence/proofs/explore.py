@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, TypeVar
 from whence.dsl import ir
 from whence.dsl.causality import Finding
 from whence.dsl.narrate import NarratedStep, run
-from whence.dsl.recycling import system_of
+from whence.dsl.recycling import Recycling, system_of
 from whence.dsl.system import Action, State, System
 from whence.dsl.values import Fault
 
@@ -52,12 +52,16 @@ class Violation:
 
 @dataclass(slots=True)
 class Coverage:
-    """What was covered. `complete` tells whether that is every reachable state; depth counts steps."""
+    """What was covered. `complete` tells whether that is every reachable state; depth counts steps.
+
+    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more of them would change nothing.
+    """
 
     states: int = 0
     transitions: int = 0
     depth: int = 0
     complete: bool = False
+    saturated: bool = False
     seconds: float = 0.0
     why_incomplete: str = ""
 
@@ -180,6 +184,7 @@ class Interpretation:
             if frontier:
                 self.result.depth += 1
         self.result.complete = True
+        self.result.saturated = saturated(self.request.system)
 
     def _done(self) -> bool:
         if self.request.stop_when_refuted and self.request.properties <= self.result.violations.keys():
@@ -248,6 +253,11 @@ class Interpretation:
             self.request.progress(
                 Progress(result.states, result.transitions, result.depth, frontier, now - self._started)
             )
+
+
+def saturated(system: System) -> bool:
+    """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
+    return isinstance(system, Recycling) and any(system.workload.endless) and not system.crowded
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:

@@ -19,7 +19,7 @@ from whence.dsl.recycling import Recycling
 from whence.dsl.system import Action, State
 from whence.dsl.values import Message
 from whence.proofs.components import components
-from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to
+from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.oracle import Oracle
 
@@ -76,6 +76,7 @@ def find_lasso(
         expanded = FIRST_LOOK
         while search.lasso is None and not search.complete:
             search.complete = graph.build(expanded)
+            search.saturated = search.complete and saturated(graph.system)
             search.lasso = graph.lasso()
             if graph.why_incomplete:
                 break

@@ -18,6 +18,11 @@ from whence.spec.events import Execution
 from whence.spec.oracle import Finding, Oracle
 from whence.spec.verdict import Kind, Level, Result, Verdict
 
+_SATURATED = (
+    "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities for,"
+    " so more of them would reach no new state"
+)
+
 LIVE = "delivered"
 """The one liveness property: every message that is sent is delivered, in the end."""
 
@@ -241,6 +246,9 @@ def _property_result(
         explanation, picture = explain_lasso(lasso)
     elif covered.complete:
         verdict = Verdict.HOLDS
+        if covered.saturated:
+            facts["saturated"] = True
+            explanation = _SATURATED
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)

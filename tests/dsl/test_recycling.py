@@ -1,0 +1,89 @@
+"""Workloads with `for ever`: read, refused, printed; identities are used again only when nothing refers to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.format import format_source
+from whence.dsl.load import load, load_bytes
+from whence.dsl.recycling import Recycling, system_of
+from whence.dsl.simulate import simulate
+from whence.dsl.system import System
+from whence.dsl.values import messages_in
+
+HEAD = """protocol p:
+  message MSG(m: message) carries m
+
+  on causal_send(m): send MSG(m) to m.dst
+
+  on receive MSG(m) from j: deliver m
+
+scope s of p:
+"""
+
+
+def scope(settings: str) -> tuple[ir.Workload | None, list[str]]:
+    loaded = load_bytes(Path("p.whence"), (HEAD + settings).encode())
+    codes = [diagnostic.code for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
+    found = loaded.specification
+    return (found.scopes[0].workload if found is not None and found.scopes else None), codes
+
+
+def test_read() -> None:
+    workload, errors = scope("  processes 3\n  sends 2, 1, 0\n  for ever 0\n  prompt sends\n")
+    assert errors == [] and workload is not None
+    assert (workload.sends, workload.endless, workload.prompt) == ((2, 1, 0), (2, 0, 0), True)
+    workload, _ = scope("  processes 2\n  for ever\n")
+    assert workload is not None and workload.endless == (1, 1) and not workload.prompt
+    workload, _ = scope("  processes 2\n")
+    assert workload is not None and workload.endless == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ("  processes 2\n  for ever 2\n", "W0604"),
+        ("  processes 2\n  sends 0, 1\n  for ever 0\n", "W0617"),
+        ("  for ever 0\n  for ever 1\n", "W0130"),
+    ],
+)
+def test_refused(settings: str, code: str) -> None:
+    assert scope(settings)[1] == [code]
+
+
+def test_printed() -> None:
+    text = HEAD + "  processes 2\n  sends 2 per process\n  for ever 0,1\n  prompt sends\n"
+    printed, _ = format_source(text, "p.whence")
+    assert printed is not None and "  for ever 0, 1\n  prompt sends\n" in printed
+
+
+def test_the_system_that_fits() -> None:
+    specification = load("mf").specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    assert type(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,))))) is System
+    assert isinstance(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), endless=(1, 0))), Recycling)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["mf", "cykas"])
+def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    destinations = ((1, 2), (0, 2), (0, 1))
+    system = Recycling(specification.protocols[0], ir.Workload(3, (2, 2, 1), destinations, endless=(2, 2, 0)))
+    state, sends = system.initial(), 0
+    for step in simulate(system, seed, 60):
+        subject = step.outcome.subject
+        if subject is not None and subject.src < 2:
+            sends += 1
+            values = [*system.locals_of(state), *(system.packet(number).arguments for number in state.network)]
+            alive = {message[:2] for value in values for message in messages_in(value)}
+            alive |= {entry.message[:2] for entry in state.ghost.pending}
+            assert subject[:2] not in alive
+        state = step.outcome.state
+    assert sends > 4
+    assert state.sends[2] <= 1
