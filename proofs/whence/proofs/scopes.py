@@ -19,7 +19,7 @@ from whence.spec.oracle import Finding, Oracle
 from whence.spec.verdict import Kind, Level, Result, Verdict
 
 _SATURATED = (
-    "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities for,"
+    "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities,"
     " so more of them would reach no new state"
 )
 
