@@ -25,7 +25,7 @@ from whence.proofs.certificate.sexpr import expressions, plainness_fault
 BATCH = 20
 """Obligations for one Java process."""
 
-RESOURCE_LIMIT = 2_000_000
+RESOURCE_LIMIT = 1_000_000
 """SMTInterpol's reproducible limit per obligation: the same proofs are found on a slow machine."""
 
 PROVE_LIMIT_S = 60.0

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from whence.proofs.certificate.alethe import alethe_proofs
 from whence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
+from whence.proofs.certificate.essence import essences
 from whence.proofs.certificate.manifest import Program
 from whence.proofs.certificate.resolute import RESOURCE_LIMIT, Resolute
 from whence.proofs.discharge import Options
@@ -43,7 +44,7 @@ def proof_objects(
     if resolute is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
-        proofs = resolute.prove(texts, options.workers)
+        proofs = resolute.prove(essences(texts, options), options.workers)
         having = [(number, proof) for number, proof in enumerate(proofs) if proof is not None]
         checked = resolute.check([(texts[number], proof) for number, proof in having], options.workers)
         for (number, proof), verdict in zip(having, checked, strict=True):
