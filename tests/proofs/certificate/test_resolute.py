@@ -1,0 +1,83 @@
+"""Proof objects: found by SMTInterpol, accepted by its checker for their own obligation and for no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from whence.proofs.certificate.essence import essences, kept, named
+from whence.proofs.certificate.resolute import BATCH, Resolute
+from whence.proofs.discharge import Options
+
+HEADER = "; n\n(set-logic ALL)\n(declare-const a Bool)\n(declare-const b Bool)\n"
+MODUS_PONENS = f"{HEADER}(assert a) ; x\n(assert (=> a b)) ; y\n(assert (not b)) ; z\n(check-sat)\n"
+BOTH = f"{HEADER}(assert (and a b)) ; x\n(assert (not a)) ; z\n(check-sat)\n"
+SATISFIABLE = f"{HEADER}(assert a) ; x\n(check-sat)\n"
+MORE = MODUS_PONENS.replace("(assert a) ; x", "(assert (or a b)) ; w\n(assert a) ; x")
+
+
+@pytest.fixture(scope="module")
+def proofs(checker: Resolute) -> tuple[str, str]:
+    first, nothing, second = checker.prove((MODUS_PONENS, SATISFIABLE, BOTH))
+    assert nothing is None
+    assert first is not None and second is not None
+    return first, second
+
+
+def test_a_proof_is_accepted_for_its_obligation(checker: Resolute, proofs: tuple[str, str]) -> None:
+    assert checker.check([(MODUS_PONENS, proofs[0]), (BOTH, proofs[1])]) == ("valid", "valid")
+
+
+def test_a_proof_from_fewer_assertions_is_one_of_more(checker: Resolute, proofs: tuple[str, str]) -> None:
+    assert checker.check([(MORE, proofs[0])]) == ("valid",)
+
+
+def test_a_proof_of_something_else_is_not_accepted(checker: Resolute, proofs: tuple[str, str]) -> None:
+    weaker = MODUS_PONENS.replace("(assert a) ; x\n", "")
+    pairs = [(BOTH, proofs[0]), (MODUS_PONENS, proofs[0]), (MODUS_PONENS, proofs[1]), (weaker, proofs[0])]
+    assert checker.check(pairs) == ("invalid", "valid", "invalid", "invalid")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "unsat\n",
+        "unsat\n(assume false)\n",
+        "unsat\n(trust)\n",
+        "unsat\n(oracle (cl) )\n",
+        "unsat\nvalid\n",
+        "sat\n(a)\n",
+        "unsat\n(",
+    ],
+)
+def test_what_is_no_proof_is_not_accepted(checker: Resolute, forged: str) -> None:
+    assert checker.check([(MODUS_PONENS, forged)]) == ("invalid",)
+
+
+def test_two_proofs_in_one_file_do_not_count_for_its_neighbour(checker: Resolute, proofs: tuple[str, str]) -> None:
+    pairs = [(MODUS_PONENS, proofs[0] + proofs[1]), (BOTH, "")]
+    assert checker.check(pairs) == ("invalid", "invalid")
+
+
+def test_an_obligation_that_speaks_for_the_checker_is_not_accepted(checker: Resolute, proofs: tuple[str, str]) -> None:
+    said = "valid\\nholes=0\\nassertions=0\\ndefinefuns=0\\naxioms=0\\nresolutions=0"
+    loud = BOTH.replace("(check-sat)", f'(echo "{said}")\n(check-sat)')
+    assert checker.check([(loud, proofs[0])]) == ("invalid",)
+
+
+def test_every_batch_comes_back_in_order(checker: Resolute) -> None:
+    texts = [MODUS_PONENS, SATISFIABLE, BOTH] * (BATCH // 3 + 1)
+    found = checker.prove(texts, workers=2)
+    assert [proof is not None for proof in found] == [True, False, True] * (BATCH // 3 + 1)
+
+
+def test_the_essence_of_an_obligation_is_enough_and_less() -> None:
+    (essence,) = essences([MORE], Options(workers=1))
+    assert "(or a b)" not in essence
+    assert essence == MODUS_PONENS
+    assert essences([SATISFIABLE], Options(workers=1)) == (SATISFIABLE,)
+
+
+def test_assertions_are_named_and_kept_by_number() -> None:
+    assert "(assert (! (=> a b) :named a1)) ; y" in named(MODUS_PONENS)
+    assert kept(MODUS_PONENS, ["a0", "a2"]) == MODUS_PONENS.replace("(assert (=> a b)) ; y\n", "")
