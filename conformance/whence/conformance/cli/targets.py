@@ -131,7 +131,10 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
         raise BadInput(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
     sends = _sends(choice.sends, processes) if choice.sends is not None else None
     if base is not None and base.processes == processes:
-        return base if sends is None else replace(base, sends=sends)
+        if sends is None:
+            return base
+        endless = tuple(count if had else 0 for count, had in zip(sends, base.endless, strict=False))
+        return replace(base, sends=sends, endless=endless)
     if delivery == "multicast" and processes > MOST_MULTICAST:
         raise BadInput(
             f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"

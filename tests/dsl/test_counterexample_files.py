@@ -1,0 +1,106 @@
+"""Counterexamples as files: ITF objects, and pytest files that replay."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.itf import itf
+from whence.dsl.load import load
+from whence.dsl.narrate import ReplayError, record
+from whence.dsl.regression import here, pytest_file, violated
+from whence.dsl.simulate import simulate
+from whence.dsl.system import System
+from whence.proofs.explore import Violation, explore
+
+WORKLOAD = ir.Workload(3, (2, 2, 2), ((1, 2), (0, 2), (0, 1)))
+
+
+def violation(file: str, mutant: str, property_: str, workload: ir.Workload = WORKLOAD) -> Violation:
+    specification = load(file).specification
+    assert specification is not None
+    subject = next(known.mutated for known in specification.mutants if known.name == mutant)
+    assert isinstance(subject, ir.Protocol)
+    return explore(subject, workload, [property_], stop_when_refuted=True).violations[property_]
+
+
+@pytest.mark.parametrize(
+    ("file", "mutant", "property_"),
+    [
+        ("mf", "posts_at_once", "causal"),
+        ("cykas", "no_secret_mode", "csps"),
+        ("mf", "acknowledges_nothing", "delivered"),
+    ],
+)
+def test_the_pytest_file_passes(file: str, mutant: str, property_: str, tmp_path: Path) -> None:
+    found = violation(file, mutant, property_)
+    steps = record(found.system, found.steps)
+    path = tmp_path / "test_it.py"
+    path.write_text(pytest_file(file, file, mutant, WORKLOAD, property_, steps), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path], cwd=tmp_path, capture_output=True,
+        encoding="utf-8", check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_repaired_protocol_is_not_violated() -> None:
+    found = violation("mf", "posts_at_once", "causal")
+    steps = record(found.system, found.steps)
+    facts = {name: getattr(WORKLOAD, name) for name in ir.Workload.__slots__}
+    assert "causal" in violated("mf", "mf", "posts_at_once", facts, steps)
+    with pytest.raises(ReplayError):
+        violated("mf", "mf", None, facts, steps)
+
+
+def test_names() -> None:
+    facts = {name: getattr(WORKLOAD, name) for name in ir.Workload.__slots__}
+    with pytest.raises(ValueError, match="no protocol nothing"):
+        violated("mf", "nothing", None, facts, [])
+    with pytest.raises(ValueError, match="mutant nothing"):
+        violated("mf", "mf", "nothing", facts, [])
+    assert violated("mf", "mf", None, facts, []) == set()
+    assert here("mf") == "mf" and Path(here(__file__)).is_absolute()
+
+
+def plain(value: Any) -> Any:
+    """ITF back to Python."""
+    if isinstance(value, dict):
+        if "#bigint" in value:
+            return int(value["#bigint"])
+        if "#set" in value:
+            return frozenset(map(freeze, value["#set"]))
+        if "#map" in value:
+            return {freeze(key): plain(part) for key, part in value["#map"]}
+        return {key: plain(part) for key, part in value.items() if key != "#meta"}
+    return [plain(part) for part in value] if isinstance(value, list) else value
+
+
+def freeze(value: Any) -> Any:
+    found = plain(value)
+    return tuple(sorted((key, freeze(part)) for key, part in found.items())) if isinstance(found, dict) else found
+
+
+@pytest.mark.parametrize("name", ["mf", "cykas", "rst", "hybrid_basic"])
+def test_itf(name: str) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    system = System(specification.protocols[0], WORKLOAD)
+    steps = simulate(system, 3, 40)
+    found = json.loads(json.dumps(itf(system, steps, name)))
+    assert found["#meta"]["format"] == "ITF" and len(found["states"]) == len(steps) + 1
+    for index, (shown, step) in enumerate(zip(found["states"][1:], steps, strict=True), 1):
+        assert set(shown) == {"#meta", *found["vars"]} and shown["#meta"]["index"] == index
+        state = plain(shown)
+        assert state["action"] == step.title
+        assert sum(state["network"].values()) == len(step.outcome.state.network)
+        assert len(state["undelivered"]) == len(step.outcome.state.ghost.pending)
+        if name == "cykas":
+            at = next(n for n, variable in enumerate(system.protocol.state) if variable.name == "MODE")
+            assert state["MODE"] == {p: local[at] for p, local in enumerate(system.locals_of(step.outcome.state))}
