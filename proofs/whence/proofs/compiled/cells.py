@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault", "delivered")
+FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered")
 """What the generated code finds out by itself; invariants are judged from outside."""
 
 NEVER = (1 << 64) - 1

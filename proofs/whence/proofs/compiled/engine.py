@@ -44,16 +44,17 @@ class Sample:
     @property
     def capacity(self) -> Capacity:
         """What may do for all states; where it does not, the search finds out."""
-        return Capacity((4 * self.local_states).bit_length(), (self.packets * 3 // 2).bit_length(), self.in_flight + 4)
+        packet_bits = max(2, (self.packets * 3 // 2).bit_length())
+        return Capacity((16 * self.local_states).bit_length(), packet_bits, self.in_flight + 4)
 
 
 def why_not(system: System) -> str | None:
     """Why native code cannot explore this, if so."""
+    if type(system) is not System:
+        return "messages are sent for ever"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
-    if "total_order" in system.protocol.properties:
-        return "native code does not watch total_order"
     return None
 
 
@@ -153,7 +154,7 @@ class NativeEngine:
         if self._elsewhere and request.properties & {*self._elsewhere, "fault"}:
             self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
         if "delivered" in request.properties and self._shape.timers:
-            self._sieves["stuck"] = Sieve(search, ("locals", "due", "choices"), quiet=True)
+            self._sieves["stuck"] = Sieve(search, ("locals", "due", "addressed"), quiet=True)
         self._judge_initial()
         while search.advance(self._pause):
             result.depth += 1

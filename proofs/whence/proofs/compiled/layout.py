@@ -34,6 +34,7 @@ class Shape:
         choices: for each process, the sets of destinations among which the environment chooses.
         timers: whether the protocol does something `periodically`.
         ticks: how often each timer may fire; None: at any time when no packet is in flight.
+        ordered: whether the ghost watches the order of deliveries.
     """
 
     processes: int
@@ -44,6 +45,7 @@ class Shape:
     duplicates: int
     losses: int
     fifo: bool
+    ordered: bool
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -61,6 +63,11 @@ class Shape:
         return any(len(choice) > 1 for chosen in self.choices for choice in chosen)
 
     @property
+    def chosen(self) -> bool:
+        """Whether the destinations of a message that somebody has still to deliver do not tell all of them."""
+        return self.multicast and any(len(choices) > 1 for choices in self.choices)
+
+    @property
     def branching(self) -> int:
         """At most so many application sends and timers are enabled in one state."""
         return sum(map(len, self.choices)) + (self.processes if self.timers else 0)
@@ -76,6 +83,7 @@ def shape_of(system: System) -> Shape:
     return Shape(
         count, tuple(workload.sends), tuple(map(tuple, choices)), system.interpreter.has_timer, workload.ticks,
         workload.duplicates, workload.losses, not system.protocol.network.reordering,
+        "total_order" in system.protocol.properties,
     )  # fmt: skip
 
 
@@ -128,10 +136,10 @@ class Layout:
     """Where everything is.
 
     The fields: `locals`, `sends`, `ticks` by process; `duplicates`, `losses` so far; `pasts`: by process, a mask of
-    messages; `due`: by process, the mask of the messages that it must still deliver; `pastof`: by message, its
-    causal past, zero once it is delivered; `choices`: by message, which set of destinations it has (from 1), where
-    `due` does not tell; `network`: packet numbers plus one, then zeros. On reordering networks the packets are
-    descending, on FIFO networks by channel and then in sending order.
+    messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by process, those
+    of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once it is
+    delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus one,
+    then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
     """
 
     shape: Shape
@@ -149,18 +157,14 @@ class Layout:
             "losses": (1, shape.losses.bit_length()),
             "pasts": (shape.processes, shape.messages),
             "due": (shape.processes, shape.messages),
-            "choices": (shape.messages, self._choice_bits()),
+            "addressed": (shape.processes, shape.messages if shape.chosen else 0),
             "pastof": (shape.messages, shape.messages),
+            "order": (shape.messages, shape.messages if shape.ordered else 0),
         }
         placed = {name: Field(name, bits, _placed(count, bits, free)) for name, (count, bits) in wanted.items()}
         bits = self.capacity.packet_bits
         placed["network"] = Field("network", bits, _placed_network(self.capacity.slots, bits, free))
         return placed
-
-    def _choice_bits(self) -> int:
-        if not self.shape.multicast or all(len(chosen) < 2 for chosen in self.shape.choices):
-            return 0
-        return max(map(len, self.shape.choices)).bit_length()
 
     @cached_property
     def words(self) -> int:
@@ -176,23 +180,34 @@ class Layout:
         """A state as words."""
         shape, fields = self.shape, self.fields
         words = [0] * self.words
-        due, pastof, choices = [0] * shape.processes, [0] * shape.messages, [0] * shape.messages
+        due, addressed = [0] * shape.processes, [0] * shape.processes
+        pastof, order = [0] * shape.messages, [0] * shape.messages
+
+        def address(message: Message) -> int:
+            for process in message.dsts:
+                addressed[process] |= 1 << self._bit(message)
+            return self._bit(message)
+
         for entry in state.ghost.pending:
-            bit = shape.bases[entry.message.src] + entry.message.number
+            bit = address(entry.message)
             pastof[bit] = entry.past
-            choices[bit] = shape.choices[entry.message.src].index(entry.message.dsts) + 1
             for process in entry.due:
                 due[process] |= 1 << bit
+        for early, late in state.ghost.order:
+            order[address(early)] |= 1 << address(late)
         network = state.network if shape.fifo else reversed(state.network)
         values: dict[str, Sequence[int]] = {
             "locals": state.locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
-            "losses": (state.losses,), "pasts": state.ghost.pasts, "due": due, "pastof": pastof, "choices": choices,
-            "network": [number + 1 for number in network],
+            "losses": (state.losses,), "pasts": state.ghost.pasts, "due": due, "pastof": pastof, "addressed": addressed,
+            "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
                 fields[name].write(words, numbers)
         return words
+
+    def _bit(self, message: Message) -> int:
+        return self.shape.bases[message.src] + message.number
 
     def decode(self, words: Sequence[int]) -> State:
         """The state that the words are."""
@@ -201,29 +216,37 @@ class Layout:
         def read(name: str, count: int) -> tuple[int, ...]:
             return self.fields[name].read(words) if self.fields[name].bits else (0,) * count
 
-        due, pastof, choices = read("due", shape.processes), read("pastof", 0), read("choices", shape.messages)
+        due, pastof, order = read("due", shape.processes), read("pastof", 0), read("order", shape.messages)
+        addressed = read("addressed", 0) if shape.chosen else due
+        messages = [
+            Message(process, number, self._destinations(process, shape.bases[process] + number, addressed))
+            for process in range(shape.processes)
+            for number in range(shape.sends[process])
+        ]
         pending = []
-        for process in range(shape.processes):
-            for number in range(shape.sends[process]):
-                bit = shape.bases[process] + number
-                waiting = tuple(other for other, mask in enumerate(due) if mask >> bit & 1)
-                if waiting:
-                    dsts = self._destinations(process, choices[bit], waiting)
-                    left = tuple(other for other in dsts if other in waiting)
-                    pending.append(Pending(Message(process, number, dsts), left, pastof[bit]))
+        for bit, message in enumerate(messages):
+            left = tuple(process for process in message.dsts if due[process] >> bit & 1)
+            if left:
+                pending.append(Pending(message, left, pastof[bit]))
+        pairs = [
+            (early, late)
+            for bit, early in enumerate(messages)
+            for other, late in enumerate(messages)
+            if order[bit] >> other & 1
+        ]
         network = [number - 1 for number in self.fields["network"].read(words) if number]
         return State(
             read("locals", 0), tuple(network if shape.fifo else reversed(network)),
-            Ghost(read("pasts", shape.processes), tuple(pending)), read("sends", shape.processes),
+            Ghost(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes) if shape.ticks is not None else (),
             read("duplicates", 1)[0], read("losses", 1)[0],
         )  # fmt: skip
 
-    def _destinations(self, process: int, choice: int, waiting: tuple[int, ...]) -> tuple[int, ...]:
+    def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:
         chosen = self.shape.choices[process]
-        if choice:
-            return chosen[choice - 1]
-        return chosen[0] if len(chosen) == 1 else waiting
+        if len(chosen) == 1:
+            return chosen[0]
+        return tuple(other for other, mask in enumerate(addressed) if mask >> bit & 1)
 
 
 def _placed(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:

@@ -131,13 +131,16 @@ class Search:
                     if "fifo" in self.properties:
                         with emit.when(emit.nonzero(emit.both(skipped, mates))):
                             self._found(emit, own, "fifo", parent)
+                earlier = self._crossed(emit, own, state, process, parent, message) if self.shape.ordered else None
                 state.join("pasts", process, emit.either(past, bit))
                 state.write("due", process, emit.both(due, emit.inverse(bit)))
+                if earlier is not None:
+                    self._order(emit, state, message, earlier)
                 if self.shape.multicast:
                     with emit.when(builder.not_(state.anywhere(message, "due"))):
-                        self._forget(state, message)
+                        self._forget(emit, state, message)
                 else:
-                    self._forget(state, message)
+                    self._forget(emit, state, message)
             with otherwise:
                 emit.store(1, loud)
                 with builder.if_else(emit.nonzero(addressed)) as (repeated, strange):
@@ -146,21 +149,69 @@ class Search:
                     with strange:
                         self._found(emit, own, "no_creation", parent)
 
-    def _forget(self, state: Packed, message: Value) -> None:
+    def _forget(self, emit: Emitter, state: Packed, message: Value) -> None:
         """A message that everybody has delivered leaves every past."""
         state.drop(message, "pasts", "pastof")
         state.write("pastof", message, 0)
-        if state.has("choices"):
-            state.write("choices", message, 0)
+        if not self.shape.chosen:
+            return
+        if not self.shape.ordered:
+            state.drop(message, "addressed")
+            return
+        with emit.each(0, self.shape.messages) as known:
+            needed = emit.builder.or_(state.anywhere(known, "due"), state.anywhere(known, "order"))
+            with emit.when(emit.builder.not_(needed)):
+                state.drop(known, "addressed")
+
+    def _addressed(self, emit: Emitter, state: Packed, process: Value | int) -> Value:
+        """The messages of which the process is a destination; where they are not kept, those that it would be of."""
+        if self.shape.chosen:
+            return state.read("addressed", process)
+        owned = self._owned()
+        masks = [
+            sum(mask for mask, chosen in zip(owned, self.shape.choices, strict=True) if chosen and target in chosen[0])
+            for target in range(self.shape.processes)
+        ]
+        return emit.load(emit.table(masks, "addressed"), process)
+
+    def _owned(self) -> list[int]:
+        """For each process, the messages that it sends."""
+        return [(1 << count) - 1 << base for count, base in zip(self.shape.sends, self.shape.bases, strict=False)]
+
+    def _crossed(
+        self, emit: Emitter, own: Value, state: Packed, process: Value, parent: Value, message: Value
+    ) -> Value:
+        """Judges `total_order` of a delivery; gives the pending messages that the process delivered before."""
+        done = emit.both(self._addressed(emit, state, process), emit.inverse(state.read("due", process)))
+        with emit.when(emit.nonzero(emit.both(state.read("order", message), done)), likely=False):
+            self._found(emit, own, "total_order", parent)
+        pending: Value = emit.number(0)
+        for other in range(self.shape.processes):
+            pending = emit.either(pending, state.read("due", other))
+        return emit.both(pending, done)
+
+    def _order(self, emit: Emitter, state: Packed, message: Value, earlier: Value) -> None:
+        """Notes what was delivered before `message`, where another process may still do otherwise; forgets the rest."""
+        late: Value = emit.number(0)
+        open_: Value = emit.number(0)
+        for other in range(self.shape.processes):
+            addressed, due = self._addressed(emit, state, other), state.read("due", other)
+            is_destination = emit.nonzero(emit.both(emit.down(addressed, message), 1))
+            open_ = emit.either(open_, emit.select(is_destination, due, 0))
+            waits = emit.nonzero(emit.both(emit.down(due, message), 1))
+            late = emit.either(late, emit.select(waits, addressed, 0))
+        state.write("order", message, emit.both(state.read("order", message), late))
+        noted = emit.both(earlier, open_)
+        with emit.each(0, self.shape.messages) as early:
+            known = emit.both(emit.down(noted, early), 1)
+            state.join("order", early, emit.up(known, message))
 
     def _network_sent(
         self, emit: Emitter, own: Value, state: Packed, process: Value, parent: Value, message: Value, outside: Value
     ) -> None:
         """`outside`: the messages whose senders are not the only destination of `message`."""
         shape = self.shape
-        owned = emit.table(
-            [(1 << count) - 1 << base for count, base in zip(shape.sends, shape.bases, strict=False)], "own"
-        )
+        owned = emit.table(self._owned(), "own")
         others = emit.both(state.read("pastof", message), emit.inverse(emit.load(owned, process)))
         with emit.when(emit.nonzero(others), likely=False):
             self._found(emit, own, "csps", parent)
@@ -267,15 +318,16 @@ class Search:
                 with emit.each(0, many) as choice:
                     current.copy_to(following)
                     following.increase("sends", process)
-                    following.write("pastof", message, current.read("pasts", process))
-                    bit = emit.up(1, message)
-                    following.join("pasts", process, bit)
                     to = emit.load(target, emit.add(emit.load(first, process), choice))
+                    somewhere = emit.nonzero(to)
+                    past = emit.select(somewhere, current.read("pasts", process), 0)
+                    following.write("pastof", message, past)
+                    following.join("pasts", process, emit.up(emit.word_of_truth(somewhere), message))
                     for other in range(shape.processes):
-                        chosen_bit = emit.both(emit.down(to, other), 1)
-                        following.join("due", other, emit.up(chosen_bit, message))
-                    if following.has("choices"):
-                        following.write("choices", message, emit.add(choice, 1))
+                        chosen_bit = emit.up(emit.both(emit.down(to, other), 1), message)
+                        following.join("due", other, chosen_bit)
+                        if shape.chosen:
+                            following.join("addressed", other, chosen_bit)
                     given = emit.add(emit.add(emit.load(numbered, process), emit.mul(done, many)), choice)
                     self._take(emit, shared, own, following, process, given, parent, None)
 
