@@ -12,6 +12,8 @@ from whence.dsl import ir
 from whence.dsl.format import format_source
 from whence.dsl.narrate import execution, narrate, record, replay, run
 from whence.dsl.system import Action, System
+from whence.dsl.tla.exported import Exported
+from whence.dsl.tla.protocol import export_protocol
 from whence.dsl.values import Message
 from whence.dsl.workload import all_choices
 from whence.spec.delivery_order import first_crossing
@@ -182,3 +184,12 @@ def test_total_order_is_watched_only_where_it_is_claimed(specify: Specify) -> No
             state = system.apply(state, arrives).state
         orders.append(state.ghost.order)
     assert orders == [(), ((first, second),)]
+
+
+def test_the_export_has_the_sets_of_destinations(specify: Specify) -> None:
+    settings = "processes 3 / destinations 0 to none; 0 to 1, 2; 1 to 2; 2 to 0"
+    protocol, workload = direct(specify, "multicast", settings)
+    exported = export_protocol(protocol, workload, "s")
+    assert isinstance(exported, Exported)
+    lines = exported.files[f"{exported.module}.tla"].splitlines()
+    assert "Destinations == 0 :> {{}, {1, 2}} @@ 1 :> {{2}} @@ 2 :> {{0}}" in lines

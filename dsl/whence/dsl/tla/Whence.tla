@@ -84,12 +84,13 @@ Heads(channels) == {Head(channels[c]) : c \in DOMAIN channels}
 Observed(pasts, pending, violated) == [pasts |-> pasts, pending |-> pending, violated |-> violated]
 
 SeesSend(o, p, m) ==
-  [o EXCEPT !.pasts[p] = @ \cup {m}, !.pending = With(@, m, [due |-> m.dsts, past |-> o.pasts[p]])]
+  IF m.dsts = {} THEN o
+  ELSE [o EXCEPT !.pasts[p] = @ \cup {m}, !.pending = With(@, m, [due |-> m.dsts, past |-> o.pasts[p]])]
 
 SeesNetworkSend(o, p, m) ==
   IF m \notin DOMAIN o.pending THEN o
   ELSE LET before == {a \in DOMAIN o.pending : a \in o.pending[m].past /\ a.src /= p}
-           elsewhere == {a \in before : o.pending[a].due \ {p} /= {} /\ a.src \notin m.dsts}
+           elsewhere == {a \in before : o.pending[a].due \ {p} /= {} /\ m.dsts \ {a.src} /= {}}
        IN  [o EXCEPT !.violated = @ \cup (IF before /= {} THEN {"csps"} ELSE {})
                                     \cup (IF elsewhere /= {} THEN {"sps"} ELSE {})]
 

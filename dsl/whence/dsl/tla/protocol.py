@@ -94,8 +94,8 @@ class _Writer:
     def _workload(self) -> list[str]:
         workload = self.workload
         destinations = []
-        for process, choices in enumerate(workload.destinations):
-            sets = ", ".join(f"{{{_listed(choice)}}}" for choice in choices)
+        for process in range(workload.processes):
+            sets = ", ".join(f"{{{_listed(choice)}}}" for choice in workload.choices(process))
             destinations.append(f"{process} :> {{{sets}}}")
         limits = [f"{process} :> {count}" for process, count in enumerate(workload.sends)]
         return [
@@ -300,8 +300,8 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _listed(choice: object) -> str:
-    return ", ".join(str(each) for each in choice) if isinstance(choice, tuple) else str(choice)
+def _listed(choice: tuple[int, ...]) -> str:
+    return ", ".join(str(each) for each in choice)
 
 
 def _line(text: str) -> list[str]:
