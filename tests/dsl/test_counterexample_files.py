@@ -18,6 +18,7 @@ from whence.dsl.regression import here, pytest_file, violated
 from whence.dsl.simulate import simulate
 from whence.dsl.system import System
 from whence.proofs.explore import Violation, explore
+from whence.proofs.lasso import find_lasso
 
 WORKLOAD = ir.Workload(3, (2, 2, 2), ((1, 2), (0, 2), (0, 1)))
 
@@ -57,6 +58,18 @@ def test_a_repaired_protocol_is_not_violated() -> None:
     assert "causal" in violated("mf", "mf", "posts_at_once", facts, steps)
     with pytest.raises(ReplayError):
         violated("mf", "mf", None, facts, steps)
+
+
+def test_a_lasso_is_replayed() -> None:
+    specification = load("cykas").specification
+    assert specification is not None
+    workload = next(scope.workload for scope in specification.scopes if scope.name == "starvation")
+    lasso = find_lasso(specification.protocols[0], workload).lasso
+    assert lasso is not None
+    steps = record(lasso.system, (*lasso.stem, *lasso.cycle))
+    facts = {name: getattr(workload, name) for name in ir.Workload.__slots__}
+    assert violated("cykas", "cykas", None, facts, steps) == {"delivered"}
+    assert violated("cykas", "cykas", None, facts, steps[:-1]) == set()
 
 
 def test_names() -> None:

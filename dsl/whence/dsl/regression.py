@@ -11,6 +11,7 @@ from whence.dsl import ir
 from whence.dsl.load import load
 from whence.dsl.narrate import replay
 from whence.dsl.recycling import system_of
+from whence.dsl.system import State
 from whence.dsl.values import Fault
 
 _TEMPLATE = '''"""A run of {subject} that violates `{property}`, found by `whence explore`.
@@ -62,6 +63,9 @@ def violated(
 ) -> set[str]:
     """The properties that the run violates at its end; invariants by their names, a step at fault as `fault`.
 
+    A run that comes back to a state, where messages are sent for ever, violates `delivered` if some message waits all
+    the way round; whether the cycle is fair was decided when it was found.
+
     Raises: ReplayError where a step of the run is not possible, SourceError where there is no such file, ValueError
     where the file has errors or no such protocol.
     """
@@ -85,6 +89,8 @@ def violated(
     last = taken[-1].outcome if taken else None
     state = last.state if last else system.initial()
     found = {finding.property for finding in last.findings} if last else set()
+    if _starves([system.initial(), *(step.outcome.state for step in taken)]):
+        found.add("delivered")
     stuck = system.stuck(state)
     if stuck is not None:
         found.add(stuck.property)
@@ -93,6 +99,13 @@ def violated(
     except Fault:
         found.add("fault")
     return found
+
+
+def _starves(states: Sequence[State]) -> bool:
+    """Whether the last state is an earlier one again, and a message waits in all from there on."""
+    start = next(at for at, state in enumerate(states) if state == states[-1])
+    waiting = [{entry.message for entry in state.ghost.pending} for state in states[start:]]
+    return len(waiting) > 1 and bool(set.intersection(*waiting))
 
 
 def here(file: str) -> str:

@@ -143,17 +143,26 @@ def explore(
         str, typer.Option(help="auto or none; both leave the exact collection of the causality oracle.")
     ] = "auto",
     svg: Annotated[Optional[str], typer.Option(help="Write the first counterexample's diagram to this file.")] = None,  # noqa: UP045
+    itf: Annotated[Optional[str], typer.Option(help="Write its states to this file, as an ITF trace.")] = None,  # noqa: UP045
+    trace: Annotated[Optional[str], typer.Option(help="Write its events to this file, as whence-trace/1.")] = None,  # noqa: UP045
+    pytest: Annotated[Optional[str], typer.Option(help="Write a pytest file that replays it.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
     """Visit every reachable state of a protocol in a scope; shortest counterexamples."""
     from whence.conformance.cli import exploring
+    from whence.conformance.cli.counterexamples import Files
     from whence.conformance.cli.targets import Choice
 
     run_command(
         "explore",
         json,
         lambda session: exploring.explore(
-            session, Choice(file, scope, processes, sends, mutant), property_ or [], limit, reductions, svg
+            session,
+            Choice(file, scope, processes, sends, mutant),
+            property_ or [],
+            limit,
+            reductions,
+            Files(svg, itf, trace, pytest),
         ),
     )
 

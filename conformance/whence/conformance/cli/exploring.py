@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from whence.conformance.cli.counterexamples import Files, write_first
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import known
 from whence.conformance.cli.targets import Choice, Target, targets
 from whence.dsl.narrate import NarratedStep, execution, record, replay, text
-from whence.dsl.simulate import simulate as random_run
 from whence.dsl.recycling import system_of
+from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
 from whence.proofs.explore import Progress
 from whence.proofs.scopes import Options, explore_scope, properties_of, workload_facts
@@ -25,12 +26,12 @@ _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deli
 
 
 def explore(
-    session: Session, choice: Choice, properties: list[str], limit: int | None, reductions: str, svg: str | None
+    session: Session, choice: Choice, properties: list[str], limit: int | None, reductions: str, files: Files
 ) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
     if reductions not in ("auto", "none"):
         raise BadInput(f"--reductions {reductions}: this explorer has auto and none")
-    check_writable(svg)
+    files.check()
     chosen = targets(choice)
     for target in chosen:
         for name in properties:
@@ -44,20 +45,20 @@ def explore(
         )
 
     options = Options(limit, report)
-    results: list[Result] = []
+    results: list[tuple[Target, Result]] = []
     interrupted = False
     for target in chosen:
         wanted = properties or _asked(target)
         found: tuple[Result, ...] = ()
         with suppress(KeyboardInterrupt):
             found = explore_scope(target.protocol, target.scope, target.workload, target.expects, wanted, options)
-        results += [_about(target, result) for result in found]
+        results += [(target, _about(target, result)) for result in found]
         interrupted = not found or any("interrupted" in str(result.facts.get("unknown", "")) for result in found)
         if interrupted:
             break
-    if svg is not None and not interrupted:
-        _draw_first(results, svg)
-    return _output(results, interrupted)
+    if not interrupted:
+        write_first(choice.file, results, files)
+    return _output([result for _, result in results], interrupted)
 
 
 def _asked(target: Target) -> Collection[str]:
@@ -129,13 +130,6 @@ def _recorded(path: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(step, dict) for step in found):
         raise BadInput(f"{path} holds neither results of explore nor a list of steps")
     return found
-
-
-def _draw_first(results: Sequence[Result], svg: str) -> None:
-    picture = next((result.picture for result in results if result.picture), None)
-    if picture is None:
-        raise BadInput(f"there is no counterexample to draw; {svg} is not written")
-    write_text(svg, picture)
 
 
 def _svg(system: System, steps: tuple[NarratedStep, ...]) -> str:
