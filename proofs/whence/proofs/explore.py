@@ -23,7 +23,7 @@ PROGRESS_SECONDS = 0.2
 SMALL = 2_000
 """So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
 
-Engine: TypeAlias = Literal["auto", "native", "interpreted"]
+Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
 _Point = TypeVar("_Point")
 """What a search visits: a state, or a state with the machine's side of it."""
@@ -73,7 +73,7 @@ class Exploration(Coverage):
     `memory` is what the store took in bytes, where that is known.
     """
 
-    engine: Literal["native", "interpreted"] = "interpreted"
+    engine: Literal["native", "interpreted", "both"] = "interpreted"
     memory: int = 0
     violations: dict[str, Violation] = field(default_factory=dict)
 
@@ -96,6 +96,10 @@ class Resources:
     threads: int | None = None
 
 
+THE_MACHINE = Resources()
+"""Whatever the machine has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
@@ -105,7 +109,7 @@ class Request:
     stop_when_refuted: bool = False
     limit: int | None = None
     progress: Callable[[Progress], None] | None = None
-    resources: Resources = Resources()
+    resources: Resources = THE_MACHINE
 
 
 def explore(
@@ -117,13 +121,17 @@ def explore(
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     engine: Engine = "auto",
-    resources: Resources = Resources(),
+    resources: Resources = THE_MACHINE,
 ) -> Exploration:
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
-    scopes, and the interpreter where native code cannot take the scope.
+    scopes, and the interpreter where native code cannot take the scope. `both` compares them.
+
+    Raises:
+        EnginesDisagree: by `both`, where they do not find the same.
+        ValueError: where native code is asked for and cannot take the scope.
     """
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
@@ -135,6 +143,10 @@ def explore(
 
     if engine == "native":
         return explore_natively(request)
+    if engine == "both":
+        from whence.proofs.compiled.crosscheck import explore_with_both
+
+        return explore_with_both(request)
     if why_not(system) is not None:
         return Interpretation(request).run()
     first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))

@@ -9,7 +9,7 @@ from typing import Any
 from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
 from whence.dsl.workload import MOST_MULTICAST, all_choices
-from whence.proofs.explore import Coverage, Exploration, Progress, Violation, explore
+from whence.proofs.explore import THE_MACHINE, Coverage, Engine, Exploration, Progress, Resources, Violation, explore
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.link import LinkCheck, check_link
 from whence.spec.delivery_order import first_crossing
@@ -37,10 +37,12 @@ ORACLE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to explore: at most so many states (None: no limit), and whom to tell."""
+    """How to explore: at most so many states (None: no limit), whom to tell, by which engine, with which resources."""
 
     limit: int | None = None
     report: Report | None = None
+    engine: Engine = "auto"
+    resources: Resources = THE_MACHINE
 
     def progress(self, label: str) -> Callable[[Progress], None] | None:
         """The progress callback for one exploration."""
@@ -163,7 +165,10 @@ def _explored(
     safety = [name for name in judged if search is None or name != LIVE]
     if not safety:
         return Exploration(), search
-    found = explore(protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress)
+    found = explore(
+        protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress,
+        engine=options.engine, resources=options.resources,
+    )  # fmt: skip
     return found, search
 
 
@@ -232,6 +237,7 @@ def _property_result(
         "property": property_,
         "scope": workload_facts(scope, workload),
         **_covered(covered),
+        **({"engine": covered.engine} if isinstance(covered, Exploration) else {}),
     }
     explanation = picture = ""
     if violation is not None:

@@ -1,0 +1,71 @@
+"""Both engines on one scope; they must find the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from whence.dsl.system import State
+from whence.proofs.compiled.engine import NativeEngine, Sample, why_not
+from whence.proofs.compiled.memory import processors
+from whence.proofs.explore import Exploration, Interpretation, Request
+
+
+class EnginesDisagree(Exception):
+    """The interpreter and native code differ: a defect of one of them, and no verdict. The message says in what."""
+
+
+def explore_with_both(request: Request) -> Exploration:
+    """The interpreter's exploration, after native code was found to agree with it.
+
+    Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
+    it is violated and in how many steps. Both explore everything, whatever is refuted. An exploration that did not
+    come to its end is not compared, and incomplete.
+
+    Raises:
+        EnginesDisagree: where anything differs.
+        ValueError: where native code cannot take the scope.
+    """
+    reason = why_not(request.system)
+    if reason is not None:
+        raise ValueError(reason)
+    request = replace(request, stop_when_refuted=False)
+    interpretation = Interpretation(request)
+    expected = interpretation.run()
+    if not expected.complete:
+        return expected
+    engine = NativeEngine(request, request.resources.threads or processors())
+    found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
+    found.seconds += expected.seconds
+    if not found.complete:
+        return found
+    assert engine.search is not None
+    states = {engine.search.state(number) for number in engine.search.numbers()}
+    differences = [*_differences(expected, found), *_different_states(set(interpretation.origins), states)]
+    if differences:
+        raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
+    expected.engine = "both"
+    return expected
+
+
+def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
+    def facts(found: Exploration) -> dict[str, object]:
+        violated = {name: len(violation.steps) for name, violation in sorted(found.violations.items())}
+        return {
+            "states": found.states, "transitions": found.transitions, "depth": found.depth, "violations": violated,
+        }  # fmt: skip
+
+    other = facts(native)
+    return [
+        f"{name}: {value} by the interpreter, {other[name]} by native code"
+        for name, value in facts(interpreted).items()
+        if value != other[name]
+    ]
+
+
+def _different_states(interpreted: set[State], native: set[State]) -> list[str]:
+    found = []
+    if interpreted - native:
+        found.append(f"{len(interpreted - native)} states only by the interpreter, as {min(interpreted - native)}")
+    if native - interpreted:
+        found.append(f"{len(native - interpreted)} states only by native code, as {min(native - interpreted)}")
+    return found
