@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from whence.proofs.step_statements import (
     Waiting,
     additions,
     falsified,
+    goal_stages,
     loss,
     no_deadlock,
     orders,
@@ -39,7 +40,7 @@ from whence.spec.verdict import Level, Verdict
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
-_STAGE_MS = 400
+_STAGE_MS = 500
 """What a stage of a proof without deadlock gets while it is only being looked for."""
 
 
@@ -131,8 +132,7 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
         own = discharge_all(pool, strictly_orders(machine, relation, known), options, look_for_models=False)
         if all(discharge.proved for discharge in own):
             ordering[relation] = own
-    candidates = stages(machine, tuple(ordering))
-    over = _staged(pool, machine, candidates, known, options)
+    over = _staged(pool, machine, tuple(ordering), known, options)
     used = {stage.order for stage in over}
     evidence = [discharge for relation in used for discharge in ordering[relation]]
     proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
@@ -145,42 +145,25 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
 
 
 def _staged(
-    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Stage], known: Sequence[Conjunct], options: Options
+    pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
 ) -> list[Stage]:
-    """The stages that can be proved one after the other, as few as this greedy search finds; the last is the goal."""
+    """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
     brief = replace(options, timeout_ms=min(_STAGE_MS, options.timeout_ms), solvers=options.solvers[:1], cores=False)
-
-    def proved(stage: Stage, over: Sequence[Stage]) -> bool:
-        obligation = stage_obligation(machine, stage, over, known)
-        return discharge_all(pool, (obligation,), brief, look_for_models=False)[0].proved
-
+    goals, candidates = goal_stages(machine, ordering), list(stages(machine, ordering))
     over: list[Stage] = []
-    goals = [stage for stage in candidates if stage.words == "undelivered"]
-    others = [stage for stage in candidates if stage.words != "undelivered"]
     while True:
-        goal = next((stage for stage in goals if proved(stage, over)), None)
-        if goal is not None:
-            return [*_needed(over, goal, proved), goal]
-        done = {stage.words for stage in over}
-        more = [stage for stage in others if stage.words not in done]
-        asked = [stage_obligation(machine, stage, over, known) for stage in more]
-        answers = discharge_all(pool, asked, brief, look_for_models=False)
-        shown = [stage for stage, answer in zip(more, answers, strict=True) if answer.proved]
-        fresh = {stage.words: stage for stage in reversed(shown)}
-        if not fresh:
+        asked = [stage_obligation(machine, stage, over, known) for stage in (*goals, *candidates)]
+        answers = discharge_all(pool, asked[: len(goals)], brief, look_for_models=False)
+        reached = [goal for goal, answer in zip(goals, answers, strict=True) if answer.proved]
+        if reached:
+            return [*over, reached[0]]
+        answers = discharge_all(pool, asked[len(goals) :], brief, look_for_models=False)
+        shown = [stage for stage, answer in zip(candidates, answers, strict=True) if answer.proved]
+        if not shown:
             return over
-        over.extend(fresh.values())
-
-
-def _needed(over: Sequence[Stage], goal: Stage, proved: Callable[[Stage, Sequence[Stage]], bool]) -> list[Stage]:
-    """The stages without those that neither the goal nor another stage needs."""
-    kept = list(over)
-    for stage in reversed(over):
-        without = [each for each in kept if each is not stage]
-        later = without[kept.index(stage) :]
-        if proved(goal, without) and all(proved(each, without[: without.index(each)]) for each in later):
-            kept = without
-    return kept
+        over.extend({stage.words: stage for stage in reversed(shown)}.values())
+        done = {stage.words for stage in over}
+        candidates = [stage for stage in candidates if stage.words not in done]
 
 
 def _concluded(

@@ -3,8 +3,8 @@
 NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
 makes false (`not network_sent(m)`) is true of m. The other guards say what m waits for: `forall x. P(m, x)` waits
 for the x of which P(m, x) is false (guards over variables of the same types are taken together: one set), any other
-guard for itself. Without starvation: no step but T of m itself adds to these sets, nor makes a guard false that
-was true. So what m waits for was there when m began to wait, and only shrinks.
+guard for itself. Without starvation: no step after which m still waits adds to these sets, nor makes a guard false
+that was true. So what m waits for was there when m began to wait, and only shrinks.
 
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
 a reachable quiescent state every message sent has been delivered, where it goes to. The proof goes by least
@@ -13,7 +13,7 @@ elements: only finitely many messages were sent, so among those with a property 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.dsl import ir
@@ -21,6 +21,7 @@ from whence.dsl.progress import WITHOUT_DEADLOCK
 from whence.dsl.types import BOOL, MESSAGE, PROCESS
 from whence.proofs.formula import (
     FALSE,
+    TRUE,
     conj,
     disj,
     equal,
@@ -165,7 +166,7 @@ def _renamed(body: ir.Expr, old: Sequence[ir.Variable], new: Sequence[ir.Variabl
 
 
 def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """Every step but the awaited one adds nothing to what is waited for."""
+    """Every step after which a message still waits, but the awaited one itself, adds nothing to what it waits for."""
     signature, facts = signature_of(machine), _facts(machine, known)
     found: list[Obligation] = []
     for number, part in enumerate(state.parts, 1):
@@ -180,6 +181,7 @@ def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[
                 *action.guards,
                 *other,
                 ir.NamedFormula("waiting", state.waits),
+                ir.NamedFormula("still waiting", after(state.waits, action)),
                 ir.NamedFormula("not waited for", part.done),
             )
             goal = ir.NamedFormula("still not waited for", after(part.done, action))
@@ -195,7 +197,7 @@ def additions(state: Waiting) -> tuple[Change, ...]:
         Change(
             (*state.parameters, *part.variables),
             conj((state.waits, part.done)),
-            negation(part.done),
+            conj((state.waits, negation(part.done))),
             (state.action.name, len(state.parameters)),
         )
         for part in state.parts
@@ -281,16 +283,53 @@ def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct
     )
 
 
+def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ...]:
+    """What is to be shown: in a quiescent state, nothing is undelivered."""
+    return tuple(Stage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
+
+
 def stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ...]:
-    """What may be shown to be over in a quiescent state: first that anything is undelivered, then each relation."""
+    """What else may be shown to be over: what a transition acts upon, and being in each relation, or not."""
     m = local(LEFT)
-    kinds = [("undelivered", undelivered(machine, m))]
-    for symbol in machine.symbols:
-        if symbol.result == BOOL and [parameter.type for parameter in symbol.parameters] == [MESSAGE]:
-            relation = holds(symbol.name, m)
-            kinds.append((f"not {symbol.name}", conj((holds("sent", m), negation(relation)))))
-            kinds.append((symbol.name, conj((holds("sent", m), relation))))
-    return tuple(Stage(words, left, order) for words, left in kinds for order in ordering)
+    kinds: dict[str, ir.Expr] = {}
+    for action in actions(machine):
+        kinds |= dict(_acted_upon(machine, action))
+    for name in _unary(machine):
+        kinds |= {f"not {name}": negation(holds(name, m)), name: holds(name, m)}
+    sets = {words: conj((holds("sent", m), left)) for words, left in kinds.items()}
+    return tuple(Stage(words, left, order) for words, left in sets.items() for order in ordering)
+
+
+def _unary(machine: ir.Machine) -> list[str]:
+    """The machine's own relations of messages."""
+    return [
+        symbol.name
+        for symbol in machine.symbols
+        if symbol.result == BOOL and [parameter.type for parameter in symbol.parameters] == [MESSAGE]
+    ]
+
+
+def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.Expr]]:
+    """The messages that a transition may act upon, by what its guards say of them: `network_sent and not delivered`."""
+    relations = {*_unary(machine), *(["delivered"] if machine.delivery == "unicast" else [])}
+    literals: dict[str, dict[str, bool]] = {}
+    for guard in own_guards(action):
+        body = guard
+        while isinstance(body, ir.Quantified) and body.kind == "exists":
+            body = body.body
+        for part in _split(body):
+            atom, positive = (part.operand, False) if isinstance(part, ir.Not) else (part, True)
+            if isinstance(atom, ir.Apply) and atom.symbol in relations and isinstance(atom.arguments[0], ir.Local):
+                literals.setdefault(atom.arguments[0].name, {})[atom.symbol] = positive
+    for update in action.updates:
+        of = update.arguments[0] if update.symbol in relations else None
+        if isinstance(of, ir.Local) and of.name in literals and update.value == TRUE:
+            literals[of.name].setdefault(update.symbol, False)
+    for said in literals.values():
+        if len(said) > 1:
+            words = " and ".join(name if positive else f"not {name}" for name, positive in said.items())
+            atoms = ((holds(name, local(LEFT)), positive) for name, positive in said.items())
+            yield words, conj(atom if positive else negation(atom) for atom, positive in atoms)
 
 
 def stage_obligation(machine: ir.Machine, stage: Stage, over: Sequence[Stage], known: Iterable[Conjunct]) -> Obligation:
