@@ -119,10 +119,10 @@ class ExpressionChecker:
                 return False
             case syntax.Quantified(kind="count") if place == "theory":
                 what = "`count`"
-            case syntax.Binary(operator="-" | "in" | "not in" as operator):
+            case syntax.Binary(operator="in" | "not in" as operator):
                 what = f"`{operator}`"
-            case syntax.Binary(operator="+") if place == "theory":
-                what = "`+`"
+            case syntax.Binary(operator="+" | "-" as operator) if place == "theory":
+                what = f"`{operator}`"
             case syntax.Number() if place == "theory":
                 what = "a number"
             case syntax.Nothing():
@@ -269,7 +269,8 @@ class ExpressionChecker:
                 left, right = self.check(expr.left, NAT, why), self.check(expr.right, NAT, why)
                 if left is None or right is None:
                     return None
-                return ir.Arithmetic(NAT, arithmetic, left, right, span=span)
+                result = ir.Arithmetic(NAT, arithmetic, left, right, span=span)
+                return result if arithmetic == "+" or not self.formal else _cut_off(result)
             case _:
                 assert_never(expr.operator)
 
@@ -354,3 +355,9 @@ def _field_notes(type_: Type, label: str) -> tuple[str, ...]:
     elif isinstance(type_, Sort) and type_ != MESSAGE:
         notes.append(f"{a(type_)} has no fields")
     return tuple(notes)
+
+
+def _cut_off(difference: ir.Arithmetic) -> ir.Expr:
+    """A difference in a machine, which is zero where a protocol would be at fault."""
+    enough = ir.Comparison(BOOL, "<=", difference.right, difference.left, span=difference.span)
+    return ir.Conditional(NAT, enough, difference, ir.Literal_(NAT, 0), span=difference.span)

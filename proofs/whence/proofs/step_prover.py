@@ -24,12 +24,12 @@ from whence.proofs.step_statements import (
     additions,
     falsified,
     goal_stages,
+    helpful_stages,
     loss,
     no_deadlock,
     orders,
     stable_obligations,
     stage_obligation,
-    stages,
     starvation_obligations,
     strictly_orders,
     waiting,
@@ -40,8 +40,8 @@ from whence.spec.verdict import Level, Verdict
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
-_STAGE_MS = 500
-"""What a stage of a proof without deadlock gets while it is only being looked for."""
+_STAGE_MS = (500, 4_000)
+"""What a stage of a proof without deadlock gets while it is only being looked for: more where too little finds none."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -148,22 +148,28 @@ def _staged(
     pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
 ) -> list[Stage]:
     """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
-    brief = replace(options, timeout_ms=min(_STAGE_MS, options.timeout_ms), solvers=options.solvers[:1], cores=False)
-    goals, candidates = goal_stages(machine, ordering), list(stages(machine, ordering))
+    goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
     over: list[Stage] = []
-    while True:
-        asked = [stage_obligation(machine, stage, over, known) for stage in (*goals, *candidates)]
-        answers = discharge_all(pool, asked[: len(goals)], brief, look_for_models=False)
-        reached = [goal for goal, answer in zip(goals, answers, strict=True) if answer.proved]
-        if reached:
+
+    def shown(asked: Sequence[Stage], timeout_ms: int) -> list[Stage]:
+        brief = replace(
+            options, timeout_ms=min(timeout_ms, options.timeout_ms), solvers=options.solvers[:1], cores=False
+        )
+        obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
+        answers = discharge_all(pool, obligations, brief, look_for_models=False)
+        return [stage for stage, answer in zip(asked, answers, strict=True) if answer.proved]
+
+    attempts = [(candidates, budget) for budget in _STAGE_MS for candidates in helpful]
+    while attempts:
+        candidates, budget = attempts[0]
+        if reached := shown(goals, budget):
             return [*over, reached[0]]
-        answers = discharge_all(pool, asked[len(goals) :], brief, look_for_models=False)
-        shown = [stage for stage, answer in zip(candidates, answers, strict=True) if answer.proved]
-        if not shown:
-            return over
-        over.extend({stage.words: stage for stage in reversed(shown)}.values())
         done = {stage.words for stage in over}
-        candidates = [stage for stage in candidates if stage.words not in done]
+        found = shown([stage for stage in candidates if stage.words not in done], budget)
+        over.extend({stage.words: stage for stage in reversed(found)}.values())
+        if not found:
+            attempts.pop(0)
+    return over
 
 
 def _concluded(

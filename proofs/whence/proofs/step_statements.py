@@ -13,7 +13,7 @@ elements: only finitely many messages were sent, so among those with a property 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.dsl import ir
@@ -288,15 +288,20 @@ def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ..
     return tuple(Stage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
 
 
-def stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ...]:
-    """What else may be shown to be over: what a transition acts upon, and being in each relation, or not."""
-    m = local(LEFT)
-    kinds: dict[str, ir.Expr] = {}
+def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """What else may be shown to be over: what a transition acts upon; then being in a relation, or not being in it."""
+    acted_upon: dict[str, ir.Expr] = {}
     for action in actions(machine):
-        kinds |= dict(_acted_upon(machine, action))
+        acted_upon |= dict(_acted_upon(machine, action))
+    related: dict[str, ir.Expr] = {}
     for name in _unary(machine):
-        kinds |= {f"not {name}": negation(holds(name, m)), name: holds(name, m)}
-    sets = {words: conj((holds("sent", m), left)) for words, left in kinds.items()}
+        relation = holds(name, local(LEFT))
+        related |= {f"not {name}": negation(relation), name: relation}
+    return _stages(acted_upon, ordering), _stages(related, ordering)
+
+
+def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[Stage, ...]:
+    sets = {words: conj((holds("sent", local(LEFT)), left)) for words, left in kinds.items()}
     return tuple(Stage(words, left, order) for words, left in sets.items() for order in ordering)
 
 
