@@ -1,0 +1,85 @@
+"""Cykas: what is proved of its machines, what is not true of it, and the link that carries it to the protocol."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.load import load
+from whence.proofs.discharge import Options
+from whence.proofs.link import check_link
+from whence.proofs.prove import prove_specification
+from whence.spec.verdict import Level, Result, Verdict
+
+
+@pytest.fixture(scope="module")
+def cykas() -> ir.Specification:
+    found = load("cykas").specification
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(cykas: ir.Specification) -> dict[tuple[str, str], Result]:
+    found = prove_specification(cykas, options=Options(workers=2))
+    return {(result.subject, result.name): result for result in found}
+
+
+INVARIANTS = {"secrets": 10, "secret_counter": 10}
+PROPERTIES = ("csps", "fifo", "causal", "at_most_once", "no_creation", "without deadlock")
+
+
+@pytest.mark.parametrize("machine", INVARIANTS)
+def test_cykas_is_causal_for_any_number_of_processes(
+    cykas: ir.Specification, results: dict[tuple[str, str], Result], machine: str
+) -> None:
+    declared = next(known for known in cykas.machines if known.name == machine)
+    assert len(declared.invariants) == INVARIANTS[machine]
+    for name in ("history", *(invariant.name for invariant in declared.invariants), *PROPERTIES[:-1]):
+        assert (results[machine, name].verdict, results[machine, name].level) == (Verdict.PROVED, Level.L3), name
+    assert results[machine, "without deadlock"].verdict is Verdict.PROVED
+    assert results[machine, "vacuity"].verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("machine", "transition"), [("secrets", "send_normal"), ("secret_counter", "network_send")])
+def test_what_a_message_waits_for_grows(results: dict[tuple[str, str], Result], machine: str, transition: str) -> None:
+    """Proposition 3.2 and Lemma 3.5: another secret is told to the process that has a message to send."""
+    starving = results[machine, f"without starvation {transition}"]
+    assert (starving.verdict, starving.expected, starving.facts["depth"]) == (Verdict.REFUTED, True, 6)
+    steps = [step["step"] for step in starving.facts["counterexample"]["steps"]]
+    assert steps[-1].startswith("deliver(")
+
+
+def test_everything_is_as_the_file_expects(results: dict[tuple[str, str], Result]) -> None:
+    assert [key for key, result in results.items() if not result.expected] == []
+    assert results["secret_counter", "answers_the_latest: causal"].facts["depth"] == 8
+
+
+def small(cykas: ir.Specification) -> ir.Workload:
+    return next(scope.workload for scope in cykas.scopes if scope.name == "links")
+
+
+def test_the_protocol_conforms_to_the_machine(cykas: ir.Specification) -> None:
+    (link,) = cykas.links
+    found = check_link(link, link.protocol, small(cykas))
+    assert (found.complete, found.broken) == (True, None)
+    assert (found.states, found.transitions) == (691, 1_274)
+
+
+@pytest.mark.parametrize(("mutant", "transition"), [("no_secret_mode", "send_normal"), ("tells_too_early", "send_yct")])
+def test_mutants_break_the_link(cykas: ir.Specification, mutant: str, transition: str) -> None:
+    (link,) = cykas.links
+    mutated = next(known.mutated for known in cykas.mutants if known.name == mutant)
+    assert isinstance(mutated, ir.Protocol)
+    broken = check_link(link, mutated, small(cykas)).broken
+    assert broken is not None and broken.refusal.transition == transition
+
+
+@pytest.mark.parametrize("left_out", range(7))
+def test_no_clause_can_be_left_out(cykas: ir.Specification, left_out: int) -> None:
+    (link,) = cykas.links
+    assert len(link.clauses) == 7
+    clauses = tuple(clause for number, clause in enumerate(link.clauses) if number != left_out)
+    assert check_link(replace(link, clauses=clauses), link.protocol, small(cykas)).broken is not None
