@@ -29,11 +29,12 @@ def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[st
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
 
-    solver = z3.Solver()
+    context = z3.Context()  # what was asked before leaves no trace in the answer
+    solver = z3.Solver(ctx=context)
     solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
     if core:
-        stated = list(z3.parse_smt2_string(text.replace("(check-sat)", "")))
+        stated = list(z3.parse_smt2_string(text.replace("(check-sat)", ""), ctx=context))
         solver.add(stated)
         # A named assertion is parsed as `name => assertion`, under a name of the solver's own that looks the same.
         given = set(re.findall(r":named (\w+)\)", text))
@@ -107,11 +108,14 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     numbers = [name for name, sort in sorts.items() if sort == "Int"]
     below: int | None = request.get("numbers_below")
     finite = below is not None or not numbers
-    solver = z3.SolverFor("QF_FD") if finite else z3.Solver()
+    context = z3.Context()  # what was asked before leaves no trace in the answer
+    solver = z3.SolverFor("QF_FD", context) if finite else z3.Solver(ctx=context)
     deadline = time.monotonic() + request["timeout_ms"] / 1000
     if not finite:
         solver.set("random_seed", request["seed"])
-    constants = {name: z3.Bool(name) if sort == "Bool" else z3.Int(name) for name, sort in sorts.items()}
+    constants = {
+        name: z3.Bool(name, context) if sort == "Bool" else z3.Int(name, context) for name, sort in sorts.items()
+    }
     if below is not None:
         solver.add([z3.And(constants[name] >= 0, constants[name] < below) for name in numbers])
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
@@ -119,7 +123,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     for number, stage in enumerate(request["stages"]):
         if stage["assertions"]:
             text = "".join(f"(assert {assertion})" for assertion in stage["assertions"])
-            solver.add(z3.parse_smt2_string(text, decls=constants))
+            solver.add(z3.parse_smt2_string(text, decls=constants, ctx=context))
         for goal, literal in stage["goals"].items():
             if goal not in outstanding:
                 continue
