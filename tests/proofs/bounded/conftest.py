@@ -72,7 +72,7 @@ class Constants:
                 return value == TRUE
             case Sort("message"), Choice():
                 return self.messages[self.number(value)]
-            case (Nat() | Sort()), Choice():
+            case ((Nat() | Sort()), Choice()):
                 return self.number(value)
             case Record(_, fields), Fields(values):
                 return tuple(self.decode(part, of) for part, (_, of) in zip(values, fields, strict=True))

@@ -26,7 +26,7 @@ class Circuit:
     _conjunctions: dict[tuple[Literal, ...], Literal] = field(default_factory=dict)
     _choices: dict[tuple[Literal, Literal, Literal], Literal] = field(default_factory=dict)
     _known: dict[int, Literal] = field(default_factory=dict)
-    _text: list[str] = field(default_factory=list)
+    _text: list[str] = field(default_factory=lambda: ["(declare-const n1 Bool)(assert n1)"])
 
     def fresh(self) -> Literal:
         """A new input: true or false, as a solver likes."""
@@ -53,7 +53,7 @@ class Circuit:
         if gate is None:
             gate = self._gate(f"(and {' '.join(map(name, key))})")
             self._conjunctions[key] = gate
-        return gate
+        return self.now(gate)
 
     def disj(self, literals: Iterable[Literal]) -> Literal:
         """True iff some of them is."""
@@ -83,7 +83,7 @@ class Circuit:
         if gate is None:
             gate = self._gate(f"(ite {name(condition)} {name(then)} {name(otherwise)})")
             self._choices[key] = gate
-        return gate
+        return self.now(gate)
 
     def iff(self, left: Literal, right: Literal) -> Literal:
         """True iff both are the same."""

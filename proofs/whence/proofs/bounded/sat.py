@@ -68,6 +68,11 @@ class SatSolver:
             except BrokenPipeError:
                 continue
 
+    @property
+    def process_id(self) -> int:
+        """Of the solver process."""
+        return self._process.pid
+
     def solve(
         self, literals: Sequence[Literal], wanted: Sequence[Literal], timeout_ms: int
     ) -> Solution | Undecided | None:

@@ -1,0 +1,194 @@
+"""Bounded search against exhaustive exploration: the same violations, at the same depths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.narrate import record, replay
+from whence.proofs.bounded import search as bounded
+from whence.proofs.bounded.operations import Bounds
+from whence.proofs.bounded.search import Progress, search
+from whence.proofs.explore import explore
+from whence.proofs.scopes import properties_of
+
+Library = Callable[[str], ir.Specification]
+Specify = Callable[[str], ir.Specification]
+
+ENOUGH_MS = 120_000
+
+CASES = (
+    ("mf", "", "one", 10),
+    ("mf", "", "two", 5),
+    ("mf", "", "self_addressed", 5),
+    ("mf", "posts_at_once", "two", 5),
+    ("mf", "acknowledges_nothing", "two", 5),
+    ("mf", "takes_the_newest", "", 6),
+    ("rst", "", "two", 4),
+    ("rst", "no_merge", "two", 5),
+    ("rst", "no_condition", "two", 4),
+    ("rst", "self_addressed", "", 5),
+    ("cykas", "", "one", 5),
+    ("cykas", "no_secret_mode", "two", 5),
+    ("cykas", "as_printed", "two", 4),
+    ("hybrid_basic", "", "two", 4),
+    ("hybrid_basic", "", "lost", 4),
+    ("hybrid_basic", "", "pair", 4),
+    ("hybrid_basic", "never_flags", "links", 5),
+    ("hybrid_basic", "delivers_on_arrival", "two", 4),
+)
+
+
+def chosen(library: Library, file: str, mutant: str, scope: str) -> tuple[ir.Protocol, ir.Workload]:
+    found = library(file)
+    scopes = {known.name: known.workload for known in found.scopes}
+    if not mutant:
+        return found.protocols[0], scopes[scope]
+    settings, mutated = mutant_of(found, mutant)
+    return mutated, scopes[scope] if scope else settings
+
+
+def mutant_of(found: ir.Specification, name: str, property_: str = "") -> tuple[ir.Workload, ir.Protocol]:
+    """A mutant of a protocol, in the workload of the expectation that names the property, or of the first."""
+    for mutant in found.mutants:
+        if mutant.name == name and isinstance(mutant.mutated, ir.Protocol):
+            expect = next(each for each in mutant.expects if not property_ or property_ in each.names)
+            assert expect.settings is not None
+            return expect.settings, mutant.mutated
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize(("file", "mutant", "scope", "depth"), CASES)
+def test_both_find_the_same(library: Library, file: str, mutant: str, scope: str, depth: int) -> None:
+    protocol, workload = chosen(library, file, mutant, scope)
+    timer = any(handler.event == "periodically" for handler in protocol.handlers)
+    properties = tuple(name for name in properties_of(protocol) if not (timer and name == "delivered"))
+    found = search(protocol, workload, properties, depth, timeout_ms=ENOUGH_MS)
+    assert found.undecided == {}
+    explored = explore(protocol, workload, properties, limit=60_000)
+    expected = {name: len(each.steps) for name, each in explored.violations.items() if len(each.steps) <= depth}
+    assert {name: len(each.steps) for name, each in found.violations.items()} == expected
+    assert found.depth == depth
+    for name, violation in found.violations.items():
+        assert violation.finding.property == name
+        steps = replay(violation.system, record(violation.system, violation.steps))
+        assert len(steps) == len(violation.steps)
+
+
+def test_every_run_has_ended(library: Library) -> None:
+    protocol, workload = chosen(library, "mf", "", "one")
+    assert not search(protocol, workload, ("causal",), 8, timeout_ms=ENOUGH_MS).ended
+    found = search(protocol, workload, ("causal",), 12, timeout_ms=ENOUGH_MS)
+    assert found.ended and found.violations == {} and found.undecided == {}
+
+
+DEEP = """
+protocol deep:
+  message A(m: message) carries m
+  state:
+    q: queue of message
+    n: nat
+  on causal_send(m):
+    send A(m) to m.dst
+  on receive A(m) from j:
+    {body}
+  invariant few: forall p: process. q@p.size <= 1 and n@p <= 30
+  property causal, no_creation
+scope s of deep:
+  processes 2
+  sends 2 per process
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "tight", "bound"),
+    [
+        ("q.push(m)\n    q.push(m)", Bounds(1, 2, 9), "slots"),
+        ("n := n + 9", Bounds(4, 2, 8), "number"),
+        ("while n < 5: n := n + 1", Bounds(4, 3, 9), "iterations"),
+    ],
+)
+def test_room_that_is_short_is_unknown(
+    specify: Specify, monkeypatch: pytest.MonkeyPatch, body: str, tight: Bounds, bound: str
+) -> None:
+    specification = specify(DEEP.replace("{body}", body))
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    monkeypatch.setattr(bounded, "MOST", tight)
+    monkeypatch.setattr(bounded, "_first_bounds", lambda workload: replace(tight))
+    found = search(protocol, scope.workload, ("causal", "few"), 3, timeout_ms=ENOUGH_MS)
+    assert set(found.undecided) == {"causal", "few"}
+    assert all(f"more {bound}" in reason for reason in found.undecided.values())
+    assert "no violation within 1 steps" in found.undecided["causal"]
+    monkeypatch.undo()
+    roomy = search(protocol, scope.workload, ("causal", "few"), 3, timeout_ms=ENOUGH_MS)
+    assert roomy.undecided == {}
+    assert ("few" in roomy.violations) == (bound == "slots")
+
+
+def test_faults_and_invariants(specify: Specify) -> None:
+    specification = specify(DEEP.replace("{body}", "n := n - 1"))
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    found = search(protocol, scope.workload, ("fault", "few", "delivered"), 3, timeout_ms=ENOUGH_MS)
+    assert {name: len(each.steps) for name, each in found.violations.items()} == {"fault": 2}
+    explored = explore(protocol, scope.workload, ("fault", "few"))
+    assert len(explored.violations["fault"].steps) == 2
+
+
+def test_fifo_channels(specify: Specify) -> None:
+    """The second packet cannot arrive before the first where channels are FIFO."""
+    text = DEEP.replace("{body}", "deliver m")
+    (scope,) = specify(text).scopes
+    reordering = search(specify(text).protocols[0], scope.workload, ("fifo",), 4, timeout_ms=ENOUGH_MS)
+    assert len(reordering.violations["fifo"].steps) == 3
+    (ordered,) = specify(text.replace("  message A", "  network reliable, fifo\n  message A")).protocols
+    in_order = search(ordered, scope.workload, ("fifo",), 5, timeout_ms=ENOUGH_MS)
+    assert in_order.violations == {} and in_order.undecided == {}
+
+
+def test_duplication_and_loss(specify: Specify) -> None:
+    text = DEEP.replace("{body}", "deliver m").replace("  message A", "  network lossy, duplicating\n  message A")
+    (protocol,) = specify(text).protocols
+    workload = ir.Workload(2, (1, 0), ((1,), ()), duplicates=1, losses=1)
+    properties = ("at_most_once", "delivered", "no_creation")
+    found = search(protocol, workload, properties, 5, timeout_ms=ENOUGH_MS)
+    assert {name: len(each.steps) for name, each in found.violations.items()} == {"at_most_once": 4, "delivered": 2}
+    explored = explore(protocol, workload, properties)
+    assert {name: len(each.steps) for name, each in explored.violations.items()} == {"at_most_once": 4, "delivered": 2}
+
+
+def test_several_destinations(library: Library) -> None:
+    """Total order is judged where it is claimed; Newtop without its wait for the others refutes it."""
+    workload, mutated = mutant_of(library("newtop"), "does_not_wait", "total_order")
+    explored = explore(mutated, workload, ("total_order",), limit=60_000, stop_when_refuted=True)
+    depth = len(explored.violations["total_order"].steps)
+    found = search(mutated, workload, ("total_order",), depth, timeout_ms=ENOUGH_MS)
+    assert {name: len(each.steps) for name, each in found.violations.items()} == {"total_order": depth}
+
+
+def test_what_it_cannot_take_is_said(library: Library) -> None:
+    hybrid, workload = chosen(library, "hybrid_basic", "", "one")
+    found = search(hybrid, workload, ("delivered",), 2, timeout_ms=ENOUGH_MS)
+    assert "timers" in found.undecided["delivered"]
+    endless = replace(workload, endless=(1, 0, 0))
+    assert "for ever" in search(hybrid, endless, ("causal",), 2).undecided["causal"]
+    vectors = library("cbcast").protocols[0]
+    scope = next(scope.workload for scope in library("cbcast").scopes if scope.protocol == vectors.name)
+    assert "set of" in search(vectors, scope, ("causal",), 2).undecided["causal"]
+
+
+def test_no_time(library: Library) -> None:
+    protocol, workload = chosen(library, "cykas", "", "two")
+    found = search(protocol, workload, ("causal",), 9, timeout_ms=1_500)
+    assert "causal" in found.undecided and "no violation within" in found.undecided["causal"]
+    assert found.depth < 9
+
+
+def test_progress(library: Library) -> None:
+    protocol, workload = chosen(library, "mf", "", "one")
+    made: list[Progress] = []
+    search(protocol, workload, ("causal",), 3, timeout_ms=ENOUGH_MS, progress=made.append)
+    assert [each.depth for each in made] == [1, 2, 3]
+    assert made[0].gates < made[-1].gates
