@@ -142,6 +142,15 @@ def explore(
     reductions: Annotated[
         str, typer.Option(help="auto or none; both leave the exact collection of the causality oracle.")
     ] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
+    ] = "auto",
+    cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
+    memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045
+    threads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=64, help="Of native code; by default one for each processor."),
+    ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the first counterexample's diagram to this file.")] = None,  # noqa: UP045
     itf: Annotated[Optional[str], typer.Option(help="Write its states to this file, as an ITF trace.")] = None,  # noqa: UP045
     trace: Annotated[Optional[str], typer.Option(help="Write its events to this file, as whence-trace/1.")] = None,  # noqa: UP045
@@ -160,8 +169,7 @@ def explore(
             session,
             Choice(file, scope, processes, sends, mutant),
             property_ or [],
-            limit,
-            reductions,
+            exploring.Manner(limit, reductions, engine, cross_check, memory, threads),
             Files(svg, itf, trace, pytest),
         ),
     )

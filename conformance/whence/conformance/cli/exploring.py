@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,48 +18,111 @@ from whence.dsl.narrate import NarratedStep, execution, record, replay, text
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
-from whence.proofs.explore import Progress
-from whence.proofs.scopes import Options, explore_scope, properties_of, workload_facts
+from whence.proofs.explore import Engine, Progress, Resources
+from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
 _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "delivered", "fault")
 """What can be judged of every protocol, whatever it names."""
 
+LEAST_MEMORY = 1 << 20
+"""A store of less, in bytes, is refused: it would hold next to nothing."""
 
-def explore(
-    session: Session, choice: Choice, properties: list[str], limit: int | None, reductions: str, files: Files
-) -> Output:
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to explore, as named on the command line."""
+
+    limit: int | None = None
+    reductions: str = "auto"
+    engine: str = "auto"
+    cross_check: bool = False
+    memory: str | None = None
+    threads: int | None = None
+
+    def options(self, report: Report) -> Options:
+        """The same, understood.
+
+        Raises:
+            BadInput: for what there is not.
+        """
+        if self.reductions not in ("auto", "none"):
+            raise BadInput(f"--reductions {self.reductions}: this explorer has auto and none")
+        engine = next((known for known in _ENGINES if known == self.engine), None)
+        if engine is None:
+            raise BadInput(f"--engine {self.engine}: there are {', '.join(_ENGINES[:-1])} and {_ENGINES[-1]}")
+        if self.cross_check and engine != "auto":
+            raise BadInput(f"--cross-check takes both engines; leave --engine {engine} out")
+        memory = None if self.memory is None else _bytes(self.memory)
+        return Options(self.limit, report, "both" if self.cross_check else engine, Resources(memory, self.threads))
+
+
+_ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
+
+
+def _bytes(given: str) -> int:
+    """A size as people write it: 500M, 4G, 1.5GB; without a unit, bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE)
+    size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if size < LEAST_MEMORY:
+        raise BadInput(f"--memory {given}: give a size from 1M up, such as 500M or 4G")
+    return size
+
+
+def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, str]:
+    """Where native code is asked for: the targets, by position, that it cannot take, and why.
+
+    Raises:
+        BadInput: if it can take none.
+    """
+    if engine not in ("native", "both"):
+        return {}
+    from whence.proofs.compiled.engine import why_not
+
+    reasons = [why_not(system_of(target.protocol, target.workload)) for target in chosen]
+    refused = {at: reason for at, reason in enumerate(reasons) if reason is not None}
+    if len(refused) == len(chosen):
+        raise BadInput(f"native code cannot explore {chosen[0].subject}: {reasons[0]}")
+    return refused
+
+
+def explore(session: Session, choice: Choice, properties: list[str], manner: Manner, files: Files) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
-    if reductions not in ("auto", "none"):
-        raise BadInput(f"--reductions {reductions}: this explorer has auto and none")
+
+    def report(label: str, progress: Progress) -> None:
+        rate = progress.states / progress.seconds if progress.seconds else 0
+        memory = f", {progress.memory / 1e6:,.0f} MB" if progress.memory else ""
+        session.status(
+            f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, depth {progress.depth}, "
+            f"frontier {progress.frontier:,}, {rate:,.0f} states/s{memory}"
+        )
+
+    options = manner.options(report)
     files.check()
     chosen = targets(choice)
     for target in chosen:
         for name in properties:
             known(name, (*properties_of(target.protocol), *_JUDGED), "property")
-
-    def report(label: str, progress: Progress) -> None:
-        rate = progress.states / progress.seconds if progress.seconds else 0
-        session.status(
-            f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, depth {progress.depth}, "
-            f"frontier {progress.frontier:,}, {rate:,.0f} states/s"
-        )
-
-    options = Options(limit, report)
+    refused = _interpreted_anyway(chosen, options.engine)
     results: list[tuple[Target, Result]] = []
     interrupted = False
-    for target in chosen:
+    for at, target in enumerate(chosen):
         wanted = properties or _asked(target)
         found: tuple[Result, ...] = ()
         with suppress(KeyboardInterrupt):
-            found = explore_scope(target.protocol, target.scope, target.workload, target.expects, wanted, options)
+            how = replace(options, engine="interpreted") if at in refused else options
+            found = explore_scope(target.protocol, target.scope, target.workload, target.expects, wanted, how)
         results += [(target, _about(target, result)) for result in found]
         interrupted = not found or any("interrupted" in str(result.facts.get("unknown", "")) for result in found)
         if interrupted:
             break
     if not interrupted:
         write_first(choice.file, results, files)
-    return _output([result for _, result in results], interrupted)
+    notes = "".join(
+        f"{chosen[at].scope or chosen[at].subject}: by the interpreter only: {reason}\n"
+        for at, reason in refused.items()
+    )
+    return _output([result for _, result in results], interrupted, notes)
 
 
 def _asked(target: Target) -> Collection[str]:
@@ -73,13 +137,13 @@ def _about(target: Target, result: Result) -> Result:
     return replace(result, subject=target.subject, kind="mutant" if "/" in target.subject else "scope")
 
 
-def _output(results: Sequence[Result], interrupted: bool) -> Output:
+def _output(results: Sequence[Result], interrupted: bool, notes: str) -> Output:
     if not interrupted:
-        return Output(tuple(results))
+        return Output(tuple(results), text=notes or None)
     covered = max((result.facts["states"] for result in results[-1:]), default=0)
     said = f"incomplete: interrupted; the last exploration had covered {covered:,} states\n"
     code = REFUTED if exit_code(results) == REFUTED else UNKNOWN
-    return Output(tuple(results), text=said, fields={"complete": False}, exit=code)
+    return Output(tuple(results), text=notes + said, fields={"complete": False}, exit=code)
 
 
 def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: str | None) -> Output:

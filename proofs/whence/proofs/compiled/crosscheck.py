@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from whence.dsl.system import State
@@ -28,6 +29,7 @@ def explore_with_both(request: Request) -> Exploration:
     reason = why_not(request.system)
     if reason is not None:
         raise ValueError(reason)
+    started = time.perf_counter()
     request = replace(request, stop_when_refuted=False)
     interpretation = Interpretation(request)
     expected = interpretation.run()
@@ -35,7 +37,7 @@ def explore_with_both(request: Request) -> Exploration:
         return expected
     engine = NativeEngine(request, request.resources.threads or processors())
     found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
-    found.seconds += expected.seconds
+    expected.seconds = found.seconds = time.perf_counter() - started
     if not found.complete:
         return found
     assert engine.search is not None

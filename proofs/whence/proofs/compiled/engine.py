@@ -124,7 +124,7 @@ class NativeEngine:
         except Stopped as stopped:
             self.result.why_incomplete = str(stopped)
         except OutOfMemory:
-            self.result.why_incomplete = f"the store is full at {self._memory / 1e9:.1f} GB"
+            self.result.why_incomplete = f"the {self._memory / 1e6:,.0f} MB for states are used up"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
         except KeyboardInterrupt:
