@@ -141,7 +141,7 @@ class Forgery:
         (self.directory / SUMS).write_text(sums(files), encoding="utf-8")
 
     def recheck(self, thoroughness: Thoroughness | None = None) -> Recheck:
-        return recheck(self.directory, Options(), find_checker(), thoroughness)
+        return recheck(self.directory, Options(workers=1), find_checker(), thoroughness)
 
 
 @pytest.fixture

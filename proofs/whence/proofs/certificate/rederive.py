@@ -1,14 +1,13 @@
 """Derives the obligations of a certificate again, from its sources alone.
 
-The prover is run on the sources with the certificate in place of solvers: an obligation that is in it is answered as
-it was rechecked, any other with `unknown`. A statement that comes out as certified therefore rests on obligations of
-the certificate, as the prover derives them; the two sets must be equal.
+The prover is run on the sources. What is in the certificate is answered as it was rechecked, the rest is solved. Each
+statement must come out with the certified verdict, and rest on exactly the obligations that are listed for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -34,23 +33,16 @@ from whence.proofs.solver import Answer, Check, Request, SolverPool
 Status = Literal["sat", "unsat", "unknown"]
 
 
-@dataclass(slots=True)
-class CertifiedAnswers:
-    """Answers the checks of a prover from a certificate; searches for finite models are left to be done.
-
-    `lacking` are the names of the obligations that were asked for and are not in the certificate.
-    """
+@dataclass(frozen=True, slots=True)
+class RecheckedAnswers:
+    """Spares a prover what was just rechecked: the certificate's obligations. Everything else is left to be solved."""
 
     statuses: Mapping[str, Mapping[str, str]]
-    lacking: dict[str, None] = field(default_factory=dict)
 
     def recall(self, request: Request) -> Answer | None:
-        if not isinstance(request, Check):
+        known = self.statuses.get(request.text) if isinstance(request, Check) and not request.core else None
+        if known is None or not isinstance(request, Check):
             return None
-        known = self.statuses.get(request.text)
-        if known is None:
-            self.lacking[obligation_name(request.text)] = None
-            return Answer("unknown", "it is not in the certificate", 0.0)
         return Answer(cast(Status, known.get(request.solver, "unknown")), "as rechecked", 0.0)
 
     def keep(self, request: Request, answer: Answer) -> None:
@@ -63,7 +55,8 @@ def rederive(
     """For each statement how it differs from what its source gives; nothing where it does not.
 
     Args:
-        statuses: by obligation text and solver, what was found now.
+        statuses: by obligation text and solver, what was found now. What comes out otherwise only because an obligation
+            is not decided is no difference.
     """
     manifest = reading.manifest
     assert manifest is not None
@@ -71,9 +64,8 @@ def rederive(
     specification, unreadable = _specification(reading, manifest)
     if specification is None:
         return dict.fromkeys(keys, (unreadable,))
-    answers = CertifiedAnswers(statuses)
     try:
-        with SolverPool(options.workers, answers) as pool:
+        with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
             names = _names(specification, manifest)
             proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
     except UnknownName as fault:
@@ -87,9 +79,10 @@ def rederive(
     for statement in manifest.statements:
         derived = found.get(statement.key)
         if derived is None:
+            listed = [reading.text(file) for file in statement.obligations]
+            undecided = any("unsat" not in statuses[text].values() for text in listed)
             why = reasons.get(statement.key, "there is no such statement")
-            lacking = "".join(f"; `{name}` is not in the certificate" for name in list(answers.lacking)[:3])
-            differences[statement.key] = (f"its source does not give it by these obligations: {why}{lacking}",)
+            differences[statement.key] = () if undecided else (f"its source does not give it: {why}",)
             continue
         faults = (
             *_statement_faults(statement, derived, reading),
