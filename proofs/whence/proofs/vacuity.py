@@ -9,14 +9,16 @@ from whence.dsl import ir
 from whence.proofs.discharge import Options, discharge_all
 from whence.proofs.finding import Finding, unknown
 from whence.proofs.formula import Unsupported, forall, negation
-from whence.proofs.inductive_set import inductive_set
 from whence.proofs.machine_counterexample import witness_text
-from whence.proofs.machine_obligations import Conjunct, impossible
+from whence.proofs.machine_obligations import Conjunct, impossible, preservations
 from whence.proofs.machine_prover import refusal
 from whence.proofs.reachability import Firing, Searched, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
 from whence.spec.verdict import Level, Verdict
+
+BRIEF_MS = 1_000
+"""What a solver gets to show that a guard never holds."""
 
 
 def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
@@ -29,9 +31,10 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
     try:
         found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
         missing = [action for action in actions(machine) if action.name not in found.runs]
-        dead = [action.name for action in missing if _never(pool, machine, action, tuple(known), options)]
+        proved = tuple(known)
+        dead = [action.name for action in missing if _never(pool, machine, action, proved, options)]
         if len(dead) < len(missing):
-            dead += sorted(_never_together(pool, machine, missing, options) - set(dead))
+            dead += sorted(_never_together(pool, machine, missing, proved, options) - set(dead))
     except Unsupported as reason:
         return unknown(str(reason))
     witnesses = {name: witness_text(run) for name, run in found.runs.items()}
@@ -49,21 +52,42 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
 def _never(
     pool: SolverPool, machine: ir.Machine, action: Action, known: tuple[Conjunct, ...], options: Options
 ) -> bool:
-    (found,) = discharge_all(pool, (impossible(machine, action, known),), options)
+    (found,) = discharge_all(pool, (impossible(machine, action, known),), _brief(options))
     return found.proved
 
 
-def _never_together(pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], options: Options) -> set[str]:
-    """The transitions whose guards are shown to stay false by induction, all of them together with the invariants."""
-    claims = {
-        f"never {action.name}": ir.NamedFormula(
-            f"never {action.name}", forall(action.parameters, negation(action.guard))
-        )
-        for action in missing
-    }
-    found = inductive_set(pool, replace(machine, invariants=(*machine.invariants, *claims.values())), options, None)
-    kept = (found.members.keys() | found.consequences.keys()) - found.fallen.keys()
-    return {action.name for action in missing if f"never {action.name}" in kept}
+def _never_together(
+    pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], known: tuple[Conjunct, ...], options: Options
+) -> set[str]:
+    """The transitions whose guards are shown to stay false by induction, all of them together with what is known."""
+    claims = {action.name: _never_claim(action) for action in missing}
+    brief = replace(_brief(options), solvers=options.solvers[:1])
+    while claims:
+        goals = tuple(claims.values())
+        obligations = preservations(machine, goals, (*known, *goals))
+        lost: set[str] = set()
+        for action in (None, *(action.name for action in actions(machine))):
+            asked = [
+                each
+                for each in obligations
+                if (each.action.name if each.action else None) == action and each.conjunct.name not in lost
+            ]
+            done = discharge_all(pool, [each.obligation for each in asked], brief, look_for_models=False)
+            lost |= {each.conjunct.name for each, found in zip(asked, done, strict=True) if not found.proved}
+        if not lost:
+            return set(claims)
+        claims = {name: claim for name, claim in claims.items() if claim.name not in lost}
+    return set()
+
+
+def _never_claim(action: Action) -> Conjunct:
+    name = f"never {action.name}"
+    return Conjunct(ir.NamedFormula(name, forall(action.parameters, negation(action.guard))), "invariant")
+
+
+def _brief(options: Options) -> Options:
+    """What cannot be shown in short has, as a rule, a run that was not found: a long time limit is not worth it."""
+    return replace(options, timeout_ms=min(BRIEF_MS, options.timeout_ms))
 
 
 def _missing(action: Action, found: Searched) -> str:
