@@ -12,13 +12,17 @@ from whence.dsl import ir
 from whence.dsl.load import library, load
 from whence.dsl.system import Action, State, System
 
-PROTOCOLS = ["cykas", "mf", "rst", "hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"]
+PROTOCOLS = [
+    *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
+    *("hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"),
+]
 
 NEVER_REFUTED = {
     # No mutant delivers a message twice, or to the wrong process.
     ("cykas", "at_most_once"), ("cykas", "no_creation"), ("cykas", "fifo"),
     ("mf", "at_most_once"), ("mf", "no_creation"), ("mf", "csps"),
-    ("rst", "at_most_once"), ("rst", "no_creation"),
+    ("mf_pipelined", "at_most_once"), ("mf_pipelined", "no_creation"), ("mf_pipelined", "csps"),
+    ("rst", "at_most_once"), ("rst", "no_creation"), ("rst_mf", "no_creation"), ("rst_hunch", "no_creation"),
     ("hybrid_basic", "at_most_once"), ("hybrid_basic", "no_creation"),
     ("hybrid_optimal", "at_most_once"), ("hybrid_optimal", "no_creation"),
 }  # fmt: skip
