@@ -14,6 +14,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from proof_measures import MEASURES as PROOFS
+
 from whence.conformance.drive import conform, settings_for
 from whence.conformance.implementations import SHIPPED
 from whence.dsl import ir
@@ -111,6 +113,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     "prove-execution": lambda: proved("execution"),
     "prove-mf": lambda: proved("mf"),
     "prove-hybrid_basic": lambda: proved("hybrid_basic"),
+    **PROOFS,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),
     "conform-hybrid_basic": lambda: conformed("hybrid_basic", replayed=True),
