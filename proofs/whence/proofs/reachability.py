@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from whence.dsl import ir
 from whence.dsl.types import BOOL, NAT
@@ -274,7 +274,6 @@ class _Unrolling:
                     if name == "deliver"
                 )
 
-
     def _values(self, parameters: Sequence[ir.Variable]) -> Iterator[tuple[int, ...]]:
         return tuples([parameter.type for parameter in parameters], self.grounding.universe)
 
@@ -384,17 +383,25 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
         name, arguments = chosen[0]
         steps.append((by_name[name], arguments))
     run = Run(start, tuple(steps))
-    states = run.states()
-    action, arguments = run.steps[-1]
-    match goal:
-        case Firing():
-            reached = action.name == goal.action
-        case Violation() if free_locals(goal.formula.body):
-            reached = not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
-        case Change():
-            reached = changed_values(goal, run) is not None
-        case Violation():
-            reached = not evaluate(goal.formula.body, states[-1], {})
-    if not reached:
+    if not reaches(goal, run):
         raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
     return run
+
+
+def reaches(goal: Goal, run: Run) -> bool:
+    """Whether the run ends with what the goal says, by evaluation. Raises: CrossCheckError where it is no run."""
+    states = run.states()
+    match goal:
+        case Firing():
+            return bool(run.steps) and run.steps[-1][0].name == goal.action
+        case Change():
+            return bool(run.steps) and changed_values(goal, run) is not None
+        case Violation() if free_locals(goal.formula.body):
+            if not run.steps or run.steps[-1][0].name != "deliver":
+                return False
+            action, arguments = run.steps[-1]
+            return not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
+        case Violation():
+            return not evaluate(goal.formula.body, states[-1], {})
+        case _ as never:
+            assert_never(never)

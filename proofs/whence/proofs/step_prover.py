@@ -216,7 +216,7 @@ def _refuted(
     goals: dict[str, Goal] = {}
     owner: dict[str, str] = {}
     for name in names:
-        for number, goal in enumerate(_goals(pool, machine, name, options)):
+        for number, goal in enumerate(step_goals(pool, machine, name, options)):
             goals[f"{name} {number}"] = goal
             owner[f"{name} {number}"] = name
     if not goals:
@@ -228,7 +228,8 @@ def _refuted(
     return findings, searched
 
 
-def _goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+def step_goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+    """What a run shows that refutes the statement: one of these goals."""
     if name == WITHOUT_DEADLOCK:
         return (Violation(no_deadlock(machine)),)
     transition = starving_transition(name)
