@@ -19,7 +19,9 @@ from whence.proofs.certificate.read import NotACertificate, read
 from whence.proofs.certificate.recheck import recheck
 from whence.proofs.certificate.resolute import Resolute
 from whence.proofs.discharge import Options
+from whence.proofs.machine_prover import statement_formula
 from whence.proofs.prove import proofs
+from whence.proofs.reachability import Violation
 from whence.spec.verdict import Level, Verdict
 
 Certify = Callable[..., tuple[Certificate, Path]]
@@ -113,7 +115,7 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (lambda run: run["steps"].pop(), "does not violate causal"),
+        (lambda run: run["steps"].pop(), "does not end with a violation of causal"),
         (lambda run: run["steps"].reverse(), "is not enabled"),
         (lambda run: run["steps"][0].update(transition="invented"), "is no transition of plain"),
         (lambda run: run["steps"][0].update(arguments=[99]), "an element that there is not"),
@@ -134,10 +136,11 @@ def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], 
     assert specification is not None
     subject = subject_of(specification, "machine", "plain", "causal")
     assert subject is not None and subject.machine is not None
-    check_machine_run(subject.machine, "causal", "", run_of(subject.machine, run))
+    goals = (Violation(statement_formula(subject.machine, "causal")),)
+    check_machine_run(subject.machine, goals, run_of(subject.machine, run))
     change(run)
     with pytest.raises(FalseEvidence, match=fault):
-        check_machine_run(subject.machine, "causal", "", run_of(subject.machine, run))
+        check_machine_run(subject.machine, goals, run_of(subject.machine, run))
 
 
 def test_nothing_is_certified_where_nothing_is_proved(tmp_path: Path) -> None:

@@ -11,16 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from whence.dsl import ir
+from whence.dsl.progress import WITHOUT_DEADLOCK, starving_transition
 from whence.dsl.show import show_expression
 from whence.proofs.certificate.canonical import machine_statement_id, theorem_id
 from whence.proofs.finding import Proof
 from whence.proofs.finite_models import Model
-from whence.proofs.formula import Unsupported
+from whence.proofs.formula import free_locals
 from whence.proofs.machine_prover import HISTORY, statement_formula, stating
 from whence.proofs.obligation import Obligation
 from whence.proofs.prove import VACUITY, expected_names
 from whence.proofs.reachability import Run
 from whence.proofs.smt import smt_text
+from whence.proofs.step_statements import no_deadlock
 from whence.spec.verdict import Verdict
 
 
@@ -135,8 +137,22 @@ def _said(subject: Subject) -> tuple[str, ...]:
         return ("every transition happens in some run",)
     if subject.name == HISTORY:
         return ("the facts about the history that the language builds in are true in every reachable state",)
-    try:
-        formula = statement_formula(subject.machine, subject.name)
-    except (KeyError, ValueError, Unsupported):
-        return (subject.name,)
-    return (f"{formula.name}: {show_expression(formula.body)}",)
+    return _said_of_machine(subject.machine, subject.name)
+
+
+def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:
+    for stable in machine.stable:
+        if stable.formula.name == name:
+            return (f"once true, true for ever: {show_expression(stable.formula.body)}",)
+    for formula in machine.reachable:
+        if formula.name == name:
+            return (f"some run reaches: {show_expression(formula.body)}",)
+    if name == WITHOUT_DEADLOCK:
+        formula = no_deadlock(machine)
+        return (f"in every reachable state: {show_expression(formula.body)}",)
+    transition = starving_transition(name)
+    if transition is not None:
+        return (f"what a message waits for until {transition} only shrinks, in every run",)
+    formula = statement_formula(machine, name)
+    where = "whenever deliver happens" if free_locals(formula.body) else "in every reachable state"
+    return (f"{where}, {formula.name}: {show_expression(formula.body)}",)

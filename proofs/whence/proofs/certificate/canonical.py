@@ -15,9 +15,13 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from whence.dsl import ir
+from whence.dsl.machine_builtins import ghost_facts
+from whence.dsl.progress import WITHOUT_DEADLOCK, starving_transition
 from whence.dsl.types import Type
 from whence.proofs.formula import free_locals
 from whence.proofs.machine_prover import HISTORY, statement_formula
+from whence.proofs.prove import VACUITY
+from whence.proofs.step_statements import no_deadlock
 from whence.proofs.transitions import Action, actions, rigid, symbols
 
 Form: TypeAlias = "str | int | bool | Sequence[Form] | Mapping[str, Form]"
@@ -72,28 +76,26 @@ def machine_form(machine: ir.Machine) -> Form:
 
 def goal_form(machine: ir.Machine, name: str) -> Form:
     """What is said: a formula that is always true, or a statement of another kind, by its kind."""
-    for declared in fields(machine):
-        value = getattr(machine, declared.name)
-        if declared.name == "axioms" or not isinstance(value, tuple):
-            continue
-        for formula in value:
-            if isinstance(formula, ir.NamedFormula) and formula.name == name:
-                return [_KIND.get(declared.name, declared.name), term(formula.body, {})]
+    for stable in machine.stable:
+        if stable.formula.name == name:
+            return ["stable", _types(stable.parameters), term(stable.formula.body, _bound(stable.parameters))]
+    for formula in machine.reachable:
+        if formula.name == name:
+            return ["reachable", term(formula.body, {})]
     if name == HISTORY:
-        from whence.dsl.machine_builtins import ghost_facts
-
         return ["always", _formulas(ghost_facts(machine.delivery))]
-    try:
-        formula = statement_formula(machine, name)
-    except (KeyError, ValueError):
-        return ["property", name]
+    if name == WITHOUT_DEADLOCK:
+        return ["always", term(no_deadlock(machine).body, {})]
+    transition = starving_transition(name)
+    if transition is not None:
+        return ["without starvation", transition]
+    if name == VACUITY:
+        return ["every transition happens"]
+    formula = statement_formula(machine, name)
     deliver = next(action for action in actions(machine) if action.name == "deliver")
     if free_locals(formula.body):
         return ["when deliver happens", term(formula.body, _bound(deliver.parameters))]
     return ["always", term(formula.body, {})]
-
-
-_KIND: Mapping[str, str] = {"invariants": "always"}
 
 
 def term(node: object, bound: Mapping[str, int]) -> Form:

@@ -26,9 +26,12 @@ from whence.proofs.certificate.manifest import CertifiedStatement, Evidence, Man
 from whence.proofs.certificate.read import Reading
 from whence.proofs.discharge import Options
 from whence.proofs.finding import REFUTATION
-from whence.proofs.formula import Unsupported
-from whence.proofs.prove import UnknownName, proofs_by
+from whence.proofs.formula import Unsupported, negation
+from whence.proofs.machine_prover import statement_formula
+from whence.proofs.prove import VACUITY, UnknownName, proofs_by
+from whence.proofs.reachability import Firing, Goal, Violation
 from whence.proofs.solver import Answer, Check, Request, SolverPool
+from whence.proofs.step_prover import step_goals, step_statements
 
 Status = Literal["sat", "unsat", "unknown"]
 
@@ -68,6 +71,11 @@ def rederive(
         with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
             names = _names(specification, manifest)
             proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
+            wrong = {
+                each.key: tuple(_evidence_faults(each, specification, reading, pool, options))
+                for each in manifest.statements
+                if each.evidence and subject_of(specification, *each.key) is not None
+            }
     except UnknownName as fault:
         return dict.fromkeys(keys, (str(fault),))
     found = {each.key: each for proof in proofs if (each := statement_of(specification, proof)) is not None}
@@ -82,12 +90,10 @@ def rederive(
             listed = [reading.text(file) for file in statement.obligations]
             undecided = any("unsat" not in statuses[text].values() for text in listed)
             why = reasons.get(statement.key, "there is no such statement")
-            differences[statement.key] = () if undecided else (f"its source does not give it: {why}",)
+            missing = () if undecided else (f"its source does not give it: {why}",)
+            differences[statement.key] = (*missing, *wrong.get(statement.key, ()))
             continue
-        faults = (
-            *_statement_faults(statement, derived, reading),
-            *_evidence_faults(statement, specification, reading),
-        )
+        faults = (*_statement_faults(statement, derived, reading), *wrong.get(statement.key, ()))
         differences[statement.key] = faults
     return differences
 
@@ -149,7 +155,13 @@ def _about(shows: str, name: str) -> str:
     return f"{shows} {name}".rstrip()
 
 
-def _evidence_faults(certified: CertifiedStatement, specification: ir.Specification, reading: Reading) -> Iterator[str]:
+def _evidence_faults(
+    certified: CertifiedStatement,
+    specification: ir.Specification,
+    reading: Reading,
+    pool: SolverPool,
+    options: Options,
+) -> Iterator[str]:
     """What is wrong with the finite evidence, by evaluating it."""
     subject = subject_of(specification, certified.kind, certified.subject, certified.name)
     assert subject is not None
@@ -157,13 +169,25 @@ def _evidence_faults(certified: CertifiedStatement, specification: ir.Specificat
         try:
             value = reading.json(each.file)
             if subject.theorem is not None:
-                check_theorem_model(subject.theorem, _shown(each), model_of(value))
+                about = REFUTATION if each.shows == "refuted" else each.name
+                check_theorem_model(subject.theorem, about, model_of(value))
             else:
                 assert subject.machine is not None
-                check_machine_run(subject.machine, subject.name, _shown(each), run_of(subject.machine, value))
-        except (FalseEvidence, Unsupported, KeyError) as fault:
+                goals = _goals(subject.machine, subject.name, each, pool, options)
+                check_machine_run(subject.machine, goals, run_of(subject.machine, value))
+        except FalseEvidence as fault:
             yield f"{each.file}: {fault}"
+        except (Unsupported, LookupError, ValueError, TypeError) as fault:
+            yield f"{each.file} is no such evidence: {fault}"
 
 
-def _shown(evidence: Evidence) -> str:
-    return REFUTATION if evidence.shows == "refuted" else evidence.name
+def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool, options: Options) -> tuple[Goal, ...]:
+    """What the run shows, one of these: that something happens or is reached, or that the statement fails."""
+    if name == VACUITY:
+        return (Firing(evidence.name),)
+    for formula in machine.reachable:
+        if formula.name == name:
+            return (Violation(ir.NamedFormula(f"never {name}", negation(formula.body))),)
+    if name in step_statements(machine):
+        return step_goals(pool, machine, name, options)
+    return (Violation(statement_formula(machine, name)),)
