@@ -238,6 +238,8 @@ def _mutant_findings(
     )
     if not settled:
         proved, inductive = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
-        proved |= prove_steps(pool, machine, [name for name in about_steps if name not in steps], inductive, options)
+        asked = {name for name, _ in wanted}
+        left = [name for name in about_steps if name in asked and name not in steps]
+        proved |= prove_steps(pool, machine, left, inductive, options)
         findings = {**proved, **findings}
     return findings
