@@ -140,7 +140,8 @@ def test_every_claim_of_a_machine_is_refuted_for_some_mutant(path: Path) -> None
             if expect.verdict == "refuted"
             for property_ in expect.names
         }
-        assert {"causal", "fifo"} <= refuted & set(machine.prove)
+        assert {"causal", "fifo"} & set(machine.prove) <= refuted
+        assert {"causal", "fifo"} <= set(machine.prove) or path.stem == "happens_before"  # which is about all machines
 
 
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
