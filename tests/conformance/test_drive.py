@@ -100,6 +100,12 @@ def shortest(report: Report) -> dict[str, int]:
     return {kind: len(example.operations) for example in report.counterexamples for kind in example.kinds}
 
 
+def test_a_protocol_whose_messages_go_to_several_is_refused(library: Library) -> None:
+    for name in ("cbcast", "hybrid_multicast"):
+        with pytest.raises(ValueError, match="one destination a message"):
+            settings_for(library(name))
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)

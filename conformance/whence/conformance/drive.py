@@ -124,8 +124,18 @@ class Report:
     interrupted: bool = False
 
 
+def why_not_driven(protocol: ir.Protocol) -> str | None:
+    """Why no implementation is held against this protocol; None where one can be."""
+    if protocol.delivery == "unicast":
+        return None
+    return f"{protocol.name} is a {protocol.delivery} protocol: implementations are driven with one destination a message"
+
+
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
-    """What the protocol says that the network may do."""
+    """What the protocol says that the network may do. Raises: ValueError, see `why_not_driven`."""
+    refusal = why_not_driven(protocol)
+    if refusal is not None:
+        raise ValueError(refusal)
     network = protocol.network
     return Settings(
         processes,

@@ -9,7 +9,7 @@ from typing import Any
 from whence.conformance.campaign.tally import failure_bound
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
-from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for
+from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for, why_not_driven
 from whence.conformance.drive import conform as drive
 from whence.conformance.findings import CaseOutcome
 from whence.conformance.harness import run_case
@@ -92,6 +92,9 @@ def _protocol(name: str) -> ir.Protocol:
         there = ", ".join(protocol.name for protocol in protocols)
         raise BadInput(f"{name} has several protocols ({there}), none named like the file" if there else
                        f"{name} has no protocol to conform to")  # fmt: skip
+    refusal = why_not_driven(fitting[0])
+    if refusal is not None:
+        raise BadInput(refusal)
     return fitting[0]
 
 
