@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "language.md", ROOT / "docs" / "exploring.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "tutorial.md",
+    ROOT / "docs" / "language.md",
+    ROOT / "docs" / "exploring.md",
+    ROOT / "docs" / "proofs.md",
+]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>whence|console)\n(?P<body>.*?)```", re.DOTALL)
 
 
