@@ -128,7 +128,8 @@ def why_not_driven(protocol: ir.Protocol) -> str | None:
     """Why no implementation is held against this protocol; None where one can be."""
     if protocol.delivery == "unicast":
         return None
-    return f"{protocol.name} is a {protocol.delivery} protocol: implementations are driven with one destination a message"
+    kind = f"{protocol.name} is a {protocol.delivery} protocol"
+    return f"{kind}: implementations are driven with one destination a message"
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
