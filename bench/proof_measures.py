@@ -13,6 +13,7 @@ from whence.dsl.load import library, load, load_bytes
 from whence.proofs.discharge import Options
 from whence.proofs.finding import Proof
 from whence.proofs.inductive_set import inductive_set
+from whence.proofs.lemmas import Lemmas
 from whence.proofs.prove import proofs, proofs_by, provable_names, solver_pool
 from whence.proofs.stability import measure, proved_obligations
 
@@ -105,9 +106,12 @@ def edited(name: str) -> str:
     changed = load_bytes(path, text.replace(before, after).encode())
     assert changed.specification is not None
     with TemporaryDirectory() as folder:
-        options = Options(cache=Path(folder))
+        lemmas = Lemmas()
+        options = Options(cache=Path(folder), lemmas=lemmas)
         with solver_pool(options) as pool:
-            list(proofs_by(pool, specification(name), (), options))
+            proved = proved_obligations(list(proofs_by(pool, specification(name), (), options)))
+            pairs = [(each.obligation, each.prover) for each in proved]
+            lemmas.learn(pool, pairs, options.solvers, options.timeout_ms, options.seed, lambda: False)
             solved = pool.solved
             started = time.perf_counter()
             loaded = load_bytes(path, text.replace(before, after).encode())

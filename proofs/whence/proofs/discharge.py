@@ -15,6 +15,7 @@ from typing import Any
 
 from whence.proofs.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from whence.proofs.formula import Unsupported
+from whence.proofs.lemmas import Lemmas
 from whence.proofs.obligation import Obligation
 from whence.proofs.smt import smt_text
 from whence.proofs.solver import Answer, Check, SolverName, SolverPool
@@ -31,6 +32,7 @@ class Options:
     Attributes:
         cache: the directory of answers to use and to add to; without one, everything is solved.
         cores: whether it is also found out which hypotheses each proof uses.
+        lemmas: what is known to be enough for a goal; what is proved of it in the cache is not proved again.
     """
 
     timeout_ms: int = 10_000
@@ -39,6 +41,7 @@ class Options:
     workers: int = 2
     cache: Path | None = None
     cores: bool = False
+    lemmas: Lemmas | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.solvers or len(set(self.solvers)) != len(self.solvers):
@@ -204,7 +207,7 @@ class _Work:
 
     def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
         """Asks the solvers about these, and tells about each that is done."""
-        requests = [Check(solver, self.texts[number], timeout_ms, self._options.seed) for number, solver in asked]
+        requests = [self._request(number, solver, timeout_ms) for number, solver in asked]
         waiting = dict.fromkeys(range(len(requests)))
         if asked:
             self.tell(asked[0][0])
@@ -216,6 +219,19 @@ class _Work:
             del waiting[position]
             if waiting:
                 self.tell(asked[next(iter(waiting))][0])
+
+    def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
+        """The question; where a smaller one was answered before that settles it, that one."""
+        whole = Check(solver, self.texts[number], timeout_ms, self._options.seed)
+        lemmas, memory = self._options.lemmas, self._pool.memory
+        if lemmas is None or memory is None or memory.recall(whole) is not None:
+            return whole
+        smaller = lemmas.smaller(self._obligations[number])
+        if smaller is None:
+            return whole
+        known = Check(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
+        answer = memory.recall(known)
+        return known if answer is not None and answer.status == "unsat" else whole
 
     def answers_to(self, number: int) -> dict[SolverName, Answer]:
         """The answers about an obligation, in the order of the options."""

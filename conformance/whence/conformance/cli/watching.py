@@ -1,10 +1,13 @@
-"""`whence prove --watch`: proves again whatever a saved edit touches, until Ctrl-C."""
+"""`whence prove --watch`: proves again whatever a saved edit touches, until Ctrl-C.
+
+While the user thinks, it is found out which hypotheses each proof used, so that the next edit touches less.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,10 +16,12 @@ from tempfile import TemporaryDirectory
 from whence.conformance.cli.readers import print_output
 from whence.conformance.cli.session import AS_EXPECTED, BAD_INPUT, Output, Session
 from whence.dsl.load import SourceError, load, locate
-from whence.proofs.discharge import Options, Progress
+from whence.proofs.discharge import Discharge, Options, Progress
+from whence.proofs.finding import Proof
+from whence.proofs.lemmas import Lemmas
 from whence.proofs.prove import UnknownName, proofs_by, solver_pool
 from whence.proofs.solver import SolverPool
-from whence.spec.verdict import Result
+from whence.proofs.stability import proved_obligations
 
 POLL_S = 0.1
 """How often the file is looked at."""
@@ -54,18 +59,19 @@ def watch(
     path = locate(file)
     code = AS_EXPECTED
     with TemporaryDirectory(prefix="whence-answers-") as folder:
-        kept = replace(options, cache=options.cache or Path(folder))
+        kept = replace(options, cache=options.cache or Path(folder), lemmas=Lemmas())
         with solver_pool(kept) as pool:
             try:
                 while True:
                     seen = stamp_of(path)
                     try:
-                        code = _round(session, pool, file, names, kept, _noticing(session, path, seen, status))
+                        code, proved = _round(session, pool, file, names, kept, _noticing(session, path, seen, status))
                     except Edited:
                         continue
                     finally:
                         session.end_status()
                     _say(f"watching {path}; Ctrl-C ends")
+                    learn(pool, proved, kept, path, seen)
                     while stamp_of(path) in (seen, Stamp(0, 0, 0)):
                         time.sleep(POLL_S)
             except KeyboardInterrupt:
@@ -92,33 +98,40 @@ def _round(
     names: tuple[str, ...],
     options: Options,
     report: Callable[[Progress], None],
-) -> int:
-    """Proves the file as it is now, prints what came of it, and returns the exit code."""
+) -> tuple[int, tuple[Discharge, ...]]:
+    """Proves the file as it is now, prints what came of it, and returns the exit code and what was proved."""
     started = time.perf_counter()
     before = pool.recalled, pool.solved
     try:
         loaded = load(file)
     except SourceError as error:
         _say(f"whence prove: {error}")
-        return BAD_INPUT
+        return BAD_INPUT, ()
     if loaded.specification is None:
         output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
         print_output(output, 0.0)
-        return output.exit_code()
-    results: list[Result] = []
+        return output.exit_code(), ()
+    made: list[Proof] = []
     try:
         with closing(proofs_by(pool, loaded.specification, names, options, report)) as proved:
-            results.extend(proof.result for proof in proved)
+            made.extend(proved)
     except UnknownName as error:
         _say(f"whence prove: {error}")
-        return BAD_INPUT
+        return BAD_INPUT, ()
     session.end_status()
     recalled, solved = pool.recalled - before[0], pool.solved - before[1]
-    output = Output(tuple(results), brief=True)
+    output = Output(tuple(proof.result for proof in made), brief=True)
     seconds = time.perf_counter() - started
     print_output(output, seconds)
     _say(f"{solved} answers are new, {recalled} as before; {seconds:.1f} s")
-    return output.exit_code()
+    return output.exit_code(), proved_obligations(made)
+
+
+def learn(pool: SolverPool, proved: Sequence[Discharge], options: Options, path: Path, seen: Stamp) -> None:
+    """Finds out what each proof used, until the file is saved again."""
+    assert options.lemmas is not None
+    pairs = [(discharge.obligation, discharge.prover) for discharge in proved]
+    options.lemmas.learn(pool, pairs, options.solvers, options.timeout_ms, options.seed, lambda: stamp_of(path) != seen)
 
 
 def _say(line: str) -> None:
