@@ -104,15 +104,17 @@ class System:
 
     def packet_number(self, source: int, sent: Sent) -> int:
         """The number of the packet that `source` sends."""
-        return self._packet_id(Packet(sent.kind, source, sent.to, sent.arguments))
+        return self.number_of(Packet(sent.kind, source, sent.to, sent.arguments))
 
-    def _local_id(self, state: LocalState) -> int:
+    def local_number(self, state: LocalState) -> int:
+        """The number of a local state."""
         number = self._state_ids.setdefault(state, len(self._states))
         if number == len(self._states):
             self._states.append(state)
         return number
 
-    def _packet_id(self, packet: Packet) -> int:
+    def number_of(self, packet: Packet) -> int:
+        """The number of a packet."""
         number = self._packet_ids.setdefault(packet, len(self._packets))
         if number == len(self._packets):
             self._packets.append(packet)
@@ -121,7 +123,7 @@ class System:
     def adopt_packets(self, other: System) -> None:
         """Takes over another system's packet numbers, so that its actions mean the same here."""
         for packet in other._packets:
-            self._packet_id(packet)
+            self.number_of(packet)
 
     # --- the transition relation -------------------------------------------------------------
 
@@ -129,7 +131,7 @@ class System:
         """No message sent yet."""
         count = self.workload.processes
         return State(
-            tuple(self._local_id(self.interpreter.initial(process)) for process in range(count)),
+            tuple(self.local_number(self.interpreter.initial(process)) for process in range(count)),
             (),
             Ghost((0,) * count, ()),
             (0,) * count,
@@ -243,7 +245,7 @@ class System:
             step = self._handle(process, self._states[before], action, message, observe)
         except Fault as fault:
             return fault, ()
-        return (self._local_id(step.state), step.emissions), step.guards
+        return (self.local_number(step.state), step.emissions), step.guards
 
     def _step(self, state: State, action: Action, observe: bool, message: Message | None) -> Outcome:
         process = action.process
@@ -270,15 +272,19 @@ class System:
                     carried = self.carried(packet)
                     if carried is not None:
                         findings += network_sent(ghost, process, carried, self.bit)
-                    network = self._with(network, self._packet_id(packet))
+                    network = self._with(network, self.number_of(packet))
         after_state = State(locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses)
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
+        return self.arranged((*network, number))
+
+    def arranged(self, network: tuple[int, ...]) -> tuple[int, ...]:
+        """The packets as a state has them; on FIFO networks those of one channel stay in order."""
         if self.protocol.network.reordering:
-            return tuple(sorted((*network, number)))
+            return tuple(sorted(network))
         packets = self._packets
-        return tuple(sorted((*network, number), key=lambda known: (packets[known].src, packets[known].dst)))
+        return tuple(sorted(network, key=lambda known: (packets[known].src, packets[known].dst)))
 
     @staticmethod
     def _without(network: tuple[int, ...], number: int) -> tuple[int, ...]:

@@ -23,6 +23,11 @@ PROGRESS_SECONDS = 0.2
 SMALL = 2_000
 """So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
 
+REDUCTIONS = {
+    "symmetry": "states that differ in the names of processes only are one; keeps verdicts and shortest lengths",
+}
+"""What native code can reduce by, and what that preserves. Delivered messages are never told apart, by any engine."""
+
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
 _Point = TypeVar("_Point")
@@ -70,10 +75,13 @@ class Coverage:
 class Exploration(Coverage):
     """What was covered of a protocol, and a shortest violation of each property that fails.
 
-    `memory` is what the store took in bytes, where that is known.
+    `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
+    is not among them. `memory` is what the store took in bytes, where that is known.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
+    reductions: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)
     memory: int = 0
     violations: dict[str, Violation] = field(default_factory=dict)
 
@@ -110,6 +118,7 @@ class Request:
     limit: int | None = None
     progress: Callable[[Progress], None] | None = None
     resources: Resources = THE_MACHINE
+    reductions: frozenset[str] = frozenset()
 
 
 def explore(
@@ -122,12 +131,14 @@ def explore(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine = "auto",
     resources: Resources = THE_MACHINE,
+    reductions: Collection[str] = (),
 ) -> Exploration:
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
-    scopes, and the interpreter where native code cannot take the scope. `both` compares them.
+    scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (of
+    REDUCTIONS) are what native code may reduce by.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
@@ -136,7 +147,9 @@ def explore(
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     system = system_of(protocol, workload)
-    request = Request(system, frozenset(properties), stop_when_refuted, limit, progress, resources)
+    request = Request(
+        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions)
+    )
     if engine == "interpreted":
         return Interpretation(request).run()
     from whence.proofs.compiled.engine import Sample, explore_natively, why_not

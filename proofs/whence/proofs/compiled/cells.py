@@ -29,6 +29,7 @@ class Shared(IntEnum):
     STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
     COUNT (number): how many states have been numbered. CURSOR, END (numbers): the states to expand; LIST: which
     ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
+    RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
     """
 
     STATES = 0
@@ -41,6 +42,9 @@ class Shared(IntEnum):
     STEPS_MASK = 7
     OPERATIONS = 8
     PACKETS = 9
+    RENAMED_LOCALS = 10
+    RENAMED_PACKETS = 11
+    CLASSES = 12
     COUNT = 16
     CURSOR = 24
 

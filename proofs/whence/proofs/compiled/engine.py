@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from whence.dsl.causality import Finding
 from whence.dsl.system import Action, State, System
@@ -17,6 +16,7 @@ from whence.proofs.compiled.layout import Capacity, Shape, shape_of
 from whence.proofs.compiled.memory import available, processors
 from whence.proofs.compiled.search import NativeSearch, OutOfMemory, Overflow
 from whence.proofs.compiled.sieve import Sieve
+from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 from whence.proofs.compiled.tables import StepTable
 from whence.proofs.explore import Exploration, Progress, Request, replayed
 
@@ -94,7 +94,7 @@ class NativeEngine:
     _shape: Shape = field(init=False)
     _memory: int = field(init=False)
     _table: StepTable = field(init=False)
-    _elsewhere: frozenset[str] = field(init=False)
+    _elsewhere: set[str] = field(init=False)
     _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
     _started: float = field(init=False, default_factory=time.perf_counter)
     _reported: tuple[float, int] = field(init=False, default=(0.0, 0))
@@ -109,10 +109,23 @@ class NativeEngine:
         """With `locally`, invariants of one process at a time are judged in local steps, the others elsewhere."""
         system, properties = self.request.system, self.request.properties
         local = local_invariants(system.protocol)[:MOST_INVARIANTS] if locally else ()
-        self._elsewhere = frozenset(invariant.name for invariant in system.protocol.invariants) - {
-            invariant.name for invariant in local
-        }
-        self._table = StepTable(system, self._shape, bool(properties & {"csps", "sps"}), LocalJudge(system, local))
+        judge = LocalJudge(system, local)
+        self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
+        self._table = StepTable(system, self._shape, bool(properties & {"csps", "sps"}), judge, self._symmetry())
+
+    def _symmetry(self) -> Symmetry | None:
+        """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
+        if "symmetry" not in self.request.reductions or "symmetry" in self.result.refused:
+            return None
+        try:
+            symmetry = Symmetry(self.request.system, self._shape)
+        except Asymmetric as found:
+            self.result.refused["symmetry"] = str(found)
+            return None
+        if len(symmetry.group) == 1:
+            self.result.refused["symmetry"] = "the workload tells all processes apart"
+            return None
+        return symmetry
 
     def run(self, capacity: Capacity) -> Exploration:
         """Explores. A layout that turns out too small is replaced, and the search starts again."""
@@ -130,6 +143,7 @@ class NativeEngine:
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
+        self.result.reductions = () if self._table.symmetry is None else ("symmetry",)
         return self.result
 
     def _attempt(self) -> bool:
@@ -140,6 +154,10 @@ class NativeEngine:
             return False
         except Fault:
             self._use_table(locally=False)  # what else is broken where an invariant has no value depends on all of them
+            return False
+        except Asymmetric as found:
+            self.result.refused["symmetry"] = str(found)
+            self._use_table(locally=True)
             return False
         return True
 
@@ -199,8 +217,8 @@ class NativeEngine:
     def _judge_initial(self) -> None:
         """The initial state by all invariants: no step leads to it."""
         assert self.search is not None
-        for finding in self._broken(self.search.state(0)):
-            self._violated(finding.property, 0, None, finding)
+        for name in self._broken_names(self.search.state(0)):
+            self._violated(name, 0, by_action=False)
         self._judge()
 
     def _judge(self) -> None:
@@ -208,15 +226,25 @@ class NativeEngine:
         assert self.search is not None
         if "locals" in self._sieves:
             for number in self._sieves["locals"].fresh():
-                for finding in self._broken(self.search.state(number)):
-                    self._violated(finding.property, number, None, finding)
+                for name in self._broken_names(self.search.state(number)):
+                    self._violated(name, number, by_action=False)
         if "stuck" in self._sieves and "delivered" not in self.result.violations:
             for number in self._sieves["stuck"].fresh():
-                stuck = self.request.system.stuck(self.search.state(number))
-                if stuck is not None:
-                    self._violated("delivered", number, None, stuck)
+                if self.request.system.stuck(self.search.state(number)) is not None:
+                    self._violated("delivered", number, by_action=False)
                     break
         self._collect()
+
+    def _broken_names(self, state: State) -> set[str]:
+        """What the state violates by what it is, `fault` where an invariant has no value."""
+        names = {finding.property for finding in self._broken(state)}
+        symmetry = self._table.symmetry
+        if symmetry is not None:
+            for permutation in symmetry.group:
+                other = self._broken(symmetry.state(state, permutation))
+                if names != {finding.property for finding in other}:
+                    raise Asymmetric("an invariant tells processes apart")
+        return names
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
         system = self.request.system
@@ -231,16 +259,41 @@ class NativeEngine:
     def _collect(self) -> None:
         assert self.search is not None
         for name, number in self.search.found.items():
-            if name in self.result.violations or name not in self.request.properties:
-                continue
-            state = self.search.state(number)
-            if name == "delivered":
-                stuck = self.request.system.stuck(state)
-                assert stuck is not None
-                self._violated(name, number, None, stuck)
-            else:
-                action, finding = self._culprit(state, name)
-                self._violated(name, number, action, finding)
+            self._violated(name, number, by_action=name != "delivered")
+
+    # --- the way to a violation --------------------------------------------------------------
+
+    def _violated(self, name: str, number: int, *, by_action: bool) -> None:
+        """A state shows a violation: by what it is, or by an action that it enables."""
+        if name not in self.request.properties or name in self.result.violations:
+            return
+        state, actions = self._way_to(number)
+        if by_action:
+            action, finding = self._culprit(state, name)
+            actions.append(action)
+        else:
+            finding = self._finding(state, name)
+        self.result.violations[name] = replayed(self.request.system, finding, actions)
+
+    def _way_to(self, number: int) -> tuple[State, list[Action]]:
+        """A state that the stored one stands for, and actions that lead to it, as few as can be."""
+        assert self.search is not None
+        state, *line = self.search.line_to(number)
+        actions = []
+        for stored in line:
+            action, state = self._step_to(state, stored)
+            actions.append(action)
+        return state, actions
+
+    def _step_to(self, state: State, stored: State) -> tuple[Action, State]:
+        symmetry = self._table.symmetry
+        for action in self.request.system.enabled(state):
+            after = self.request.system.apply(state, action).state
+            if after == stored:
+                return action, after
+            if symmetry is not None and any(symmetry.state(after, each) == stored for each in symmetry.group):
+                return action, after
+        raise AssertionError(f"the interpreter has no step from {state} to {stored}")
 
     def _culprit(self, state: State, name: str) -> tuple[Action, Finding]:
         """The first action that violates the property in this state; native code says that there is one."""
@@ -252,18 +305,9 @@ class NativeEngine:
                     return action, finding
         raise AssertionError(f"the interpreter sees no violation of {name} after {state}")
 
-    def _violated(self, name: str, number: int, action: Action | None, finding: Finding) -> None:
-        if name not in self.request.properties or name in self.result.violations:
-            return
-        assert self.search is not None
-        line = self.search.line_to(number)
-        actions = [self._action_between(before, after) for before, after in pairwise(line)]
-        if action is not None:
-            actions.append(action)
-        self.result.violations[name] = replayed(self.request.system, finding, actions)
-
-    def _action_between(self, before: State, after: State) -> Action:
-        for action in self.request.system.enabled(before):
-            if self.request.system.apply(before, action).state == after:
-                return action
-        raise AssertionError(f"the interpreter has no step from {before} to {after}")
+    def _finding(self, state: State, name: str) -> Finding:
+        """What is wrong with a state by what it is."""
+        stuck = self.request.system.stuck(state) if name == "delivered" else None
+        if stuck is not None:
+            return stuck
+        return next(finding for finding in self._broken(state) if finding.property == name)

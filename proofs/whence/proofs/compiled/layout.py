@@ -140,10 +140,13 @@ class Layout:
     of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once it is
     delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus one,
     then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
+
+    `group`: permutations of processes up to which states are stored, none for all states as they are.
     """
 
     shape: Shape
     capacity: Capacity
+    group: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def fields(self) -> dict[str, Field]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whence.proofs.compiled.cells import Shared
 from whence.proofs.compiled.emit import Emitter, Value
 from whence.proofs.compiled.layout import Field, Layout
 
@@ -172,3 +173,18 @@ class Packed:
                 last = emit.up(emit.load(carried), (run.count - 1) * bits)
                 self._put_run(field, run.word, run.shift, run.count, emit.either(changed, last))
                 emit.store(emit.both(content, (1 << bits) - 1), carried)
+
+
+def position_on_network(emit: Emitter, shared: Value, state: Packed, number: Value) -> Value:
+    """Where a packet belongs: behind those of higher or the same number; on FIFO networks behind its channel."""
+    if not state.layout.shape.fifo:
+        return state.rank(number)
+    packets = emit.pointer(shared, Shared.PACKETS)
+    channel = emit.down(emit.load(packets, number), 32)
+    held = emit.reserve(state.layout.slots)
+    count, place = state.unpack_network(held), emit.reserve(1)
+    emit.store(0, place)
+    with emit.each(0, count) as at:
+        other = emit.down(emit.load(packets, emit.load(held, at)), 32)
+        emit.store(emit.add(emit.load(place), emit.word_of_truth(emit.compare(other, "<=", channel))), place)
+    return emit.load(place)

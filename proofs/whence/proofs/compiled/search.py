@@ -11,6 +11,7 @@ from whence.proofs.compiled.cells import FINDINGS, HOLE, MOST_INVARIANTS, NEVER,
 from whence.proofs.compiled.kernel import Kernel, compile_kernel
 from whence.proofs.compiled.layout import Capacity, Layout
 from whence.proofs.compiled.memory import Array
+from whence.proofs.compiled.symmetry import Symmetry
 from whence.proofs.compiled.tables import StepTable
 
 _LARGEST = (1 << 32) - 4
@@ -54,6 +55,43 @@ class Worker:
 
 
 @dataclass(slots=True)
+class Renaming:
+    """What is known of a symmetry, as arrays for native code: by permutation and number, and classes by number."""
+
+    symmetry: Symmetry
+    capacity: Capacity
+    locals: Array
+    packets: Array
+    classes: Array
+    locals_done: int = 0
+    packets_done: int = 0
+
+    @staticmethod
+    def start(symmetry: Symmetry, capacity: Capacity, shared: Array) -> Renaming:
+        order, local_states, packets = len(symmetry.group), 1 << capacity.local_bits, 1 << capacity.packet_bits
+        renaming = Renaming(
+            symmetry, capacity, Array(order * local_states, 4), Array(order * packets, 4), Array(local_states, 4)
+        )
+        shared[Shared.RENAMED_LOCALS] = renaming.locals.address
+        shared[Shared.RENAMED_PACKETS] = renaming.packets.address
+        shared[Shared.CLASSES] = renaming.classes.address
+        return renaming
+
+    def extend(self) -> None:
+        """Writes down what has become known since the last call."""
+        symmetry, capacity = self.symmetry, self.capacity
+        for number in symmetry.known_locals[self.locals_done :]:
+            names = symmetry.locals(number)
+            self.classes[number] = min(names)
+            for at, name in enumerate(names):
+                self.locals[at << capacity.local_bits | number] = name
+        for number in symmetry.known_packets[self.packets_done :]:
+            for at, name in enumerate(symmetry.packets(number)):
+                self.packets[at << capacity.packet_bits | number + 1] = name + 1
+        self.locals_done, self.packets_done = len(symmetry.known_locals), len(symmetry.known_packets)
+
+
+@dataclass(slots=True)
 class NativeSearch:
     """The reachable states of `system`, layer by layer.
 
@@ -79,9 +117,11 @@ class NativeSearch:
     shared: Array = field(init=False)
     workers: list[Worker] = field(init=False)
     pool: ThreadPoolExecutor | None = field(init=False, default=None)
+    renaming: Renaming | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.layout = Layout(self.table.shape, self.capacity)
+        symmetry = self.table.symmetry
+        self.layout = Layout(self.table.shape, self.capacity, () if symmetry is None else symmetry.group)
         self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS))
         row = 8 * self.layout.words + 4
         room = min(_LARGEST, self.memory // (row + 8))
@@ -96,6 +136,10 @@ class NativeSearch:
         self.parents[0] = ROOT
         self.shared[Shared.COUNT] = 1
         self._use_index()
+        if symmetry is not None:
+            self.renaming = Renaming.start(symmetry, self.capacity, self.shared)
+            self._check_capacity()
+            self.renaming.extend()
         self.kernel.rehash(self.shared.address, 0, 1)
 
     # --- what is known -----------------------------------------------------------------------
@@ -228,6 +272,8 @@ class NativeSearch:
             cells[Own.DEFERRED_COUNT] = cells[Own.WANTED_COUNT] = 0
         self.table.fill(wanted)
         self._check_capacity()
+        if self.renaming is not None:
+            self.renaming.extend()
         return sorted(asked)
 
     def _check_capacity(self) -> None:

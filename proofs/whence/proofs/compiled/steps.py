@@ -7,7 +7,7 @@ from collections.abc import Collection
 from whence.proofs.compiled.cells import CHUNK, FINDINGS, HOLE, STEP_FACTOR, Operation, Own, Shared
 from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import Layout
-from whence.proofs.compiled.packed import Packed
+from whence.proofs.compiled.packed import Packed, position_on_network
 from whence.proofs.compiled.store import Store
 
 
@@ -224,24 +224,10 @@ class Search:
                     self._found(emit, own, "sps", parent)
 
     def _add_packet(self, emit: Emitter, shared: Value, own: Value, state: Packed, number: Value) -> None:
-        place = self._position(emit, shared, state, number)
+        place = position_on_network(emit, shared, state, number)
         left = state.put_packet(number, place)
         with emit.when(emit.nonzero(left), likely=False):
             emit.store(1, own, Own.OVERFLOW)
-
-    def _position(self, emit: Emitter, shared: Value, state: Packed, number: Value) -> Value:
-        """Where a packet belongs: behind those of higher or the same number; on FIFO networks behind its channel."""
-        if not self.shape.fifo:
-            return state.rank(number)
-        packets = emit.pointer(shared, Shared.PACKETS)
-        channel = emit.down(emit.load(packets, number), 32)
-        held = emit.reserve(self.layout.slots)
-        count, place = state.unpack_network(held), emit.reserve(1)
-        emit.store(0, place)
-        with emit.each(0, count) as at:
-            other = emit.down(emit.load(packets, emit.load(held, at)), 32)
-            emit.store(emit.add(emit.load(place), emit.word_of_truth(emit.compare(other, "<=", channel))), place)
-        return emit.load(place)
 
     # --- every action of a state -------------------------------------------------------------
 

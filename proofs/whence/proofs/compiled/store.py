@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from whence.proofs.compiled.canonical import Canonical
 from whence.proofs.compiled.cells import HOLE, RING, Job, Own, Shared
 from whence.proofs.compiled.emit import I32, I64, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import Layout
@@ -33,6 +34,7 @@ class Store:
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout
         self.stride = layout.words + 2
+        self.canonical = Canonical(module, layout) if layout.group else None
         self.finish = self._define_finish(module)
         self.push = self._define_push(module)
         self.flush = self._define_flush(module)
@@ -93,6 +95,8 @@ class Store:
         """push(shared, own, words, parent): a successor enters the ring, and the oldest one leaves it."""
         emit = define(module, "push", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
         shared, own, state, parent = emit.function.args
+        if self.canonical is not None:
+            emit.builder.call(self.canonical.settle, [shared, state])
         at = emit.load(own, Own.RING_AT)
         slot = emit.both(at, RING - 1)
         with emit.when(emit.compare(at, ">=", RING)):

@@ -17,6 +17,7 @@ from whence.proofs.compiled.cells import FINDINGS, STEP_FACTOR, Operation
 from whence.proofs.compiled.invariants import LocalJudge
 from whence.proofs.compiled.layout import Shape
 from whence.proofs.compiled.memory import Array
+from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 
 _WORD = (1 << 64) - 1
 _SMALLEST = 1 << 12
@@ -35,13 +36,14 @@ class StepTable:
     """The steps known so far. Keys and entries alternate in `entries`; a key is stored plus one.
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
-    what is said about network sends matters. `judge` says which invariants a step breaks.
+    what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps.
     """
 
     system: System
     shape: Shape
     checks: bool
     judge: LocalJudge
+    symmetry: Symmetry | None = None
     entries: Array = field(init=False)
     operations: Array = field(init=False)
     packets: Array = field(init=False)
@@ -65,7 +67,7 @@ class StepTable:
                     action = Action("send", process, choice)
                     self._inputs.append(Input(action, Message(process, number, choice)))
         for local in self.system.initial().locals:
-            self.locals_used = max(self.locals_used, local + 1)
+            self._note_local(local)
 
     @property
     def mask(self) -> int:
@@ -73,7 +75,12 @@ class StepTable:
         return self._size - 1
 
     def fill(self, keys: Iterable[int]) -> None:
-        """Asks the interpreter for the steps with these keys. Raises Fault where an invariant has no value."""
+        """Asks the interpreter for the steps with these keys.
+
+        Raises:
+            Fault: where an invariant has no value.
+            Asymmetric: where a step differs from the one under other names.
+        """
         for key in keys:
             if key not in self.known:
                 self._enter(key, self._entry(key))
@@ -82,14 +89,21 @@ class StepTable:
         local, given = key >> 32, key & (1 << 32) - 1
         known = self._input(given)
         step = self.system.local_step(known.action.process, local, known.action, known.message)
+        if self.symmetry is not None:
+            self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
             return local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
-        self.locals_used = max(self.locals_used, after + 1)
+        self._note_local(after)
         found: list[int] = []
         for emission in emissions:
             found += self._operations_of(known.action.process, emission)
-        for invariant in self.judge.broken(known.action.process, after):
+        broken = self.judge.broken(known.action.process, after)
+        if self.symmetry is not None:
+            for permutation, other in zip(self.symmetry.group, self.symmetry.locals(after), strict=True):
+                if self.judge.broken(permutation[known.action.process], other) != broken:
+                    raise Asymmetric("an invariant tells processes apart")
+        for invariant in broken:
             found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
         return after | self._list(tuple(found)) << 32
 
@@ -151,7 +165,12 @@ class StepTable:
             place = place + 1 & self.mask
         self.entries.write(2 * place, [stored, entry])
 
+    def _note_local(self, number: int) -> None:
+        for name in (number,) if self.symmetry is None else self.symmetry.locals(number):
+            self.locals_used = max(self.locals_used, name + 1)
+
     def _note_packet(self, number: int) -> None:
-        packet = self.system.packet(number)
-        self.packets[number + 1] = packet.dst | (packet.src * self.shape.processes + packet.dst) << 32
-        self.packets_used = max(self.packets_used, number + 1)
+        for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
+            packet = self.system.packet(name)
+            self.packets[name + 1] = packet.dst | (packet.src * self.shape.processes + packet.dst) << 32
+            self.packets_used = max(self.packets_used, name + 1)

@@ -1,0 +1,247 @@
+"""Process symmetry: states that differ only in the names of processes are explored once.
+
+The group are the permutations of processes that keep the workload. What a protocol does is not trusted to be
+symmetric: every local step that the search uses is taken under every permutation, and must be the renamed step;
+the initial state must be fixed. So a loop over processes whose order matters is found where it first shows.
+
+Preserved: which built-in properties and invariants are violated, and in how few steps. States and transitions are
+counted up to renaming.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import TypeAlias
+
+from whence.dsl.causality import Ghost, Pending
+from whence.dsl.execute import Delivered, Emission, Sent
+from whence.dsl.system import Action, State, System
+from whence.dsl.types import MESSAGE, PROCESS, Collection, Map, Record, Type
+from whence.dsl.values import Fault, Message, Packet, Value, ascending
+from whence.proofs.compiled.layout import Shape
+
+MOST_PERMUTED = 5
+"""At most so many processes are renamed: the group has at most 120 elements."""
+
+Permutation: TypeAlias = tuple[int, ...]
+"""What each process is called."""
+
+
+class Asymmetric(Exception):
+    """The protocol treats processes differently; the message says where."""
+
+
+def group_of(shape: Shape) -> tuple[Permutation, ...]:
+    """The permutations that keep the workload, the identity first."""
+    rest = tuple(range(min(shape.processes, MOST_PERMUTED), shape.processes))
+    found = [(*chosen, *rest) for chosen in permutations(range(min(shape.processes, MOST_PERMUTED)))]
+    return tuple(permutation for permutation in found if _keeps(shape, permutation))
+
+
+def _keeps(shape: Shape, permutation: Permutation) -> bool:
+    return all(
+        shape.sends[process] == shape.sends[name]
+        and {tuple(sorted(permutation[other] for other in choice)) for choice in shape.choices[process]}
+        == set(shape.choices[name])
+        for process, name in enumerate(permutation)
+    )
+
+
+def renamed_message(message: Message, permutation: Permutation) -> Message:
+    """The message of the renamed sender to the renamed destinations."""
+    dsts = tuple(sorted(permutation[other] for other in message.dsts))
+    return Message(permutation[message.src], message.number, dsts)
+
+
+def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
+    """A value with all processes in it renamed."""
+    if type_ == PROCESS:
+        return permutation[value]
+    if type_ == MESSAGE:
+        return renamed_message(value, permutation)
+    match type_:
+        case Record(fields=fields):
+            return tuple(renamed(part, kind, permutation) for part, (_, kind) in zip(value, fields, strict=True))
+        case Collection("option", item):
+            return None if value is None else (renamed(value[0], item, permutation),)
+        case Collection("set", item):
+            return frozenset(renamed(part, item, permutation) for part in value)
+        case Collection("queue", item):
+            return tuple(renamed(part, item, permutation) for part in value)
+        case Collection("sliding array", item):
+            return (value[0], tuple(renamed(part, item, permutation) for part in value[1]))
+        case Collection("sliding map", item):
+            return (value[0], tuple((at, renamed(part, item, permutation)) for at, part in value[1]))
+        case Map(key, item):
+            pairs = {renamed(known, key, permutation): renamed(part, item, permutation) for known, part in value}
+            return tuple((known, pairs[known]) for known in ascending(pairs))
+        case _:
+            return value
+
+
+@dataclass(slots=True)
+class Symmetry:
+    """The renamings of a system's local states and packets, by number.
+
+    `known_locals` and `known_packets` are those of which the renamings are known, closed under the group.
+    """
+
+    system: System
+    shape: Shape
+    group: tuple[Permutation, ...] = field(init=False)
+    _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _parameters: dict[str, tuple[Type, ...]] = field(init=False)
+    known_locals: list[int] = field(init=False, default_factory=list)
+    known_packets: list[int] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.group = group_of(self.shape)
+        self._parameters = {
+            kind.name: tuple(parameter.type for parameter in kind.parameters) for kind in self.system.protocol.packets
+        }
+        initial = self.system.initial().locals
+        for process, local in enumerate(initial):
+            for permutation, name in zip(self.group, self.locals(local), strict=True):
+                if initial[permutation[process]] != name:
+                    raise Asymmetric(f"processes {process} and {permutation[process]} start differently")
+
+    def locals(self, number: int) -> tuple[int, ...]:
+        """A local state under every permutation."""
+        known = self._locals.get(number)
+        if known is None:
+            state, variables = self.system.local(number), self.system.protocol.state
+            known = self._locals[number] = tuple(
+                self.system.local_number(
+                    tuple(
+                        renamed(value, variable.type, permutation)
+                        for value, variable in zip(state, variables, strict=True)
+                    )
+                )
+                for permutation in self.group
+            )
+            self.known_locals.append(number)
+            for other in known:
+                self.locals(other)
+        return known
+
+    def packets(self, number: int) -> tuple[int, ...]:
+        """A packet under every permutation."""
+        known = self._packets.get(number)
+        if known is None:
+            packet = self.system.packet(number)
+            known = self._packets[number] = tuple(
+                self.system.number_of(self._renamed_packet(packet, permutation)) for permutation in self.group
+            )
+            self.known_packets.append(number)
+            for other in known:
+                self.packets(other)
+        return known
+
+    def _renamed_packet(self, packet: Packet, permutation: Permutation) -> Packet:
+        arguments = self._renamed_arguments(packet.kind, packet.arguments, permutation)
+        return Packet(packet.kind, permutation[packet.src], permutation[packet.dst], arguments)
+
+    def _renamed_arguments(
+        self, kind: str, arguments: tuple[Value, ...], permutation: Permutation
+    ) -> tuple[Value, ...]:
+        types = self._parameters[kind]
+        return tuple(renamed(part, type_, permutation) for part, type_ in zip(arguments, types, strict=True))
+
+    def state(self, state: State, permutation: Permutation) -> State:
+        """A global state with all processes renamed."""
+        at = self.group.index(permutation)
+        count, back = len(permutation), sorted(range(len(permutation)), key=permutation.__getitem__)
+        network = tuple(self.packets(number)[at] for number in state.network)
+        return State(
+            tuple(self.locals(state.locals[back[process]])[at] for process in range(count)),
+            self.system.arranged(network),
+            self._renamed_ghost(state.ghost, permutation, back),
+            tuple(state.sends[back[process]] for process in range(count)),
+            tuple(state.ticks[back[process]] for process in range(count)) if state.ticks else (),
+            state.duplicates,
+            state.losses,
+        )
+
+    def _renamed_ghost(self, ghost: Ghost, permutation: Permutation, back: list[int]) -> Ghost:
+        bases, sends = self.shape.bases, self.shape.sends
+
+        def mask(old: int) -> int:
+            return sum(
+                1 << bases[permutation[process]] + number
+                for process in range(len(permutation))
+                for number in range(sends[process])
+                if old >> bases[process] + number & 1
+            )
+
+        pending = [
+            Pending(
+                renamed_message(entry.message, permutation),
+                tuple(sorted(permutation[process] for process in entry.due)),
+                mask(entry.past),
+            )
+            for entry in ghost.pending
+        ]
+        order = [
+            (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in ghost.order
+        ]
+        pasts = tuple(mask(ghost.pasts[back[process]]) for process in range(len(permutation)))
+        return Ghost(pasts, tuple(sorted(pending)), tuple(sorted(order)))
+
+    # --- the check ---------------------------------------------------------------------------
+
+    def check(
+        self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault
+    ) -> None:
+        """The step under every permutation must be the renamed step.
+
+        Raises:
+            Asymmetric: otherwise.
+        """
+        for at, permutation in enumerate(self.group):
+            other = action._replace(
+                process=permutation[action.process],
+                destinations=tuple(sorted(permutation[target] for target in action.destinations)),
+                packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
+            )
+            renamed_to = None if message is None else renamed_message(message, permutation)
+            found = self.system.local_step(other.process, self.locals(local)[at], other, renamed_to)
+            if not self._same(step, found, permutation, at):
+                names = f"p{action.process} and p{other.process}"
+                raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
+
+    def _same(
+        self,
+        step: tuple[int, tuple[Emission, ...]] | Fault,
+        other: tuple[int, tuple[Emission, ...]] | Fault,
+        permutation: Permutation,
+        at: int,
+    ) -> bool:
+        if isinstance(step, Fault) or isinstance(other, Fault):
+            return isinstance(step, Fault) and isinstance(other, Fault)
+        if self.locals(step[0])[at] != other[0]:
+            return False
+        expected = tuple(self._renamed_emission(emission, permutation) for emission in step[1])
+        return _arranged(expected) == _arranged(other[1])
+
+    def _renamed_emission(self, emission: Emission, permutation: Permutation) -> Emission:
+        match emission:
+            case Delivered(message):
+                return Delivered(renamed_message(message, permutation))
+            case Sent(kind, arguments, to):
+                return Sent(kind, self._renamed_arguments(kind, arguments, permutation), permutation[to])
+
+
+def _arranged(emissions: tuple[Emission, ...]) -> list[Emission]:
+    """Packets that leave between the same deliveries go to different channels in any order: by receiver, then."""
+    found: list[Emission] = []
+    leaving: list[Sent] = []
+    for emission in emissions:
+        match emission:
+            case Sent():
+                leaving.append(emission)
+            case Delivered():
+                found += [*sorted(leaving, key=lambda sent: sent.to), emission]
+                leaving = []
+    return [*found, *sorted(leaving, key=lambda sent: sent.to)]
