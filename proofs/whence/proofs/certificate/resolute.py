@@ -11,15 +11,13 @@ Several obligations go to one Java process, each between `push` and `pop`: start
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
+from whence.proofs.certificate.programs import Programs, side_by_side
 from whence.proofs.certificate.sexpr import expressions, plainness_fault
 
 BATCH = 20
@@ -39,7 +37,6 @@ _CHECKER = "de.uni_freiburg.informatik.ultimate.smtinterpol.proof.checker.Main"
 _ACCEPTED = re.compile(r"valid\nholes=0\nassertions=\d+\ndefinefuns=\d+\naxioms=\d+\nresolutions=\d+\n")
 
 Checked: TypeAlias = Literal["valid", "invalid"]
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +49,29 @@ class Resolute:
 
     def prove(self, texts: Sequence[str], workers: int = 1) -> tuple[str | None, ...]:
         """A proof for each obligation; None where none was found. A proof begins with the line `unsat`."""
-        found: list[str | None] = []
-        with ThreadPoolExecutor(workers) as threads:
-            for batch in threads.map(self._prove_batch, _batches(texts)):
-                found.extend(batch)
-        return tuple(found)
+        return side_by_side(self._prove_batch, texts, BATCH, workers)
 
     def check(self, pairs: Sequence[tuple[str, str]], workers: int = 1) -> tuple[Checked, ...]:
         """What the checker says of each (obligation, proof): valid, without a hole, or not."""
-        found: list[Checked] = []
-        with ThreadPoolExecutor(workers) as threads:
-            for batch in threads.map(self._check_batch, _batches(pairs)):
-                found.extend(batch)
-        return tuple(found)
+        return side_by_side(self._check_batch, pairs, BATCH, workers)
 
-    def _prove_batch(self, texts: Sequence[str]) -> list[str | None]:
+    def _prove_batch(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
         proofs: list[str | None] = []
         while len(proofs) < len(texts):
-            answered = self._answers(texts[len(proofs) :])
+            answered = self._answers(programs, texts[len(proofs) :])
             proofs.extend(answered)
             if len(proofs) < len(texts):
                 proofs.append(None)
         return proofs
 
-    def _answers(self, texts: Sequence[str]) -> list[str | None]:
+    def _answers(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
         """The proofs of the first obligations, up to where the process was killed or died."""
         header = ("(set-option :produce-proofs true)", "(set-option :print-success false)")
         with tempfile.TemporaryDirectory(prefix="whence-") as folder:
             problem = Path(folder) / "problem.smt2"
             problem.write_text(_script(texts, header), encoding="utf-8")
             options = ("-jar", str(self.jar), "-q", "-no-success", "-l", str(RESOURCE_LIMIT), str(problem))
-            output = self._run(options, PROVE_LIMIT_S * max(1, len(texts) // 4))
+            output = self._run(programs, options, PROVE_LIMIT_S * max(1, len(texts) // 4))
         proofs: list[str | None] = []
         answers = _whole(output)
         for status in answers:
@@ -92,35 +81,23 @@ class Resolute:
             proofs.append(f"unsat\n{proof}\n" if status == "unsat" else None)
         return proofs[: len(texts)]
 
-    def _check_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+    def _check_batch(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
         if any(plainness_fault(text) or not _is_one_proof(proof) for text, proof in pairs):
-            return self._one_by_one(pairs)
+            return self._one_by_one(programs, pairs)
         with tempfile.TemporaryDirectory(prefix="whence-") as folder:
             problem, proof = Path(folder) / "problem.smt2", Path(folder) / "proof"
             problem.write_text(_script([text for text, _ in pairs]), encoding="utf-8")
             proof.write_text("".join(proof for _, proof in pairs), encoding="utf-8")
-            output = self._run(("-cp", str(self.jar), _CHECKER, str(problem), str(proof)), CHECK_LIMIT_S)
+            output = self._run(programs, ("-cp", str(self.jar), _CHECKER, str(problem), str(proof)), CHECK_LIMIT_S)
         if re.fullmatch(f"(?:{_ACCEPTED.pattern}){{{len(pairs)}}}", output):
             return ["valid"] * len(pairs)
-        return self._one_by_one(pairs)
+        return self._one_by_one(programs, pairs)
 
-    def _one_by_one(self, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
-        return ["invalid"] if len(pairs) == 1 else [self._check_batch([pair])[0] for pair in pairs]
+    def _one_by_one(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+        return ["invalid"] if len(pairs) == 1 else [self._check_batch(programs, [pair])[0] for pair in pairs]
 
-    def _run(self, arguments: Sequence[str], limit_s: float) -> str:
-        """What the Java program prints on stdout until it ends or is killed."""
-        command = [str(self.java), *_OPTIONS, *arguments]
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL, start_new_session=True)
-            try:
-                process.wait(limit_s)
-            except subprocess.TimeoutExpired:
-                pass
-            finally:
-                process.kill()
-                process.wait()
-            output.seek(0)
-            return output.read().decode("utf-8", "replace")
+    def _run(self, programs: Programs, arguments: Sequence[str], limit_s: float) -> str:
+        return programs.output([str(self.java), *_OPTIONS, *arguments], limit_s)
 
 
 def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
@@ -148,9 +125,3 @@ def _whole(output: str) -> Iterator[str]:
             yield next(found)
         except (StopIteration, ValueError):
             return
-
-
-def _batches(items: Sequence[_Item]) -> Iterator[list[_Item]]:
-    rest = iter(items)
-    while batch := list(islice(rest, BATCH)):
-        yield batch

@@ -1,0 +1,75 @@
+"""Programs that run side by side, each for one batch of work; an interrupt ends all of them at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(slots=True)
+class Programs:
+    """The processes that run now. After `kill` none is started any more."""
+
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _over: bool = False
+
+    def output(self, command: Sequence[str], limit_s: float, given: bytes = b"") -> str:
+        """What a program prints on stdout until it ends, or is killed when its time is over."""
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as told:
+            told.write(given)
+            told.seek(0)
+            with self._lock:
+                if self._over:
+                    return ""
+                process = subprocess.Popen(
+                    command,
+                    stdin=told,
+                    stdout=output,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                )
+                self._running.add(process)
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+            output.seek(0)
+            return output.read().decode("utf-8", "replace")
+
+    def kill(self) -> None:
+        """Ends all of them."""
+        with self._lock:
+            self._over = True
+            for process in self._running:
+                process.kill()
+
+
+def side_by_side(
+    work: Callable[[Programs, Sequence[Item]], list[Outcome]], items: Sequence[Item], batch: int, workers: int
+) -> tuple[Outcome, ...]:
+    """The outcomes of all items in order; `work` is given batches of them, `workers` at a time."""
+    programs = Programs()
+    threads = ThreadPoolExecutor(workers)
+    try:
+        batches = [items[start : start + batch] for start in range(0, len(items), batch)]
+        done = [threads.submit(work, programs, each) for each in batches]
+        return tuple(outcome for each in done for outcome in each.result())
+    finally:
+        programs.kill()
+        threads.shutdown(wait=True, cancel_futures=True)
