@@ -136,3 +136,11 @@ def test_numbers_are_searched_too(pool: SolverPool) -> None:
 def test_a_pool_needs_a_worker() -> None:
     with pytest.raises(ValueError, match="worker"):
         SolverPool(0)
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_little_effort_gives_up_where_more_does_not(pool: SolverPool, solver: SolverName) -> None:
+    """Not by the clock, so that the same is decided on every machine."""
+    text = pigeons(6)
+    assert pool.ask(Check(solver, text, 20_000, 0, effort=10)).status == "unknown"
+    assert pool.ask(Check(solver, text, 20_000, 0)).status == "unsat"

@@ -27,17 +27,22 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?"""
+    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?
+
+    With `effort`, the solver gives up after so much of its own measure of effort, which is the same on every machine.
+    """
 
     solver: SolverName
     text: str
     timeout_ms: int
     seed: int
     core: bool = False
+    effort: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
-        return {**asked, "core": True} if self.core else asked
+        core = {"core": True} if self.core else {}
+        return {**asked, **core, **({} if self.effort is None else {"effort": self.effort})}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ SMALLER_RLIMIT = 100_000
 """Z3's measure of effort, the same on every machine, for each attempt to do without one more assertion of a core."""
 
 
-def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
+def check_with_z3(
+    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
 
@@ -33,6 +35,8 @@ def check_with_z3(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[st
     solver = z3.Solver(ctx=context)
     solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
+    if effort is not None:
+        solver.set("rlimit", effort)
     if core:
         stated = list(z3.parse_smt2_string(text.replace("(check-sat)", ""), ctx=context))
         solver.add(stated)
@@ -58,7 +62,9 @@ def _small_core(solver: Any) -> list[str]:
     return [str(name) for name in kept]
 
 
-def check_with_cvc5(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[str, str, list[str]]:
+def check_with_cvc5(
+    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import cvc5
 
@@ -66,6 +72,8 @@ def check_with_cvc5(text: str, seed: int, timeout_ms: int, core: bool) -> tuple[
     solver = cvc5.Solver(terms)
     solver.setOption("tlimit-per", str(timeout_ms))
     solver.setOption("seed", str(seed))
+    if effort is not None:
+        solver.setOption("rlimit-per", str(effort))
     if core:
         solver.setOption("produce-unsat-cores", "true")
         solver.setOption("minimal-unsat-cores", "true")
@@ -201,7 +209,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         import_module(request["solver"])  # not part of the time that the question takes
         core = bool(request.get("core"))
         started = time.monotonic()
-        status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core)
+        effort = request.get("effort")
+        status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core, effort)
         seconds = time.monotonic() - started
         return {"id": request["id"], "status": status, "reason": reason, "core": used, "seconds": seconds}
     except (RuntimeError, ValueError, ArithmeticError, MemoryError) as error:

@@ -17,7 +17,8 @@ from whence.proofs.machine_counterexample import names_by_send_order, run_counte
 from whence.proofs.machine_obligations import Conjunct, conjuncts, consequence
 from whence.proofs.obligation import Obligation
 from whence.proofs.reachability import Change, Goal, Run, Searched, Violation, changed_values, search
-from whence.proofs.solver import SolverPool
+from whence.proofs.smt import smt_text
+from whence.proofs.solver import Check, SolverPool
 from whence.proofs.step_statements import (
     Stage,
     Waiting,
@@ -40,8 +41,9 @@ from whence.spec.verdict import Level, Verdict
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
-_STAGE_MS = (500, 4_000)
-"""What a stage of a proof without deadlock gets while it is only being looked for: more where too little finds none."""
+_EFFORT = (200_000, 3_000_000)
+"""What a stage of a proof without deadlock may cost while it is only being looked for, by the solver's own measure, so
+that the same stages are found on every machine: more where too little finds none."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -129,9 +131,10 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
     """Stages, each resting on those before, until nothing is undelivered or no stage can be added."""
     ordering: dict[str, tuple[Discharge, ...]] = {}
     for relation in orders(machine):
-        own = discharge_all(pool, strictly_orders(machine, relation, known), options, look_for_models=False)
-        if all(discharge.proved for discharge in own):
-            ordering[relation] = own
+        own = strictly_orders(machine, relation, known)
+        open_ones = [each for each in own if not each.by_frame]
+        if len(_easy(pool, open_ones, _EFFORT[1], options)) == len(open_ones):
+            ordering[relation] = discharge_all(pool, own, options)
     over = _staged(pool, machine, tuple(ordering), known, options)
     used = {stage.order for stage in over}
     evidence = [discharge for relation in used for discharge in ordering[relation]]
@@ -151,25 +154,31 @@ def _staged(
     goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
     over: list[Stage] = []
 
-    def shown(asked: Sequence[Stage], timeout_ms: int) -> list[Stage]:
-        brief = replace(
-            options, timeout_ms=min(timeout_ms, options.timeout_ms), solvers=options.solvers[:1], cores=False
-        )
+    def shown(asked: Sequence[Stage], effort: int) -> list[Stage]:
         obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
-        answers = discharge_all(pool, obligations, brief, look_for_models=False)
-        return [stage for stage, answer in zip(asked, answers, strict=True) if answer.proved]
+        return [asked[number] for number in _easy(pool, obligations, effort, options)]
 
-    attempts = [(candidates, budget) for budget in _STAGE_MS for candidates in helpful]
+    attempts = [(candidates, effort) for effort in _EFFORT for candidates in helpful]
     while attempts:
-        candidates, budget = attempts[0]
-        if reached := shown(goals, budget):
+        candidates, effort = attempts[0]
+        if reached := shown(goals, effort):
             return [*over, reached[0]]
         done = {stage.words for stage in over}
-        found = shown([stage for stage in candidates if stage.words not in done], budget)
+        found = shown([stage for stage in candidates if stage.words not in done], effort)
         over.extend({stage.words: stage for stage in reversed(found)}.values())
         if not found:
             attempts.pop(0)
     return over
+
+
+def _easy(pool: SolverPool, obligations: Sequence[Obligation], effort: int, options: Options) -> list[int]:
+    """The positions of those that the first solver proves with so much effort."""
+    checks = [
+        Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
+        for obligation in obligations
+    ]
+    answers = dict(pool.answers(checks))
+    return [number for number in range(len(checks)) if answers[number].status == "unsat"]
 
 
 def _concluded(
