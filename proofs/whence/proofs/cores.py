@@ -14,6 +14,7 @@ from whence.dsl import ir, machine_builtins
 from whence.proofs.discharge import Discharge, Note, Options
 from whence.proofs.finding import Finding
 from whence.proofs.inductive_set import InductiveSet
+from whence.proofs.lemmas import core_positions
 from whence.proofs.smt import smt_text
 from whence.proofs.solver import Check, SolverPool
 from whence.spec.verdict import Verdict
@@ -48,7 +49,7 @@ def cores_of(
     found: dict[int, tuple[int, ...]] = {}
     for position, answer in pool.answers(named):
         if answer.status == "unsat":
-            found[asked[position]] = tuple(sorted(int(name[1:]) for name in answer.core if name.startswith("h")))
+            found[asked[position]] = core_positions(discharges[asked[position]].obligation, answer.core)
     kept = list(found)
     alone = [_alone(discharges[number], found[number], options) for number in kept]
     confirmed = {kept[position] for position, answer in pool.answers(alone) if answer.status == "unsat"}

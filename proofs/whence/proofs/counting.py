@@ -27,6 +27,7 @@ from whence.dsl import ir
 from whence.dsl.show import show_expression
 from whence.dsl.types import BOOL, NAT, Type
 from whence.proofs.formula import (
+    children,
     disj,
     equal,
     forall,
@@ -79,16 +80,9 @@ def with_symbols(obligation: Obligation) -> tuple[Obligation, Mapping[Count, ir.
 
 
 def _counts(expr: ir.Expr) -> Iterator[ir.Quantified]:
-    parts: list[ir.Expr] = []
-
-    def note(part: ir.Expr) -> ir.Expr:
-        parts.append(part)
-        return part
-
     if isinstance(expr, ir.Quantified) and expr.kind == "count":
         yield expr
-    map_children(expr, note)
-    for part in parts:
+    for part in children(expr):
         yield from _counts(part)
 
 

@@ -95,6 +95,11 @@ class Discharge:
         return self.countermodel is not None and not self.disagreement
 
     @property
+    def satisfiable(self) -> bool:
+        """A solver says that it is not valid; no structure is at hand that shows it."""
+        return any(answer.status == "sat" for answer in self.answers.values())
+
+    @property
     def prover(self) -> SolverName:
         """The first solver, in the order of the options, that proves it. Raises: StopIteration where none does."""
         return next(solver for solver, answer in self.answers.items() if answer.status == "unsat")

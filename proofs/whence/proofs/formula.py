@@ -126,15 +126,23 @@ def refuse_domains(expr: ir.Quantified) -> None:
 
 
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The direct parts, left to right."""
-    parts: list[ir.Expr] = []
-
-    def note(part: ir.Expr) -> ir.Expr:
-        parts.append(part)
-        return part
-
-    map_children(expr, note)
-    return tuple(parts)
+    """The direct parts, left to right. Raises: Unsupported outside the fragment."""
+    match expr:
+        case ir.Literal_() | ir.Zero() | ir.Local():
+            return ()
+        case ir.Apply():
+            return expr.arguments
+        case ir.Not():
+            return (expr.operand,)
+        case ir.Connective() | ir.Comparison() | ir.Arithmetic():
+            return (expr.left, expr.right)
+        case ir.Conditional():
+            return (expr.condition, expr.then, expr.otherwise)
+        case ir.Quantified():
+            refuse_domains(expr)
+            return (expr.body,)
+        case _:
+            raise Unsupported(f"`{type(expr).__name__}` has no meaning in a theory or machine")
 
 
 def free_locals(expr: ir.Expr) -> dict[str, Type]:

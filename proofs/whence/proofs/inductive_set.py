@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from whence.dsl import ir
 from whence.proofs.countermodel import Counterexample
-from whence.proofs.discharge import Discharge, Note, Options, countermodel, discharge_all
+from whence.proofs.discharge import QUICK_MS, Discharge, Note, Options, countermodel, discharge_all
 from whence.proofs.finite_models import Model
 from whence.proofs.history import plausible
 from whence.proofs.machine_counterexample import induction_counterexample
@@ -79,8 +79,13 @@ def _consequences(
     """The properties that follow from the history's facts and the invariants: they need no step of their own."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
-    done = discharge_all(pool, [consequence(machine, conjunct, base) for conjunct in properties], options, note)
-    return {conjunct.name: found for conjunct, found in zip(properties, done, strict=True) if found.proved}
+    stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
+    quick = replace(options, solvers=options.solvers[:1], timeout_ms=min(QUICK_MS, options.timeout_ms))
+    asked = discharge_all(pool, tuple(stated.values()), quick, note, look_for_models=False)
+    hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}
+    left = [name for name in stated if name not in hopeless]
+    done = discharge_all(pool, [stated[name] for name in left], options, note)
+    return {name: found for name, found in zip(left, done, strict=True) if found.proved}
 
 
 def _fall(

@@ -7,7 +7,7 @@ goal that follows from some hypotheses follows from more of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -71,6 +71,12 @@ def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligat
     return replace(obligation, hypotheses=hypotheses)
 
 
-def _used(obligation: Obligation, core: Sequence[str]) -> frozenset[ir.Expr]:
-    """The hypotheses of a core, by their names in the text: h0, h1, ..."""
-    return frozenset(obligation.hypotheses[int(name[1:])].body for name in core if name.startswith("h"))
+def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:
+    """Which hypotheses a core has, by their names h0, h1, ... in the text, where what it adds has names, too."""
+    numbers = sorted(int(name[1:]) for name in core if name.startswith("h"))
+    return tuple(number for number in numbers if number < len(obligation.hypotheses))
+
+
+def _used(obligation: Obligation, core: Iterable[str]) -> frozenset[ir.Expr]:
+    """The hypotheses of a core."""
+    return frozenset(obligation.hypotheses[number].body for number in core_positions(obligation, core))

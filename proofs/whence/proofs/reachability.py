@@ -335,6 +335,20 @@ def search(
 def _search_in(
     pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
 ) -> Searched:
+    """The search of one scope; what was searched before by this pool is not written out again."""
+    behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
+    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), timeout_ms, seed)
+    found = pool.computed.get(same)
+    if not isinstance(found, Searched):
+        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed)
+        if not found.unknown:
+            pool.computed[same] = found
+    return found
+
+
+def _searched_in(
+    pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
+) -> Searched:
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
     if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
         universe.setdefault("nat", WINDOW)

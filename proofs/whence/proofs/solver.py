@@ -12,7 +12,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -192,12 +192,14 @@ class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
     With a `memory`, what was answered before is not asked again. `recalled` and `solved` count the requests.
+    What is costly to write out may be left in `computed`, by all that it depends on.
     """
 
     def __init__(self, workers: int, memory: Memory | None = None) -> None:
         if workers < 1:
             raise ValueError(f"a solver pool needs at least one worker, not {workers}")
         self.memory = memory
+        self.computed: dict[Hashable, object] = {}
         self.recalled = self.solved = 0
         self._workers = tuple(Worker() for _ in range(workers))
         self._free: SimpleQueue[Worker] = SimpleQueue()
