@@ -216,6 +216,7 @@ class Builder(BodyBuilder):
             handlers=pick(block.items, Handler),
             procedures=pick(block.items, syntax.Procedure),
             invariants=block.stated("invariant"),
+            reachable=block.stated("reachable"),
             properties=block.names("property"),
             eventually=tuple(name for promise in promises for name in promise.names),
             fairness=tuple(name for promise in promises for name in promise.fairness),

@@ -37,6 +37,7 @@ def check_mutant(
             handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
             procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
+            reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
         )
         typed = check_protocol(changed, inner)
         names = expectable(changed)

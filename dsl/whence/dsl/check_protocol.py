@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from whence.dsl import ir, syntax
 from whence.dsl.check_delivery import check_delivery
@@ -39,7 +40,9 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
     ]
     bodies = [_procedure(procedure, vocabulary, packets, procedures, reporter) for procedure in protocol.procedures]
     _check_recursion(protocol.procedures, reporter)
-    invariants = _invariants(protocol.invariants, vocabulary.at("property"), reporter)
+    names: dict[str, Span] = {}
+    invariants = _formulas(protocol.invariants, "invariant", names, vocabulary.at("property"), reporter)
+    witnesses = _formulas(protocol.reachable, "reachable formula", names, vocabulary.at("property"), reporter)
     properties = _properties(protocol, carried, reporter)
     eventually, fairness = _liveness(protocol, packets, reporter)
     if reporter.errors > before:
@@ -55,12 +58,13 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
         state,
         tuple(handlers),
         tuple(procedure for procedure in bodies if procedure is not None),
-        invariants,
+        (*invariants, *(replace(witness, body=ir.Not(BOOL, witness.body)) for witness in witnesses)),
         properties,
         eventually,
         fairness,
         delivery=delivery,
         weakly=protocol.weakly,
+        witnesses=tuple(witness.name for witness in witnesses),
         doc=protocol.doc,
         span=protocol.span,
     )
@@ -319,10 +323,10 @@ def _circle(start: str, calls: dict[str, list[str]]) -> list[str]:
     return []
 
 
-def _invariants(
-    formulas: Sequence[syntax.Formula], vocabulary: Vocabulary, reporter: Reporter
+def _formulas(
+    formulas: Sequence[syntax.Formula], what: str, names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
 ) -> tuple[ir.NamedFormula, ...]:
-    names: dict[str, Span] = {}
+    """Formulas over the states of all processes, with names that are not taken."""
     found: list[ir.NamedFormula] = []
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     for position, formula in enumerate(formulas, start=1):
@@ -330,8 +334,8 @@ def _invariants(
         if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link"):
             reporter.error("W0519", formula.name.span, f"`{name}` is the name of a built-in property")
         elif formula.name.text:
-            declare(formula.name, "invariant", names, reporter)
-        body = checker.check(formula.body, BOOL, "an invariant is true or false")
+            declare(formula.name, what, names, reporter)
+        body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
         if body is not None:
             found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
     return tuple(found)

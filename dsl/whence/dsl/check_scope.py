@@ -16,7 +16,8 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
     invariants = {
         formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
     }
-    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *invariants}
+    reachable = {formula.name.text for formula in protocol.reachable}
+    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *invariants, *reachable}
 
 
 def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:

@@ -486,6 +486,7 @@ class Network:
 class Protocol(Declaration):
     """`properties` are names of built-in properties; `eventually` too (`delivered`).
 
+    `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
     `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
     `causal_send`; with `weakly` only if from some moment on it can always.
     """
@@ -502,6 +503,7 @@ class Protocol(Declaration):
     fairness: tuple[str, ...]
     delivery: Delivery = field(default="unicast", kw_only=True)
     weakly: bool = field(default=False, kw_only=True)
+    witnesses: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

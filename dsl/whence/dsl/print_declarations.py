@@ -197,7 +197,8 @@ class _Printer:
             case syntax.Protocol() as p:
                 items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.messages, *p.records]
                 items += [*p.state, *p.handlers]
-                items += [*p.procedures, *_stated("invariant", p.invariants), *_listed("property", p.properties)]
+                items += [*p.procedures, *_stated("invariant", p.invariants), *_stated("reachable", p.reachable)]
+                items += _listed("property", p.properties)
                 eventually = _listed("eventually", p.eventually)
                 if eventually and p.fairness:
                     fairness = f" under {'weakly ' if p.weakly else ''}fair {_names(p.fairness)}"

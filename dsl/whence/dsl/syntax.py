@@ -523,7 +523,7 @@ class Protocol(Declaration):
 
     `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
     `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers. `delivery` is as
-    in machines.
+    in machines; so is `reachable`.
     """
 
     network: tuple[Name, ...] = ()
@@ -533,6 +533,7 @@ class Protocol(Declaration):
     handlers: tuple[Handler, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     invariants: tuple[Formula, ...] = ()
+    reachable: tuple[Formula, ...] = ()
     properties: tuple[Name, ...] = ()
     eventually: tuple[Name, ...] = ()
     fairness: tuple[Name, ...] = ()

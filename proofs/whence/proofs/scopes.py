@@ -37,12 +37,13 @@ ORACLE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to explore: at most so many states (None: no limit), whom to tell, by which engine, with which resources."""
+    """How to explore: at most so many states (None: no limit), whom to tell, by which engine, with what, up to what."""
 
     limit: int | None = None
     report: Report | None = None
     engine: Engine = "auto"
     resources: Resources = THE_MACHINE
+    reductions: Collection[str] = ()
 
     def progress(self, label: str) -> Callable[[Progress], None] | None:
         """The progress callback for one exploration."""
@@ -142,16 +143,16 @@ def explore_scope(
         _property_result(
             "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload, property_=property_,
             exploration=exploration, search=search, wanted=wanted.get(property_, "holds"),
+            witness=property_ in protocol.witnesses,
         )
         for property_ in judged
     )  # fmt: skip
 
 
-def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
-    """What a scope is about by default: everything; where messages are sent for ever, liveness and what is expected."""
-    if not any(workload.endless):
-        return properties_of(protocol)
-    return tuple(dict.fromkeys((*protocol.eventually, *(name for expect in expects for name in expect.names))))
+    """What a scope is about by default: everything, or where messages are sent for ever liveness; and what is expected."""
+    """What a scope is about by default: everything, and where messages are sent for ever, liveness; and what is expected."""
+    usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
+    return tuple(dict.fromkeys((*usual, *(name for expect in expects for name in expect.names))))
 
 
 def _explored(
@@ -167,7 +168,7 @@ def _explored(
         return Exploration(), search
     found = explore(
         protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress,
-        engine=options.engine, resources=options.resources,
+        engine=options.engine, resources=options.resources, reductions=options.reductions,
     )  # fmt: skip
     return found, search
 
@@ -198,6 +199,7 @@ def _mutant_results(
                 yield _property_result(
                     "mutant", f"{mutant.subject}/{mutant.name}", prefix=scope or describe(workload), scope=scope,
                     workload=workload, property_=name, exploration=exploration, search=search, wanted=verdict,
+                    witness=name in mutated.witnesses,
                 )  # fmt: skip
         if "link" in wanted:
             link = next(known for known in specification.links if known.protocol.name == mutant.subject)
@@ -229,6 +231,7 @@ def _property_result(
     exploration: Exploration,
     search: Search | None,
     wanted: str,
+    witness: bool,
 ) -> Result:
     searched = search if property_ == LIVE else None
     covered: Coverage = exploration if searched is None else searched
@@ -237,10 +240,14 @@ def _property_result(
         "property": property_,
         "scope": workload_facts(scope, workload),
         **_covered(covered),
-        **({"engine": covered.engine} if isinstance(covered, Exploration) else {}),
+        **(_manner(covered) if isinstance(covered, Exploration) else {}),
     }
     explanation = picture = ""
-    if violation is not None:
+    if violation is not None and witness:
+        verdict = Verdict.HOLDS
+        facts["witness"] = record(violation.system, violation.steps)
+        explanation, picture = explain(violation)
+    elif violation is not None:
         verdict = Verdict.REFUTED
         facts["counterexample"] = record(violation.system, violation.steps)
         explanation, picture = explain(violation)
@@ -250,6 +257,9 @@ def _property_result(
         facts["counterexample"] = record(lasso.system, (*lasso.stem, *lasso.cycle))
         facts["lasso"] = {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
         explanation, picture = explain_lasso(lasso)
+    elif covered.complete and witness:
+        verdict = Verdict.REFUTED
+        explanation = "no state that is reachable in the scope is one"
     elif covered.complete:
         verdict = Verdict.HOLDS
         if covered.saturated:
@@ -271,6 +281,14 @@ def _covered(coverage: Coverage) -> dict[str, Any]:
         "depth": coverage.depth,
         "complete": coverage.complete,
     }
+
+
+def _manner(exploration: Exploration) -> dict[str, Any]:
+    """By which engine, and up to what states were counted; why a reduction that was asked for was not made."""
+    found: dict[str, Any] = {"engine": exploration.engine, "reductions": list(exploration.reductions)}
+    if exploration.refused:
+        found["refused"] = dict(exploration.refused)
+    return found
 
 
 def _incomplete(coverage: Coverage) -> str:
@@ -316,6 +334,8 @@ def explain(violation: Violation) -> tuple[str, str]:
     lines = [text(violation.steps)]
     if finding.property == "delivered" and finding.message is not None:
         lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
+    elif finding.property in violation.system.protocol.witnesses:
+        lines.append(f"\n{finding.property} is reached.")
     elif not violation.steps or not violation.steps[-1].outcome.findings:
         lines.append(f"\n{finding.detail or finding.property}")
     highlight = None if seen is None else highlight_of(seen)

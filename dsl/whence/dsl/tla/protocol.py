@@ -291,7 +291,8 @@ class _Writer:
         """What TLC is asked: every property of the protocol that the module states."""
         stated = [_INVARIANTS[name] for name in self.checked]
         stated += ["Delivered"] if self._delivered else []
-        stated += [f"Invariant_{formula.name}" for formula in self.protocol.invariants]
+        witnesses = self.protocol.witnesses
+        stated += [f"Invariant_{each.name}" for each in self.protocol.invariants if each.name not in witnesses]
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
         return "\n".join(["SPECIFICATION Spec", *invariants, "CHECK_DEADLOCK FALSE", ""])
 

@@ -143,6 +143,9 @@ class _Attempt:
             said = "messages are sent for ever, or promptly only: whence explore answers that"
             self.result.undecided[name] = said
             return False
+        if name in self.protocol.witnesses:
+            self.result.undecided[name] = "bounded search looks for violations: whence explore finds what is reachable"
+            return False
         invariants = {invariant.name for invariant in self.protocol.invariants}
         if name == "delivered" and any(handler.event == "periodically" for handler in self.protocol.handlers):
             said = "with timers, whether a message is stuck depends on every continuation: whence explore answers it"
