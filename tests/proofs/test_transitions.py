@@ -93,7 +93,7 @@ def assert_readings_agree(machine: ir.Machine, seed: int) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=12)
-@given(st.integers(0, 10_000), st.sampled_from(["mf", "hybrid_basic"]))
+@given(st.integers(0, 10_000), st.sampled_from(["mf", "hybrid_basic", "cbcast", "hybrid_multicast"]))
 def test_substitution_agrees_with_computing_the_step(library: Library, seed: int, name: str) -> None:
     (machine,) = library(name).machines
     assert_readings_agree(machine, seed)
@@ -110,6 +110,29 @@ def test_substitution_agrees_where_functions_change_and_names_collide(seed: int)
     specification, diagnostics = elaborate(tree, "counter.whence")
     assert specification is not None, diagnostics
     assert_readings_agree(specification.machines[0], seed)
+
+
+@pytest.mark.parametrize(("message", "process"), [("x", "p"), ("y", "x"), ("x", "y"), ("b", "a")])
+def test_the_names_of_a_delivery_at_one_process_do_not_matter(specify: Specify, message: str, process: str) -> None:
+    text = f"""
+machine several:
+  delivery multicast
+  relation seen(x: message, y: process)
+  transition causal_send({message}):
+    forall {process}: seen({message}, {process}) := to({message}, {process})
+  transition deliver({message}, {process}):
+    require sent({message}) and to({message}, {process})
+    forall a: seen(a, {process}) := seen(a, {process}) or hb(a, {message})
+  invariant known: forall x, y. seen(x, y) implies past(y, x)
+  prove causal, total_order, no_creation
+"""
+    if process == "a":
+        text = text.replace(
+            "forall a: seen(a, a) := seen(a, a) or hb(a, b)", "forall c: seen(c, a) := seen(c, a) or hb(c, b)"
+        )
+    (machine,) = specify(text).machines
+    for seed in range(6):
+        assert_readings_agree(machine, seed)
 
 
 def test_built_in_updates_are_added(specify: Specify) -> None:
