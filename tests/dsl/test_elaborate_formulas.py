@@ -253,3 +253,19 @@ def test_depth_counts_what_stands_in_one_another() -> None:
     leaf = ir.Literal_(BOOL, True)
     assert depth(ir.Not(BOOL, ir.Not(BOOL, leaf))) - depth(leaf) == 2
     assert sum(1 for node in nodes(ir.Not(BOOL, leaf)) if isinstance(node, ir.Literal_)) == 1
+
+
+@pytest.mark.parametrize("operator", ["max", "min"])
+def test_the_greater_and_the_smaller_of_two_numbers(operator: str) -> None:
+    """In machines, which have numbers; a function of this name that the machine declares comes first."""
+    found = machine(f"invariant i: forall m. {operator}(num(m), 1) <= num(m) + 1")
+    (arithmetic,) = (
+        node for node in nodes(found.invariants[0].body) if isinstance(node, ir.Arithmetic) and node.operator != "+"
+    )
+    assert (arithmetic.operator, arithmetic.type) == (operator, NAT)
+    assert codes(f"invariant i: forall m. {operator}(src(m), 1) = 1") == ["W0301"]
+    assert codes(f"invariant i: forall m. {operator}(num(m)) = 1") == ["W0302"]
+    theory = f"theory t:\n  sort message\n  relation r: message\n  property p: forall m: message. {operator}(m, m) = m"
+    assert [diagnostic.code for diagnostic in outcome(theory)[1]] == ["W0205"]
+    declared = machine(f"function {operator}(p: process): nat\n  invariant i: forall m. {operator}(src(m)) = 0")
+    assert not [node for node in nodes(declared.invariants[0].body) if isinstance(node, ir.Arithmetic)]

@@ -22,7 +22,7 @@ NEVER_REFUTED = {
     ("cykas", "at_most_once"), ("cykas", "no_creation"), ("cykas", "fifo"),
     ("mf", "at_most_once"), ("mf", "no_creation"), ("mf", "csps"),
     ("mf_pipelined", "at_most_once"), ("mf_pipelined", "no_creation"), ("mf_pipelined", "csps"),
-    ("rst", "at_most_once"), ("rst", "no_creation"), ("rst_mf", "no_creation"), ("rst_hunch", "no_creation"),
+    ("rst", "no_creation"), ("rst_mf", "no_creation"), ("rst_hunch", "no_creation"),
     ("hybrid_basic", "at_most_once"), ("hybrid_basic", "no_creation"),
     ("hybrid_optimal", "at_most_once"), ("hybrid_optimal", "no_creation"),
 }  # fmt: skip
