@@ -124,10 +124,22 @@ def test_contradictory_axioms_prove_nothing(specify: Specify, pool: SolverPool) 
     assert "contradict" in findings["no_creation"].text
 
 
-def test_a_quantity_that_cannot_be_said_is_unknown(specify: Specify, pool: SolverPool) -> None:
+def test_a_formula_that_cannot_be_said_is_unknown(specify: Specify, pool: SolverPool) -> None:
+    """The language keeps such formulas out; if one came this far, nothing would be proved of it."""
+    (machine,) = specify(RELAY.format(invariants="")).machines
+    collection = ir.Local(MESSAGE, "some")
+    odd = ir.Quantified(BOOL, "forall", (ir.Bound(MESSAGE, "m", collection),), holds("sent", ir.Local(MESSAGE, "m")))
+    invariants = (ir.NamedFormula("odd", odd),)
+    findings, _ = prove_machine(pool, replace(machine, invariants=invariants), Options())
+    assert findings["odd"].verdict is Verdict.UNKNOWN
+    assert "ranges over a collection" in findings["odd"].facts["unknown"]
+
+
+def test_more_messages_than_are_looked_at_leave_it_unknown(specify: Specify, pool: SolverPool) -> None:
+    """Refuted with six messages; runs are looked for with four."""
     (machine,) = specify(RELAY.format(invariants="")).machines
     count = ir.Quantified(NAT, "count", (ir.Bound(MESSAGE, "m"),), holds("sent", ir.Local(MESSAGE, "m")))
     few = ir.NamedFormula("few", ir.Comparison(BOOL, "<=", count, ir.Literal_(NAT, 5)))
     findings, _ = prove_machine(pool, replace(machine, invariants=(few,)), Options())
     assert findings["few"].verdict is Verdict.UNKNOWN
-    assert "count" in findings["few"].facts["unknown"]
+    assert "no run of up to 16 steps among 3 processes, 4 messages" in findings["few"].facts["unknown"]
