@@ -20,7 +20,7 @@ from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit
 from whence.proofs.bounded.expressions import Frame, Messages
 from whence.proofs.bounded.operations import Bounds, Workshop
 from whence.proofs.bounded.statements import Emission, Executor
-from whence.proofs.bounded.symbolic import Fields, Slots, known
+from whence.proofs.bounded.symbolic import Fields, Slots
 
 Library = Callable[[str], ir.Specification]
 ROOMY = Bounds(slots=12, iterations=12, number=40)

@@ -15,12 +15,16 @@ from whence.dsl.machine_builtins import MACHINE_PROPERTIES
 from whence.proofs.bounded.unrolling import unrolled
 from whence.proofs.discharge import Options
 from whence.proofs.finding import Finding, unknown
-from whence.proofs.formula import Unsupported
+from whence.proofs.finite_models import Problem, find_model
+from whence.proofs.formula import Unsupported, free_locals, negation
+from whence.proofs.machine_obligations import signature_of
 from whence.proofs.machine_prover import refusal, refuted, statement_formula
 from whence.proofs.obligation import Obligation
-from whence.proofs.reachability import Searched, SearchScope, Violation, search
+from whence.proofs.reachability import Run, Searched, SearchScope, Violation, search
 from whence.proofs.smt import smt_text
 from whence.proofs.solver import Check, SolverName, SolverPool
+from whence.proofs.structure import CrossCheckError, Structure, evaluate
+from whence.proofs.transitions import initial, initially, rigid
 from whence.spec.verdict import Level, Verdict
 
 
@@ -69,6 +73,9 @@ def _finding(
     facts: dict[str, Any] = {"property": name, "bound": {"steps": reach.depth}}
     if name in searched.runs:
         return refuted(machine, name, searched, facts)
+    start = _false_at_first(pool, machine, statement_formula(machine, name), reach, options)
+    if start is not None:
+        return refuted(machine, name, Searched({name: Run(start, ())}, searched.scope), facts)
     among = searched.unknown or f"no run of {searched.scope} violates it"
     counts = dict.fromkeys(options.solvers, 0)
     try:
@@ -84,6 +91,25 @@ def _finding(
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {reach.depth} steps, with any number of processes and messages"
     return Finding(Verdict.HOLDS, Level.L1, facts, said)
+
+
+def _false_at_first(
+    pool: SolverPool, machine: ir.Machine, statement: ir.NamedFormula, reach: Reach, options: Options
+) -> Structure | None:
+    """An initial state in which the statement is false, by evaluation. Statements about steps have none."""
+    if free_locals(statement.body):
+        return None
+    denied = ir.NamedFormula(f"not {statement.name}", initially(negation(statement.body), machine))
+    sizes = ({"process": reach.processes, "message": reach.messages},)
+    problem = Problem(signature_of(machine), (*machine.axioms, denied))
+    found = find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
+    if found is None:
+        return None
+    given = {name: table for name, table in found.structure.tables.items() if name in rigid(machine)}
+    start = initial(machine, found.structure.universe, given)
+    if evaluate(statement.body, start, {}):
+        raise CrossCheckError(f"evaluation does not confirm that `{statement.name}` is false at first")
+    return start
 
 
 def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared: int) -> str:

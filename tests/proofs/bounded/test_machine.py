@@ -1,0 +1,109 @@
+"""Bounded answers about machines: runs, or nothing within so many steps for any size, or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from whence.dsl import ir
+from whence.proofs.bounded.machine import Reach, bounded_statements, check_machine
+from whence.proofs.bounded.results import Case, machine_results, protocol_results
+from whence.proofs.discharge import Options
+from whence.proofs.finding import REFUTATION
+from whence.proofs.solver import SolverPool
+from whence.spec.verdict import Level, Verdict
+
+Library = Callable[[str], ir.Specification]
+Specify = Callable[[str], ir.Specification]
+
+OPTIONS = Options(timeout_ms=10_000)
+
+CROWD = """
+machine crowd:
+  relation open(p: process)
+  transition causal_send(m):
+    forall p: open(p) := open(p) or p = src(m)
+  transition deliver(m):
+    require sent(m)
+  invariant sent_open: forall m. sent(m) implies open(src(m))
+  invariant few_open: forall a, b, c, d: process. open(a) and open(b) and open(c) and open(d)
+    implies a = b or a = c or a = d or b = c or b = d or c = d
+  invariant open_somewhere: exists p. open(p)
+  prove at_most_once, no_creation
+"""
+
+
+def crowd(specify: Specify) -> ir.Machine:
+    (machine,) = specify(CROWD).machines
+    return machine
+
+
+def test_the_statements_of_a_machine(specify: Specify) -> None:
+    stated = bounded_statements(crowd(specify))
+    assert stated == ("sent_open", "few_open", "open_somewhere", "at_most_once", "no_creation")
+
+
+def test_holds_refuted_and_unknown(specify: Specify, pool: SolverPool) -> None:
+    machine = crowd(specify)
+    found = check_machine(pool, machine, bounded_statements(machine), Reach(4), OPTIONS)
+    assert found["sent_open"].verdict is Verdict.HOLDS and found["sent_open"].level is Level.L1
+    assert found["sent_open"].facts["obligations"] == 5
+    assert "within 4 steps, with any number" in found["sent_open"].text
+    assert found["at_most_once"].verdict is Verdict.REFUTED and found["at_most_once"].facts["depth"] == 3
+    assert found["open_somewhere"].verdict is Verdict.REFUTED and found["open_somewhere"].facts["depth"] == 0
+    assert found["no_creation"].verdict is Verdict.HOLDS
+    few = found["few_open"]
+    assert few.verdict is Verdict.UNKNOWN and "no violation of any size within 3 steps" in few.facts["unknown"]
+
+
+def test_a_larger_universe_has_the_run(specify: Specify, pool: SolverPool) -> None:
+    found = check_machine(pool, crowd(specify), ("few_open",), Reach(4, 4, 4), OPTIONS)["few_open"]
+    assert found.verdict is Verdict.REFUTED and found.facts["depth"] == 4
+    states = found.runs[REFUTATION].states()
+    assert sum(map(bool, states[-1].tables["open"].values())) == 4
+
+
+def test_a_shallow_search_says_how_shallow(specify: Specify, pool: SolverPool) -> None:
+    found = check_machine(pool, crowd(specify), ("few_open", "at_most_once"), Reach(2, 4, 4), OPTIONS)
+    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
+    assert all(finding.facts["bound"] == {"steps": 2} for finding in found.values())
+
+
+def test_contradictory_axioms(specify: Specify, pool: SolverPool) -> None:
+    text = CROWD.replace(
+        "  transition causal", "  axiom no: forall m. src(m) != src(m)\n  transition causal", 1
+    )
+    (machine,) = specify(text).machines
+    found = check_machine(pool, machine, ("sent_open",), Reach(2), OPTIONS)["sent_open"]
+    assert found.verdict is Verdict.UNKNOWN and "contradict" in found.facts["unknown"]
+
+
+def test_results_of_the_library(library: Library) -> None:
+    specification = library("hybrid_basic")
+    (machine,) = specification.machines
+    results = list(machine_results(machine, machine.name, machine.expects, ("causal", "life"), Reach(3), OPTIONS))
+    assert [result.name for result in results] == ["life", "causal"]
+    assert all(result.verdict is Verdict.HOLDS and result.expected for result in results)
+    mutant = next(each for each in specification.mutants if each.name == "permit_too_early")
+    assert isinstance(mutant.mutated, ir.Machine)
+    (refuted,) = machine_results(
+        mutant.mutated, "permits/permit_too_early", mutant.expects, ("permit_ok",), Reach(6), OPTIONS
+    )
+    assert refuted.kind == "mutant" and refuted.verdict is Verdict.REFUTED and refuted.expected
+
+
+def test_results_of_a_protocol(library: Library) -> None:
+    specification = library("mf")
+    protocol = specification.protocols[0]
+    scope = next(each for each in specification.scopes if each.name == "one")
+    case = Case("mf", protocol, "one", scope.workload, scope.expects, ("causal", "delivered"))
+    results, interrupted = protocol_results(case, 3, 60_000)
+    assert not interrupted
+    assert [(result.name, result.verdict, result.level) for result in results] == [
+        ("one: causal", Verdict.HOLDS, Level.L1),
+        ("one: delivered", Verdict.HOLDS, Level.L1),
+    ]
+    assert results[0].facts["depth"] == 3 and results[0].facts["complete"] is False
+    assert results[0].explanation == "no violation within 3 steps"
+    hasty = Case("mf", protocol, "one", scope.workload, scope.expects, ("sps", "total_order"))
+    unknown = protocol_results(hasty, 2, 60_000)[0][1]
+    assert unknown.verdict is Verdict.UNKNOWN and not unknown.expected and "total_order" in unknown.facts["unknown"]
