@@ -34,6 +34,19 @@ class Subject:
     machine: ir.Machine | None
     name: str
 
+    @property
+    def id(self) -> str:
+        """Of what is said. Raises: ValueError where the machine has no such statement."""
+        if self.theorem is not None:
+            return theorem_id(self.theorem)
+        assert self.machine is not None
+        return machine_statement_id(self.machine, self.name)
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """The statement in the words of the file. Raises: ValueError where the machine has no such statement."""
+        return _said(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -79,8 +92,8 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         result.kind,
         result.subject,
         finding.verdict,
-        _said(subject),
-        _id(subject),
+        subject.says,
+        subject.id,
         tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in finding.discharges)),
         finding.models,
         finding.runs,
@@ -117,13 +130,6 @@ def essential(obligation: Obligation) -> Obligation:
 def obligations_of(statements: Iterable[Statement]) -> tuple[str, ...]:
     """Every obligation once, in the order of the statements."""
     return tuple(dict.fromkeys(text for statement in statements for text in statement.obligations))
-
-
-def _id(subject: Subject) -> str:
-    if subject.theorem is not None:
-        return theorem_id(subject.theorem)
-    assert subject.machine is not None
-    return machine_statement_id(subject.machine, subject.name)
 
 
 def _said(subject: Subject) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from whence.proofs.certificate.alethe import alethe_proofs
 from whence.proofs.certificate.build import strength
 from whence.proofs.certificate.manifest import CertifiedStatement, Manifest
 from whence.proofs.certificate.read import Reading, read, same_version
-from whence.proofs.certificate.rederive import rederive
+from whence.proofs.certificate.rederive import Difference, Key, rederive
 from whence.proofs.certificate.resolute import Resolute
 from whence.proofs.certificate.solve import Note, programs, solve
 from whence.proofs.discharge import Options
@@ -110,7 +110,7 @@ def recheck(
         checked = _check_proofs(reading, texts, options, resolute, found, note)
     else:
         found.notes.append("proof objects were not checked (--no-proofs)")
-    differences: Mapping[tuple[str, str, str], tuple[str, ...]] = {}
+    differences: Mapping[Key, Difference] = {}
     if not thoroughness.rederived:
         found.notes.append(
             "the obligations were not derived from the source, and evidence was not evaluated (--no-rederive): "
@@ -153,14 +153,12 @@ def _decisions(
     }
 
 
-def _hold_derivation(
-    manifest: Manifest, differences: Mapping[tuple[str, str, str], tuple[str, ...]], found: _Findings
-) -> None:
+def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Findings) -> None:
     if same_version(manifest):
         found.faults.extend(
-            f"{statement.subject}, {statement.name}: {difference}"
+            f"{statement.subject}, {statement.name}: {fault}"
             for statement in manifest.statements
-            for difference in differences.get(statement.key, ())
+            for fault in differences[statement.key].faults
         )
 
 
@@ -229,7 +227,7 @@ def _confirmations(
     manifest: Manifest,
     statuses: Sequence[Mapping[str, str]],
     checked: Sequence[bool],
-    differences: Mapping[tuple[str, str, str], tuple[str, ...]],
+    differences: Mapping[Key, Difference],
     thoroughness: Thoroughness,
     found: _Findings,
 ) -> Iterator[Confirmation]:
@@ -244,13 +242,14 @@ def _confirmations(
             if not checked[number] and "unsat" not in statuses[number].values()
         ]
         reasons = [f"{each.file}, `{each.name}`, is not decided by any solver here" for each in open_]
-        told = differences.get(statement.key, ())
+        told = differences.get(statement.key, Difference())
+        reasons.extend(f"another proof is found here: {difference}" for difference in told.undecided)
         if not same_version(manifest):
             written = f"written by Whence {manifest.whence}; this version derives something else"
-            reasons.extend(f"{written}: {difference}" for difference in told)
+            reasons.extend(f"{written}: {difference}" for difference in told.faults)
         if not statement.obligations and not thoroughness.rederived:
             reasons.append("it rests on finite evidence, which was not evaluated")
-        lost = bool(told or reasons or found.faults)
+        lost = bool(reasons or found.faults)
         yield Confirmation(
             statement,
             Verdict.UNKNOWN if lost else statement.verdict,

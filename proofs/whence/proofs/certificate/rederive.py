@@ -13,7 +13,8 @@ from typing import Literal, cast
 
 from whence.dsl import ir
 from whence.dsl.load import SourceError, load_bytes
-from whence.proofs.certificate.assemble import Statement, statement_of, subject_of
+from whence.dsl.progress import WITHOUT_DEADLOCK
+from whence.proofs.certificate.assemble import Statement, Subject, statement_of, subject_of
 from whence.proofs.certificate.build import evidence_of, obligation_name
 from whence.proofs.certificate.evidence import (
     FalseEvidence,
@@ -25,13 +26,15 @@ from whence.proofs.certificate.evidence import (
 from whence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
 from whence.proofs.certificate.read import Reading
 from whence.proofs.discharge import Options
-from whence.proofs.finding import REFUTATION
+from whence.proofs.finding import REFUTATION, Proof
 from whence.proofs.formula import Unsupported, negation
 from whence.proofs.machine_prover import statement_formula
-from whence.proofs.prove import VACUITY, UnknownName, proofs_by
+from whence.proofs.prove import VACUITY, proofs_by
 from whence.proofs.reachability import Firing, Goal, Violation
 from whence.proofs.solver import Answer, Check, Request, SolverPool
 from whence.proofs.step_prover import step_goals, step_statements
+from whence.proofs.transitions import actions
+from whence.spec.verdict import Verdict
 
 Status = Literal["sat", "unsat", "unknown"]
 
@@ -52,50 +55,79 @@ class RecheckedAnswers:
         """Nothing is kept."""
 
 
-def rederive(
-    reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options
-) -> Mapping[tuple[str, str, str], tuple[str, ...]]:
-    """For each statement how it differs from what its source gives; nothing where it does not.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a statement differs from what its source gives; `undecided` is what may be so for want of time."""
+
+    faults: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+Key = tuple[str, str, str]
+
+
+def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options) -> Mapping[Key, Difference]:
+    """For each statement how it differs from what its source gives.
+
+    What rests on obligations is proved again; what rests on executions or runs is evaluated, and needs no search.
 
     Args:
-        statuses: by obligation text and solver, what was found now. What comes out otherwise only because an obligation
-            is not decided is no difference.
+        statuses: by obligation text and solver, what was found now.
     """
     manifest = reading.manifest
     assert manifest is not None
-    keys = [statement.key for statement in manifest.statements]
     specification, unreadable = _specification(reading, manifest)
     if specification is None:
-        return dict.fromkeys(keys, (unreadable,))
+        return {statement.key: Difference((unreadable,)) for statement in manifest.statements}
+    names = _names(specification, manifest)
+    with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
+        proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
+        found = {_key(proof): proof for proof in proofs}
+        return {
+            each.key: _difference(each, specification, found.get(each.key), reading, statuses, pool, options)
+            for each in manifest.statements
+        }
+
+
+def _key(proof: Proof) -> Key:
+    return proof.result.kind, proof.result.subject, proof.result.name
+
+
+def _difference(
+    certified: CertifiedStatement,
+    specification: ir.Specification,
+    proof: Proof | None,
+    reading: Reading,
+    statuses: Mapping[str, Mapping[str, str]],
+    pool: SolverPool,
+    options: Options,
+) -> Difference:
+    subject = subject_of(specification, certified.kind, certified.subject, certified.name)
     try:
-        with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
-            names = _names(specification, manifest)
-            proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
-            wrong = {
-                each.key: tuple(_evidence_faults(each, specification, reading, pool, options))
-                for each in manifest.statements
-                if each.evidence and subject_of(specification, *each.key) is not None
-            }
-    except UnknownName as fault:
-        return dict.fromkeys(keys, (str(fault),))
-    found = {each.key: each for proof in proofs if (each := statement_of(specification, proof)) is not None}
-    reasons: dict[tuple[str, str, str], str] = {
-        (proof.result.kind, proof.result.subject, proof.result.name): proof.finding.facts.get("unknown", "")
-        for proof in proofs
-    }
-    differences: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    for statement in manifest.statements:
-        derived = found.get(statement.key)
-        if derived is None:
-            listed = [reading.text(file) for file in statement.obligations]
-            undecided = any("unsat" not in statuses[text].values() for text in listed)
-            why = reasons.get(statement.key, "there is no such statement")
-            missing = () if undecided else (f"its source does not give it: {why}",)
-            differences[statement.key] = (*missing, *wrong.get(statement.key, ()))
-            continue
-        faults = (*_statement_faults(statement, derived, reading), *wrong.get(statement.key, ()))
-        differences[statement.key] = faults
-    return differences
+        same = subject is not None and (subject.id, subject.says) == (certified.id, certified.says)
+    except ValueError:
+        subject = None
+    if subject is None:
+        return Difference(("its source has no such statement",))
+    faults = [] if same else ["its id or its words are not those of what its source says"]
+    faults += _evidence_faults(certified, subject, reading, pool, options)
+    if not certified.obligations:
+        return Difference((*faults, *_missing_evidence(certified, subject)))
+    derived = None if proof is None else statement_of(specification, proof)
+    if derived is None:
+        listed = (reading.text(file) for file in certified.obligations)
+        if any("unsat" not in statuses[text].values() for text in listed):
+            return Difference(tuple(faults))
+        why = "" if proof is None else f": {proof.finding.facts.get('unknown', '')}"
+        return Difference((*faults, f"its source does not give it{why}"))
+    if derived.verdict is not certified.verdict:
+        faults.append(f"by its source it is {derived.verdict.value}")
+    faults += _missed_evidence(certified, derived)
+    different = tuple(_obligation_faults(certified, derived, reading))
+    if certified.name.endswith(WITHOUT_DEADLOCK):
+        # The stages of such a proof are looked for within short time limits, and others may do as well.
+        return Difference(tuple(faults), different)
+    return Difference((*faults, *different))
 
 
 def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specification | None, str]:
@@ -111,7 +143,7 @@ def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specificati
 
 
 def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
-    """What to prove of the file: the certified statements, and whatever the same machine states by the same name."""
+    """What to prove of the file: the theorems, machines and mutants of the statements that rest on obligations."""
     there = {
         "theorem": [theorem.name for theorem in specification.theorems],
         "machine": [machine.name for machine in specification.machines],
@@ -119,52 +151,57 @@ def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ..
     }
     wanted: dict[str, None] = {}
     for each in manifest.statements:
-        match each.kind:
-            case "theorem":
-                wanted |= {each.name: None} if each.name in there["theorem"] else {}
-            case "machine":
-                wanted |= {each.subject: None} if each.subject in there["machine"] else {}
-            case "mutant":
-                mutant = each.name.partition(": ")[0]
-                wanted |= {mutant: None} if mutant in there["mutant"] else {}
+        named = {"theorem": each.name, "machine": each.subject}.get(each.kind, each.name.partition(": ")[0])
+        if each.obligations and named in there[each.kind]:
+            wanted[named] = None
     return tuple(wanted)
 
 
-def _statement_faults(certified: CertifiedStatement, derived: Statement, reading: Reading) -> Iterator[str]:
-    if derived.verdict is not certified.verdict:
-        yield f"by its source it is {derived.verdict.value}"
-    if derived.id != certified.id:
-        yield "the statement id is not that of what its source says"
-    if derived.says != certified.says:
-        yield "what it says is not what its source says"
-    listed = [reading.text(file) for file in certified.obligations]
-    for text in [text for text in derived.obligations if text not in listed]:
-        yield f"its source needs the obligation `{obligation_name(text)}`, which is not listed"
-    for file, text in zip(certified.obligations, listed, strict=True):
-        if text not in derived.obligations:
+def _obligation_faults(certified: CertifiedStatement, derived: Statement, reading: Reading) -> Iterator[str]:
+    listed = {reading.text(file): file for file in certified.obligations}
+    for text in derived.obligations:
+        if text not in listed:
+            yield f"its source needs the obligation `{obligation_name(text)}`, which is not listed"
+    needed = frozenset(derived.obligations)
+    for text, file in listed.items():
+        if text not in needed:
             yield f"{file}, `{obligation_name(text)}`, is not an obligation that its source gives"
-    shown = {(shows, name) for shows, name, _ in evidence_of(derived)}
+
+
+def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Iterator[str]:
+    """What is found for the same statement now, and is not there."""
     there = {(each.shows, each.name) for each in certified.evidence}
-    for shows, name in sorted(shown - there):
-        yield f"there is no evidence for: {_about(shows, name)}"
-    for shows, name in sorted(there - shown):
-        yield f"its source gives no evidence for: {_about(shows, name)}"
+    for shows, name, _ in evidence_of(derived):
+        if (shows, name) not in there:
+            yield f"there is no evidence for: {shows} {name}".rstrip()
 
 
-def _about(shows: str, name: str) -> str:
-    return f"{shows} {name}".rstrip()
+def _missing_evidence(certified: CertifiedStatement, subject: Subject) -> Iterator[str]:
+    """What a statement without obligations needs to have, and does not: a refutation, or a run for what happens."""
+    shown = [(each.shows, each.name) for each in certified.evidence]
+    if certified.verdict is Verdict.REFUTED:
+        if shown != [("refuted", REFUTATION)]:
+            yield "there is no execution or run that refutes it"
+        return
+    machine = subject.machine
+    if machine is not None and subject.name == VACUITY:
+        for action in actions(machine):
+            if ("happens", action.name) not in shown:
+                yield f"there is no run in which {action.name} happens"
+    elif machine is None or subject.name not in {formula.name for formula in machine.reachable}:
+        yield "a statement of this kind is not proved by executions or runs"
+    elif not shown:
+        yield "there is no run that reaches it"
 
 
 def _evidence_faults(
     certified: CertifiedStatement,
-    specification: ir.Specification,
+    subject: Subject,
     reading: Reading,
     pool: SolverPool,
     options: Options,
 ) -> Iterator[str]:
     """What is wrong with the finite evidence, by evaluating it."""
-    subject = subject_of(specification, certified.kind, certified.subject, certified.name)
-    assert subject is not None
     for each in certified.evidence:
         try:
             value = reading.json(each.file)
