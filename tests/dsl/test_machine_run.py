@@ -224,6 +224,40 @@ def test_messages_with_several_destinations(specify: Specify) -> None:
     assert agree(machine, 10, 4, 16, GROUPS) == {"causal_send", "deliver", "acknowledge", "permit"}
 
 
+ORDERED = """
+machine ordered:
+  relation lower(p: process, q: process)
+  relation open(p: process, q: process)
+  relation apart(p: process, q: process)
+  function rank(p: process): nat
+  function level(p: process): nat
+  axiom total: forall p, q. p = q or lower(p, q) or lower(q, p)
+  axiom ranked: forall p, q. rank(p) = rank(q) implies p = q
+  axiom circle: forall p. apart(p, p) {holds}
+  transition causal_send(m):
+    require lower(src(m), dst(m)) and rank(src(m)) < rank(dst(m)) and not open(src(m), dst(m))
+    forall p: level(p) := if p = src(m) then level(p) + 1 else level(p)
+    forall p, q: open(p, q) := open(p, q) or p = src(m) and q = dst(m)
+  transition deliver(m): require sent(m) and not delivered(m)
+  invariant trivial: forall m. delivered(m) implies sent(m)
+"""
+
+
+def test_what_is_given_is_chosen_by_the_numbers_of_the_processes(specify: Specify) -> None:
+    """See NOTE(order): where the axioms are satisfied, and nowhere else, the run speaks for the machine."""
+    machine = specify(ORDERED.format(holds="implies lower(p, p)")).machines[0]
+    run = MachineRun(machine, PROCESSES, ENDS)
+    assert run.broken_axioms() == ()
+    assert isinstance(run.step(run.initial(), "causal_send", [Message(2, 0, (1,))]), Refusal)
+    assert not isinstance(run.step(run.initial(), "causal_send", [Message(0, 0, (2,))]), Refusal)
+    tables = dict(zip([symbol.name for symbol in machine.symbols], run.initial()[len(GHOSTS) :], strict=True))
+    assert tables["lower"] == tables["apart"] == {(0, 1), (0, 2), (1, 2)}
+    assert tables["rank"] == {(1, 1), (2, 2)}
+    assert tables["open"] == tables["level"] == frozenset()
+    impossible = specify(ORDERED.format(holds="and not lower(p, p)")).machines[0]
+    assert MachineRun(impossible, PROCESSES, ENDS).broken_axioms() == ("circle",)
+
+
 def test_a_refusal_names_the_first_guard_that_fails(library: Specify) -> None:
     machine = next(machine for machine in library("mf").machines if machine.name == "buffers")
     run = MachineRun(machine, 2, [(0, (1,)), (1, (0,))])

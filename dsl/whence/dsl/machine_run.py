@@ -3,6 +3,10 @@
 The universe is every message that was causal-sent, and unsent stand-ins for each (sender, destination): as many
 as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
 transition has named them; a transition that relates unsent messages to each other is refused.
+
+NOTE(order): what no transition changes and an axiom speaks about is a parameter of the system, and what is proved
+holds for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
+two processes is their order, a function of a process to nat is its number. That the axioms are satisfied is checked.
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
-from whence.dsl.types import BOOL, MESSAGE, PROCESS, Type
+from whence.dsl.traversal import nodes
+from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from whence.dsl.values import Fault, Message, Value
 
 MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
@@ -85,8 +90,20 @@ class MachineRun:
             self._stand_ins = max(self._stand_ins, _messages_at_once(transition))
 
     def initial(self) -> MachineState:
-        """Every relation empty, every function zero."""
-        return (frozenset(),) * (len(GHOSTS) + len(self._symbols))
+        """Every relation empty, every function zero; but see NOTE(order)."""
+        given = _given_symbols(self.machine)
+        own = (self._by_number(symbol) if symbol.name in given else frozenset() for symbol in self._symbols)
+        return (*(frozenset[tuple[Value, ...]](),) * len(GHOSTS), *own)
+
+    def _by_number(self, symbol: ir.Symbol) -> frozenset[tuple[Value, ...]]:
+        processes = range(self.processes)
+        match [parameter.type for parameter in symbol.parameters], symbol.result:
+            case [first, second], result if first == second == PROCESS and result == BOOL:
+                return frozenset((one, other) for one in processes for other in processes if one < other)
+            case [only], result if only == PROCESS and result == NAT:
+                return frozenset((process, process) for process in processes if process)
+            case _:
+                return frozenset()
 
     def broken_axioms(self) -> tuple[str, ...]:
         """The machine's axioms that the messages of this run do not satisfy: its theorems say nothing here."""
@@ -160,6 +177,13 @@ class MachineRun:
             return iter(range(self.processes))
         assert type_ == MESSAGE, type_
         return iter(frame.messages)
+
+
+def _given_symbols(machine: ir.Machine) -> frozenset[str]:
+    """The declared symbols that no transition changes and an axiom speaks about."""
+    changed = {update.symbol for transition in machine.transitions for update in transition.updates}
+    spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
+    return frozenset(spoken - changed) & {symbol.name for symbol in machine.symbols}
 
 
 def _messages_at_once(transition: ir.Transition) -> int:
