@@ -23,6 +23,7 @@ from whence.proofs.step_statements import (
     Stage,
     Waiting,
     additions,
+    at_rest,
     falsified,
     goal_stages,
     helpful_stages,
@@ -136,7 +137,7 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
         if len(_easy(pool, open_ones, _EFFORT[1], options)) == len(open_ones):
             ordering[relation] = discharge_all(pool, own, options)
     over = _staged(pool, machine, tuple(ordering), known, options)
-    used = {stage.order for stage in over}
+    used = dict.fromkeys(stage.order for stage in over)
     evidence = [discharge for relation in used for discharge in ordering[relation]]
     proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
     evidence.extend(discharge_all(pool, proofs, options))
@@ -144,7 +145,13 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
     if not over or over[-1].words != "undelivered":
         missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
         return _Attempt(tuple(evidence), "", missing)
-    return _Attempt(tuple(evidence), f"in a quiescent state: {words}")
+    rest = Violation(ir.NamedFormula("not at rest", negation(at_rest(machine))))
+    shown = search(pool, machine, {"rest": rest}, timeout_ms=options.timeout_ms, seed=options.seed)
+    if "rest" not in shown.runs:
+        empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
+        return _Attempt(tuple(evidence), "", empty)
+    example = f"such a state: {witness_text(shown.runs['rest'])}"
+    return _Attempt(tuple(evidence), f"in a quiescent state: {words}\n{example}")
 
 
 def _staged(

@@ -9,6 +9,7 @@ that was true. So what m waits for was there when m began to wait, and only shri
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
 a reachable quiescent state every message sent has been delivered, where it goes to. The proof goes by least
 elements: only finitely many messages were sent, so among those with a property some come first, in any strict order.
+It is not enough: a machine that never rests would have it. A quiescent state with a delivery must be reached.
 """
 
 from __future__ import annotations
@@ -232,6 +233,14 @@ def undelivered(machine: ir.Machine, message: ir.Expr) -> ir.Expr:
     place = ir.Variable("p'", PROCESS)
     missing = conj((holds("to", message, local(place)), negation(holds("delivered", message, local(place)))))
     return conj((sent, exists((place,), missing)))
+
+
+def at_rest(machine: ir.Machine) -> ir.Expr:
+    """A quiescent state in which something has been delivered: without one, `without deadlock` says nothing."""
+    m, p = ir.Variable("m", MESSAGE), ir.Variable("p'", PROCESS)
+    places = (p,) if machine.delivery != "unicast" else ()
+    delivered = holds("delivered", local(m), *(local(place) for place in places))
+    return conj((quiescent(machine), exists((m, *places), delivered)))
 
 
 def no_deadlock(machine: ir.Machine) -> ir.NamedFormula:
