@@ -12,6 +12,7 @@ from whence.proofs.formula import Unsupported, forall, negation
 from whence.proofs.machine_counterexample import witness_text
 from whence.proofs.machine_obligations import Conjunct, impossible, preservations
 from whence.proofs.machine_prover import refusal
+from whence.proofs.random_runs import walk
 from whence.proofs.reachability import Firing, Searched, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
@@ -22,7 +23,8 @@ BRIEF_MS = 1_000
 
 
 def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
-    """`proved`: every transition happens in some run (a shortest one is given). `refuted`: the guard of one can never
+    """`proved`: every transition happens in some run (a shortest one is given, or where the search
+    gave up, one that a random walk met). `refuted`: the guard of one can never
     hold in a state that satisfies the proved conjuncts `known`. Raises: CrossCheckError."""
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     refused = refusal(pool, machine, options)
@@ -35,18 +37,22 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
         dead = [action.name for action in missing if _never(pool, machine, action, proved, options)]
         if len(dead) < len(missing):
             dead += sorted(_never_together(pool, machine, missing, proved, options) - set(dead))
+        runs = dict(found.runs)
+        if missing and not dead:
+            runs |= walk(machine, [action.name for action in missing], options.seed)
+            missing = [action for action in missing if action.name not in runs]
     except Unsupported as reason:
         return unknown(str(reason))
-    witnesses = {name: witness_text(run) for name, run in found.runs.items()}
+    witnesses = {name: witness_text(run) for name, run in runs.items()}
     lines = [f"{name}: {witness}" for name, witness in witnesses.items()]
     facts = {"witnesses": witnesses, "seed": options.seed, "timeout_ms": options.timeout_ms}
     if dead:
         text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
-        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=found.runs)
+        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
     if missing:
         return unknown("\n".join(_missing(action, found) for action in missing), facts)
     text = "\n".join(["every transition can happen", *lines])
-    return Finding(Verdict.PROVED, Level.L2, facts, text, runs=found.runs)
+    return Finding(Verdict.PROVED, Level.L2, facts, text, runs=runs)
 
 
 def _never(
