@@ -150,6 +150,7 @@ def explore(
     request = Request(
         system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions)
     )
+    assert request.reductions <= REDUCTIONS.keys(), "there is no such reduction"
     if engine == "interpreted":
         return Interpretation(request).run()
     from whence.proofs.compiled.engine import Sample, explore_natively, why_not
@@ -164,7 +165,8 @@ def explore(
         return Interpretation(request).run()
     first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
     result = first.run()
-    if result.complete or not first.limited or result.states == limit:
+    over = result.complete or not first.limited or result.states == limit
+    if over and not (result.complete and request.reductions):
         return result
     return explore_natively(request, Sample.of(system, first.origins))
 

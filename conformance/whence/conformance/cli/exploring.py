@@ -18,7 +18,7 @@ from whence.dsl.narrate import NarratedStep, execution, record, replay, text
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
-from whence.proofs.explore import Engine, Progress, Resources
+from whence.proofs.explore import REDUCTIONS, Engine, Progress, Resources
 from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
@@ -34,7 +34,7 @@ class Manner:
     """How to explore, as named on the command line."""
 
     limit: int | None = None
-    reductions: str = "auto"
+    reductions: str = "none"
     engine: str = "auto"
     cross_check: bool = False
     memory: str | None = None
@@ -46,18 +46,31 @@ class Manner:
         Raises:
             BadInput: for what there is not.
         """
-        if self.reductions not in ("auto", "none"):
-            raise BadInput(f"--reductions {self.reductions}: this explorer has auto and none")
+        reductions = _reductions(self.reductions)
         engine = next((known for known in _ENGINES if known == self.engine), None)
         if engine is None:
             raise BadInput(f"--engine {self.engine}: there are {', '.join(_ENGINES[:-1])} and {_ENGINES[-1]}")
         if self.cross_check and engine != "auto":
             raise BadInput(f"--cross-check takes both engines; leave --engine {engine} out")
-        memory = None if self.memory is None else _bytes(self.memory)
-        return Options(self.limit, report, "both" if self.cross_check else engine, Resources(memory, self.threads))
+        if reductions and engine == "interpreted":
+            raise BadInput(f"--reductions {self.reductions}: the interpreter makes none")
+        resources = Resources(None if self.memory is None else _bytes(self.memory), self.threads)
+        return Options(self.limit, report, "both" if self.cross_check else engine, resources, reductions)
 
 
 _ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
+
+
+def _reductions(given: str) -> tuple[str, ...]:
+    """Which reductions are meant: `auto` is all that are sound for safety and quiescence."""
+    if given in ("auto", "none"):
+        return tuple(REDUCTIONS) if given == "auto" else ()
+    names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+    for name in names:
+        known(name, ("auto", "none", *REDUCTIONS), "reduction")
+    if {"auto", "none"} & {*names}:
+        raise BadInput(f"--reductions {given}: auto and none stand alone")
+    return names
 
 
 def _bytes(given: str) -> int:

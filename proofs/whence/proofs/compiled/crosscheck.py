@@ -16,11 +16,12 @@ class EnginesDisagree(Exception):
 
 
 def explore_with_both(request: Request) -> Exploration:
-    """The interpreter's exploration, after native code was found to agree with it.
+    """Explores by native code, and holds it against the interpreter.
 
     Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
-    it is violated and in how many steps. Both explore everything, whatever is refuted. An exploration that did not
-    come to its end is not compared, and incomplete.
+    it is violated and in how many steps; under a reduction not the numbers, and all states that the stored ones
+    stand for. Both explore everything, whatever is refuted. An exploration that did not come to its end is not
+    compared, and incomplete.
 
     Raises:
         EnginesDisagree: where anything differs.
@@ -41,20 +42,22 @@ def explore_with_both(request: Request) -> Exploration:
     if not found.complete:
         return found
     assert engine.search is not None
-    states = {engine.search.state(number) for number in engine.search.numbers()}
+    stored = [engine.search.state(number) for number in engine.search.numbers()]
+    symmetry = engine.symmetry
+    group = [] if symmetry is None else symmetry.group
+    states = {*stored, *(symmetry.state(state, each) for each in group for state in stored if symmetry is not None)}
     differences = [*_differences(expected, found), *_different_states(set(interpretation.origins), states)]
     if differences:
         raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
-    expected.engine = "both"
-    return expected
+    found.engine, found.violations = "both", expected.violations
+    return found
 
 
 def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
     def facts(found: Exploration) -> dict[str, object]:
         violated = {name: len(violation.steps) for name, violation in sorted(found.violations.items())}
-        return {
-            "states": found.states, "transitions": found.transitions, "depth": found.depth, "violations": violated,
-        }  # fmt: skip
+        counted = {} if native.reductions else {"states": found.states, "transitions": found.transitions}
+        return {**counted, "depth": found.depth, "violations": violated}
 
     other = facts(native)
     return [

@@ -127,6 +127,11 @@ class NativeEngine:
             return None
         return symmetry
 
+    @property
+    def symmetry(self) -> Symmetry | None:
+        """Up to what states are stored."""
+        return self._table.symmetry
+
     def run(self, capacity: Capacity) -> Exploration:
         """Explores. A layout that turns out too small is replaced, and the search starts again."""
         self.capacity = capacity
@@ -143,7 +148,7 @@ class NativeEngine:
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
-        self.result.reductions = () if self._table.symmetry is None else ("symmetry",)
+        self.result.reductions = () if self.symmetry is None else ("symmetry",)
         return self.result
 
     def _attempt(self) -> bool:
@@ -238,7 +243,7 @@ class NativeEngine:
     def _broken_names(self, state: State) -> set[str]:
         """What the state violates by what it is, `fault` where an invariant has no value."""
         names = {finding.property for finding in self._broken(state)}
-        symmetry = self._table.symmetry
+        symmetry = self.symmetry
         if symmetry is not None:
             for permutation in symmetry.group:
                 other = self._broken(symmetry.state(state, permutation))
@@ -286,7 +291,7 @@ class NativeEngine:
         return state, actions
 
     def _step_to(self, state: State, stored: State) -> tuple[Action, State]:
-        symmetry = self._table.symmetry
+        symmetry = self.symmetry
         for action in self.request.system.enabled(state):
             after = self.request.system.apply(state, action).state
             if after == stored:

@@ -15,7 +15,7 @@ from whence.dsl.types import PROCESS
 
 @dataclass(frozen=True, slots=True)
 class LocalInvariant:
-    """`forall p: process. body`, where the body reads the state of p only."""
+    """`forall p: process. body`, where the body reads the state of p only; also written `not exists`."""
 
     name: str
     variable: str
@@ -26,13 +26,22 @@ def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
     """The invariants that are of one process at a time."""
     found = []
     for invariant in protocol.invariants:
-        match invariant.body:
+        match _for_all(invariant.body):
             case ir.Quantified(kind="forall", variables=(ir.Bound(name=name, domain=None) as bound,), body=body):
                 if bound.type == PROCESS and _reads_only(body, name):
                     found.append(LocalInvariant(invariant.name, name, body))
             case _:
                 continue
     return tuple(found)
+
+
+def _for_all(formula: ir.Expr) -> ir.Expr:
+    """`not exists p. P` as `forall p. not P`."""
+    match formula:
+        case ir.Not(operand=ir.Quantified(kind="exists", variables=variables, body=body)):
+            return ir.Quantified(formula.type, "forall", variables, ir.Not(body.type, body))
+        case _:
+            return formula
 
 
 def _reads_only(body: ir.Expr, name: str) -> bool:
