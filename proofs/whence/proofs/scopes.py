@@ -149,8 +149,8 @@ def explore_scope(
     )  # fmt: skip
 
 
-    """What a scope is about by default: everything, or where messages are sent for ever liveness; and what is expected."""
-    """What a scope is about by default: everything, and where messages are sent for ever, liveness; and what is expected."""
+def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
+    """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
     usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
     return tuple(dict.fromkeys((*usual, *(name for expect in expects for name in expect.names))))
 
