@@ -14,6 +14,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from bounded_measures import MEASURES as BOUNDED
 from proof_measures import MEASURES as PROOFS
 
 from whence.conformance.drive import conform, settings_for
@@ -114,6 +115,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     "prove-mf": lambda: proved("mf"),
     "prove-hybrid_basic": lambda: proved("hybrid_basic"),
     **PROOFS,
+    **BOUNDED,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),
     "conform-hybrid_basic": lambda: conformed("hybrid_basic", replayed=True),
