@@ -287,14 +287,25 @@ def test_a_forged_assumption_is_found(forge: Forge, spread: Path, checker: Resol
     assert any("0001.resolute is not a proof" in fault for fault in forged.recheck().faults)
 
 
-def test_a_forged_proof_object_of_cvc5_is_found(forge: Forge, spread: Path) -> None:
+def test_a_proof_object_that_nobody_checks_raises_no_level_and_that_is_said(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
     forged.replace("proofs/0002.alethe", ":rule", ":rule hole :was")
     forged.sum()
-    assert any("0002.alethe is not the proof that cvc5" in fault for fault in forged.recheck().faults)
-    without = forged.recheck(Thoroughness(proofs=False))
-    assert without.faults == ()
-    assert any("were not checked" in note for note in without.notes)
+    found = forged.recheck()
+    assert found.faults == ()
+    assert any("3 proof objects in cvc5's own format (Alethe) are not checked" in note for note in found.notes)
+
+
+def test_without_the_checker_forged_proofs_are_not_found_and_raise_no_level(forge: Forge, spread: Path) -> None:
+    forged = forge(spread)
+    if not (forged.directory / "proofs" / "0001.resolute").is_file():
+        pytest.skip("the proof checker is not installed: make checker")
+    (forged.directory / "proofs" / "0001.resolute").write_text("unsat\n(assume false)\n", encoding="utf-8")
+    forged.sum()
+    found = forged.recheck(Thoroughness(proofs=False))
+    assert found.faults == ()
+    assert {confirmation.level.name for confirmation in found.confirmations} == {"L3", "L2"}
+    assert any("were not checked" in note for note in found.notes)
 
 
 def test_another_format_is_not_read(forge: Forge, spread: Path) -> None:

@@ -1,7 +1,8 @@
 """cvc5's own proof objects, in the Alethe format: part of a certificate for whoever has a checker for them.
 
 Nothing that Whence says rests on them: the checker for Alethe, Carcara, is in no package registry, so that `recheck`
-cannot count on it. It does look whether the cvc5 at hand, where it is of the same version, gives the same proof.
+cannot count on it. Which proof cvc5 finds depends on where things are in memory: the same program in the same place
+gives the same bytes, another installation may not.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Programs:
                     stdout=output,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                    env=_environment(),
                 )
                 self._running.add(process)
             try:
@@ -58,6 +58,11 @@ class Programs:
             self._over = True
             for process in self._running:
                 process.kill()
+
+
+def _environment() -> dict[str, str]:
+    """The environment, with what could make the same work come out differently held fixed."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONHASHSEED": "0"}
 
 
 def side_by_side(
