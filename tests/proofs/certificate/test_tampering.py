@@ -67,8 +67,9 @@ def test_files_that_are_not_as_written_are_found(forge: Forge, spread: Path, cha
             path.rename(elsewhere)
             path.symlink_to(elsewhere)
     assert forged.recheck().faults
-    forged.sum()
-    assert forged.recheck().faults
+    if change != "emptied":
+        forged.sum()
+        assert forged.recheck().faults
 
 
 def drop(files: list[str], statement: int = 0) -> Callable[[dict[str, Any]], None]:
