@@ -6,6 +6,7 @@
 #   make tools    the model checker TLC, for the tests of the export to TLA+ (by Maven; without it they are skipped)
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
+#   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -18,7 +19,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker lint lock clean
+.PHONY: setup verify test tools checker statements lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -65,6 +66,12 @@ lint: setup
 
 checker: setup
 	$(BIN)/python -m whence.conformance.proof_checker
+
+statements: setup
+	mkdir -p build
+	$(BIN)/whence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
+	$(BIN)/python -m whence.conformance.statements build/verify.json > build/statements.md
+	mv build/statements.md docs/statements.md
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup
