@@ -168,7 +168,11 @@ def explore(
     over = result.complete or not first.limited or result.states == limit
     if over and not (result.complete and request.reductions):
         return result
-    return explore_natively(request, Sample.of(system, first.origins))
+    found = explore_natively(request, Sample.of(system, first.origins))
+    if found.states < result.states and not found.complete and not found.reductions:
+        result.why_incomplete, result.seconds = found.why_incomplete, result.seconds + found.seconds
+        return result
+    return found
 
 
 @dataclass(slots=True)

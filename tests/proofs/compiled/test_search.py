@@ -168,3 +168,23 @@ def test_why_not_native(library: Library) -> None:
     assert engines.why_not(System(protocol, TWO)) is None
     many = System(protocol, ir.Workload(2, (65, 0), ((1,), (0,))))
     assert engines.why_not(many) == "there are 65 messages, native code takes 64"
+
+
+def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What native code works on must not go before it is done: the thread that was not interrupted, too."""
+    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    start, searches = search.NativeSearch._start_helpers, []
+
+    def interrupted(self: search.NativeSearch) -> list[search.Future[None]]:
+        helpers = start(self)
+        if self.state_count > 500:
+            searches.append(self)
+            raise KeyboardInterrupt
+        return helpers
+
+    monkeypatch.setattr(search.NativeSearch, "_start_helpers", interrupted)
+    protocol = library("cykas").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(threads=3))
+    assert (found.complete, found.why_incomplete) == (False, "interrupted")
+    assert found.states > 500
+    assert [known.pool for known in searches] == [None]

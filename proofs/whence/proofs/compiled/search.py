@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from whence.dsl.system import State, System
@@ -247,16 +247,30 @@ class NativeSearch:
         shared[Shared.CURSOR], shared[Shared.END] = start, end
         shared[Shared.STEPS], shared[Shared.STEPS_MASK] = table.entries.address, table.mask
         shared[Shared.OPERATIONS], shared[Shared.PACKETS] = table.operations.address, table.packets.address
-        helpers = []
-        if self.pool is not None and end - start >= _WORTH_SHARING:
-            helpers = [
-                self.pool.submit(self.kernel.expand, shared.address, worker.cells.address)
-                for worker in self.workers[1:]
-            ]
-        self.kernel.expand(shared.address, self.workers[0].cells.address)
-        for helper in helpers:
-            helper.result()
+        try:
+            helpers = self._start_helpers() if end - start >= _WORTH_SHARING else []
+            self.kernel.expand(shared.address, self.workers[0].cells.address)
+            for helper in helpers:
+                helper.result()
+        except BaseException:
+            self._wait_for_helpers()
+            raise
         return self._collect()
+
+    def _start_helpers(self) -> list[Future[None]]:
+        if self.pool is None:
+            return []
+        address = self.shared.address
+        return [self.pool.submit(self.kernel.expand, address, worker.cells.address) for worker in self.workers[1:]]
+
+    def _wait_for_helpers(self) -> None:
+        """Until no thread is in native code: what it works on is about to go. Whoever interrupts again waits, too."""
+        while self.pool is not None:
+            try:
+                self.pool.shutdown(wait=True, cancel_futures=True)
+                self.pool = None
+            except KeyboardInterrupt:
+                continue
 
     def _collect(self) -> list[int]:
         asked: list[int] = []
