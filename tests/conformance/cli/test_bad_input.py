@@ -214,7 +214,7 @@ def interrupted(command: list[str], words: list[str], after_s: float, folder: Pa
 
 def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
     words = ["explore", "cykas", "--processes", "6", "--sends", "3"]
-    code, out, errors = interrupted(command, words, 2.5, tmp_path)
+    code, out, errors = interrupted(command, words, 4.5, tmp_path)
     assert code == 3
     assert "incomplete: interrupted" in out and "states" in out
     assert "Traceback" not in errors
@@ -222,7 +222,7 @@ def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
 
 def test_interrupted_exploration_as_json(command: list[str], tmp_path: Path) -> None:
     words = ["explore", "cykas", "--processes", "6", "--sends", "3", "--json"]
-    code, out, errors = interrupted(command, words, 2.5, tmp_path)
+    code, out, errors = interrupted(command, words, 4.5, tmp_path)
     found = json.loads(out)
     assert code == found["exit"] == 3
     assert found["complete"] is False
