@@ -125,6 +125,12 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
     return lambda done, total, current: report(Progress(subject, statement, done, total, current))
 
 
+def _tell(progress: Report | None, subject: str, statement: str, total: int) -> None:
+    """Tells what begins where no obligation is counted."""
+    if progress is not None and total:
+        progress(Progress(subject, statement, 0, total))
+
+
 def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
     everything = _statements(machine)
     if not names or machine.name in names:
@@ -137,7 +143,10 @@ def _machine_proofs(
 ) -> Generator[Proof, None, None]:
     started = time.monotonic()
     findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
-    findings |= prove_steps(pool, machine, step_statements(machine), inductive, options)
+    whole = any(not expectation.names for expectation in machine.expects)
+    steps = [name for name in step_statements(machine) if whole or name in wanted]
+    _tell(progress, machine.name, "steps", len(steps))
+    findings |= prove_steps(pool, machine, steps, inductive, options)
     findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
     middle = time.monotonic()
     share = (middle - started) / len(findings)
@@ -145,6 +154,7 @@ def _machine_proofs(
         if name in wanted:
             yield _proof(machine, name, finding, _as_expected(machine, name, findings), share)
     if VACUITY in wanted:
+        _tell(progress, machine.name, VACUITY, len(machine.transitions))
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
         finding = check_vacuity(pool, machine, known, options)
         yield _proof(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
@@ -223,6 +233,7 @@ def _mutant_findings(
     wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]
     refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
     findings: dict[str, Finding] = {}
+    _tell(progress, mutant.subject, mutant.name, len(wanted))
     try:
         searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
         steps = refuted_steps(pool, machine, [name for name in refutable if name in about_steps], options)

@@ -148,11 +148,11 @@ def _status(made: Progress) -> str:
 
 
 def _where(last: list[Progress]) -> str:
-    """` in permits, invariants: 57 of 162 obligations were done`, or nothing."""
+    """` in permits, invariants, when 57 of 162 were done`, or nothing."""
     if not last or last[0].done == last[0].total:
         return ""
     made = last[0]
-    return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} obligations were done"
+    return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} were done"
 
 
 def _cache_text(pool: SolverPool) -> str | None:
