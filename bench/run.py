@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from bounded_measures import MEASURES as BOUNDED
+from exploration_measures import MEASURES as EXPLORATION
 from proof_measures import MEASURES as PROOFS
 
 from whence.conformance.drive import conform, settings_for
@@ -116,6 +117,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     "prove-hybrid_basic": lambda: proved("hybrid_basic"),
     **PROOFS,
     **BOUNDED,
+    **EXPLORATION,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),
     "conform-hybrid_basic": lambda: conformed("hybrid_basic", replayed=True),

@@ -1,0 +1,110 @@
+"""Exhaustive exploration: interpreter, native code with one thread and two, reductions, and SPIN on the same system.
+
+SPIN is Debian's (`apt-get install spin gcc`); `cykas.pml` is the same transition system, with as many states.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from whence.dsl import ir
+from whence.dsl.load import load
+from whence.proofs.compiled.kernel import compile_kernel
+from whence.proofs.explore import Engine, Exploration, Resources, explore
+from whence.proofs.scopes import properties_of
+
+REPEATS = 5
+PUBLISHED = {("cykas", 2): 52_521, ("cykas", 3): 5_022_640, ("mf", 2): 6_859, ("mf", 3): 110_592}
+"""States of 3 processes with so many sends each to any other."""
+
+MODEL = Path(__file__).with_name("cykas.pml")
+
+
+def _workload(processes: int, sends: int) -> ir.Workload:
+    others = tuple(tuple(q for q in range(processes) if q != p) for p in range(processes))
+    return ir.Workload(processes, (sends,) * processes, others)
+
+
+def explored(
+    name: str, processes: int, sends: int, engine: Engine, *, threads: int = 1, reductions: tuple[str, ...] = (),
+    repeats: int = REPEATS,
+) -> str:  # fmt: skip
+    """Everything included, code generation too: the kernels are forgotten before each run."""
+    specification = load(name).specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    walls, processors = [], []
+    found = Exploration()
+    for _ in range(repeats):
+        compile_kernel.cache_clear()
+        started, used = time.perf_counter(), time.process_time()
+        found = explore(
+            protocol, _workload(processes, sends), properties_of(protocol), engine=engine, reductions=reductions,
+            resources=Resources(threads=threads),
+        )  # fmt: skip
+        walls.append(time.perf_counter() - started)
+        processors.append(time.process_time() - used)
+    assert found.complete and not found.violations
+    if not reductions and processes == 3:
+        assert found.states == PUBLISHED[name, sends]
+    wall = statistics.median(walls)
+    memory = f", {found.memory / 1e6:,.0f} MB of states" if found.memory else ""
+    return (
+        f"{wall:.2f} s ({statistics.median(processors):.2f} s of processors), {found.states:,} states, "
+        f"{found.transitions:,} transitions, {found.states / wall:,.0f} states/s{memory}"
+    )
+
+
+def spin(sends: int, repeats: int = REPEATS) -> str:
+    """SPIN's own search, exact, without partial order reduction; generating and compiling the verifier is left out."""
+    missing = [tool for tool in ("spin", "cc") if shutil.which(tool) is None]
+    if missing:
+        return f"skipped: {' and '.join(missing)} not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["spin", f"-DK={sends}", "-a", str(MODEL)], cwd=folder, check=True, capture_output=True)
+        flags = ["-O3", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=8192", "-w"]
+        subprocess.run(["cc", *flags, "-o", "pan", "pan.c"], cwd=folder, check=True, capture_output=True)
+        walls, processors, states = [], [], 0
+        for _ in range(repeats):
+            started, before = time.perf_counter(), os.times()
+            command = ["./pan", "-m100000", "-w25", "-E"]
+            shown = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+            after = os.times()
+            walls.append(time.perf_counter() - started)
+            processors.append(
+                after.children_user - before.children_user + after.children_system - before.children_system
+            )
+            assert "errors: 0" in shown
+            stored = re.search(r"([\d.e+]+) states, stored", shown)
+            assert stored is not None
+            states = round(float(stored[1]))
+    assert abs(states - PUBLISHED["cykas", sends]) <= PUBLISHED["cykas", sends] * 1e-5
+    wall = statistics.median(walls)
+    return (
+        f"{wall:.2f} s ({statistics.median(processors):.2f} s of processors), {PUBLISHED['cykas', sends]:,} states, "
+        f"{PUBLISHED['cykas', sends] / wall:,.0f} states/s"
+    )
+
+
+MEASURES: dict[str, Callable[[], str]] = {
+    "interpreted-cykas-2": lambda: explored("cykas", 3, 2, "interpreted"),
+    "native-cykas-2": lambda: explored("cykas", 3, 2, "native"),
+    "native-mf-3": lambda: explored("mf", 3, 3, "auto"),
+    "native-cykas-3": lambda: explored("cykas", 3, 3, "auto"),
+    "native-cykas-3-two-threads": lambda: explored("cykas", 3, 3, "auto", threads=2),
+    "symmetry-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=("symmetry",)),
+    "native-cykas-4x2-two-threads": lambda: explored("cykas", 4, 2, "auto", threads=2, repeats=1),
+    "symmetry-cykas-4x2-two-threads": lambda: explored(
+        "cykas", 4, 2, "auto", threads=2, reductions=("symmetry",), repeats=1
+    ),
+    "spin-cykas-2": lambda: spin(2),
+    "spin-cykas-3": lambda: spin(3),
+}
