@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from whence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
-from whence.dsl.values import ABSENT, Message, Value, lookup, with_entry, zero
+from whence.dsl.values import ABSENT, Message, Value, ascending, lookup, with_entry, zero
 from whence.proofs.bounded.circuit import FALSE, TRUE
 from whence.proofs.bounded.symbolic import (
     Choice,
@@ -20,6 +20,7 @@ from whence.proofs.bounded.symbolic import (
     Symbolic,
     Table,
     Window,
+    is_scalar,
     known,
     zero_value,
 )
@@ -47,6 +48,8 @@ class Constants:
                 return Table(tuple(sorted(entries, key=lambda entry: entry[0])))
             case Collection("option", of):
                 return zero_value(type_) if value is None else Maybe(TRUE, self.encode(value[0], of))
+            case Collection("set", of) if not is_scalar(of):
+                return Slots(known(len(value)), tuple(self.encode(part, of) for part in ascending(value)))
             case Collection("set"):
                 return Flags(tuple((element, TRUE) for element in sorted(map(self.scalar, value))))
             case Collection("queue", of):
@@ -89,6 +92,8 @@ class Constants:
                 return (self.decode(item, of),) if present == TRUE else None
             case Collection("set", of), Flags(members):
                 return frozenset(self.decode(known(one), of) for one, there in members if there == TRUE)
+            case Collection("set", of), Slots(count, items):
+                return frozenset(self.decode(item, of) for item in items[: self.number(count)])
             case Collection("queue", of), Slots(count, items):
                 return tuple(self.decode(item, of) for item in items[: self.number(count)])
             case Collection("sliding array", of), Window(first, following, indexed):

@@ -131,6 +131,7 @@ BODY = """
 protocol p:
   message A(n: nat)
   record Pair: n: nat; q: queue of nat
+  record Small: b: bool; o: option of nat; s: set of nat; v: map nat to nat; n: nat
   state:
     q: queue of nat
     pairs: queue of Pair
@@ -142,6 +143,8 @@ protocol p:
     w: sliding map of nat
     o: option of nat
     b: bool
+    small: set of Small
+    v: map nat to nat
   on causal_send(x):
     send A(1) to x.dst
     deliver x
@@ -149,6 +152,8 @@ protocol p:
     {body}
   property causal
 """
+
+SMALL = "small.add(Small(b: {}, o: {}, s: {}, v: v, n: {}))"
 
 BODIES = (
     "q.push(n); q.push(n + 1); q.pop(); q.push(q.first)",
@@ -177,6 +182,16 @@ BODIES = (
     "let before = q; q.push(1); b := before = q; q := before",
     "a.add(Pair(n: 1, q: empty)); a.clear(); q.push(a.first); q.push(a.next); b := a is empty",
     "m[n] := m[n] + m[7]; b := m[1] = 0 and 1 in m",
+    f"{SMALL.format('false', 'none', 'empty', 3)}; {SMALL.format('false', 'none', 'empty', 1)}\n"
+    f"    {SMALL.format('false', 'some(n)', 'empty', 2)}; {SMALL.format('false', 'some(1)', 'empty', 4)}\n"
+    f"    {SMALL.format('true', 'none', 'empty', 0)}; {SMALL.format('false', 'none', 'empty', 3)}\n"
+    "    for x in small: q.push(x.n)\n    q.push(small.size)",
+    f"{SMALL.format('false', 'none', '{0, 2}', 1)}; {SMALL.format('false', 'none', '{0}', 2)}\n"
+    f"    {SMALL.format('false', 'none', '{1}', 3)}; {SMALL.format('false', 'none', '{n}', 4)}\n"
+    f"    v[3] := 2; {SMALL.format('false', 'none', '{0}', 5)}; v[1] := 7\n"
+    f"    {SMALL.format('false', 'none', '{0}', 6)}; v[3] := 0; {SMALL.format('false', 'none', '{0}', 7)}\n"
+    f"    v[1] := 8; {SMALL.format('false', 'none', '{0}', 8)}; v[2] := 1; {SMALL.format('false', 'none', '{0}', 9)}\n"
+    "    for x in small: q.push(x.n)\n    for x in small: small.remove(x)\n    b := small is empty",
 )
 
 

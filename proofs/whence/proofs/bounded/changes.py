@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whence.dsl.types import Type
+from whence.dsl.types import Collection, Type
 from whence.proofs.bounded.circuit import FALSE, TRUE, Literal
-from whence.proofs.bounded.operations import Workshop, item_type, scalar
+from whence.proofs.bounded.operations import Workshop, item_type
+from whence.proofs.bounded.ordering import precedes
 from whence.proofs.bounded.symbolic import (
     MISSING,
     Choice,
@@ -30,6 +31,8 @@ def change(
 ) -> Symbolic:
     """The collection after the mutation, where the path condition is true."""
     match value:
+        case Slots() if isinstance(type_, Collection) and type_.kind == "set":
+            return _change_bag(workshop, method, item_type(type_), value, arguments, when)
         case Slots():
             return _change_queue(workshop, method, item_type(type_), value, arguments, when)
         case Flags():
@@ -77,6 +80,43 @@ def _change_queue(
             raise AssertionError(method)
 
 
+def _change_bag(
+    workshop: Workshop, method: str, of: Type, bag: Slots, arguments: Sequence[Symbolic], when: Literal
+) -> Slots:
+    """A set whose elements stand in slots, ascending."""
+    if method != "add":
+        return _change_queue(workshop, method, of, bag, arguments, when)
+    return inserted(workshop, of, bag, arguments[0], when)
+
+
+def inserted(workshop: Workshop, of: Type, bag: Slots, item: Symbolic, when: Literal) -> Slots:
+    """The ascending slots with the item at its place, where it is not there yet."""
+    circuit = workshop.circuit
+    there = [workshop.above(bag.count, position) for position in range(len(bag.items))]
+    known_already = circuit.disj(
+        circuit.conj((inside, workshop.same(item, old, of))) for inside, old in zip(there, bag.items, strict=True)
+    )
+    before = [
+        circuit.conj((inside, precedes(workshop, old, item, of))) for inside, old in zip(there, bag.items, strict=True)
+    ]
+    room = workshop.bounds.slots
+    new = circuit.conj((when, -known_already))
+    workshop.exceed("slots", circuit.conj((new, workshop.above(bag.count, room - 1))))
+    items: list[Symbolic] = []
+    for position in range(min(len(bag.items) + 1, room)):
+        own = bag.items[position] if position < len(bag.items) else MISSING
+        stays = before[position] if position < len(bag.items) else FALSE
+        here = TRUE if position == 0 else before[position - 1]
+        moved = item if position == 0 else merge(circuit, here, item, bag.items[position - 1])
+        items.append(merge(circuit, circuit.disj((stays, known_already)), own, moved))
+    options: dict[int, list[Literal]] = {}
+    for value, literal in bag.count.options:
+        options.setdefault(value, []).append(circuit.conj((literal, known_already)))
+        if value < room:
+            options.setdefault(value + 1, []).append(circuit.conj((literal, -known_already)))
+    return trimmed(Slots(choice(circuit, options), tuple(items)))
+
+
 def _shift(workshop: Workshop, queue: Slots, gone: Sequence[Literal]) -> Slots:
     """The queue with the items behind a removed one moved down; `gone[i]`: that at i or before it is removed."""
     if not gone:
@@ -109,7 +149,7 @@ def _change_set(workshop: Workshop, method: str, flags: Flags, arguments: Sequen
     circuit = workshop.circuit
     if method == "clear":
         return Flags(())
-    item = scalar(arguments[0])
+    item = choice_of(arguments[0])
     members: dict[int, Literal] = dict(flags.members)
     for value, literal in item.options:
         before = members.get(value, FALSE)

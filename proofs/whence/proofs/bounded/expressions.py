@@ -13,8 +13,9 @@ from typing import TypeAlias, assert_never
 from whence.dsl import ir
 from whence.dsl.evaluate import field_position
 from whence.dsl.types import MESSAGE, PROCESS, Collection
+from whence.proofs.bounded.changes import inserted
 from whence.proofs.bounded.circuit import FALSE, TRUE, Literal
-from whence.proofs.bounded.operations import Workshop
+from whence.proofs.bounded.operations import Workshop, item_type
 from whence.proofs.bounded.symbolic import (
     Choice,
     Fields,
@@ -118,11 +119,21 @@ def _value(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
         case ir.Construct(values=values):
             return Fields(tuple(evaluate(value, frame, when) for value in values))
         case ir.SetOf(items=items):
-            return frame.workshop.set_of([evaluate(item, frame, when) for item in items])
+            return _set_of(expr, [evaluate(item, frame, when) for item in items], frame, when)
         case ir.Some(item=item):
             return Maybe(TRUE, evaluate(item, frame, when))
         case _:
             assert_never(expr)
+
+
+def _set_of(expr: ir.SetOf, items: Sequence[Symbolic], frame: Frame, when: Literal) -> Symbolic:
+    found = zero_value(expr.type)
+    if isinstance(found, Flags):
+        return frame.workshop.set_of(items)
+    for item in items:
+        assert isinstance(found, Slots)
+        found = inserted(frame.workshop, item_type(expr.type), found, item, when)
+    return found
 
 
 def condition_at(expr: ir.Expr, frame: Frame, when: Literal) -> Literal:

@@ -27,10 +27,10 @@ from whence.proofs.bounded.symbolic import (
     in_set,
     known,
     merge,
+    present,
     select,
     zero_value,
 )
-from whence.proofs.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +210,11 @@ class Workshop:
                 return merge(self.circuit, mapped, value, zero_value(type_.value))
         return zero_value(type_.value)
 
+    def stored_or_junk(self, table: Table, key: int, type_: Type) -> Symbolic:
+        """The value of a map at a key that it has."""
+        found = next((value for known_key, _, value in table.entries if known_key == key), MISSING)
+        return present(found, _value(type_))
+
     def mapped(self, table: Table, key: int, type_: Type) -> Literal:
         """Whether the map has an entry: in a total map one that is not zero."""
         assert isinstance(type_, Map)
@@ -280,9 +285,9 @@ class Workshop:
         circuit = self.circuit
         options: dict[int, list[Literal]] = {}
         none_before = TRUE
-        for number, present, _ in index.entries:
-            options.setdefault(number, []).append(circuit.conj((none_before, present)))
-            none_before = circuit.conj((none_before, -present))
+        for number, there, _ in index.entries:
+            options.setdefault(number, []).append(circuit.conj((none_before, there)))
+            none_before = circuit.conj((none_before, -there))
         for value, literal in index.next.options:
             options.setdefault(value, []).append(circuit.conj((none_before, literal)))
         return choice(circuit, options)
@@ -291,19 +296,17 @@ class Workshop:
         """The set of the items."""
         options: dict[int, list[Literal]] = {}
         for item in items:
-            for value, literal in scalar(item).options:
+            for value, literal in choice_of(item).options:
                 options.setdefault(value, []).append(literal)
         return Flags(choice(self.circuit, options).options)
+
+
+def _value(type_: Type) -> Type:
+    assert isinstance(type_, Map)
+    return type_.value
 
 
 def item_type(type_: Type) -> Type:
     """The type of a collection's elements."""
     assert isinstance(type_, Collection)
     return type_.item
-
-
-def scalar(value: Symbolic) -> Choice:
-    """A process, message or number. Raises: Unsupported for another element of a set."""
-    if not isinstance(value, Choice):
-        raise Unsupported("a set of elements that are not processes, messages or numbers")
-    return value

@@ -86,6 +86,8 @@ def search(
     Raises: CrossCheckError where the interpreter does not confirm what was found.
     """
     started = time.monotonic()
+    if "total_order" in properties and "total_order" not in protocol.properties:
+        protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     result = Bounded(bounds=_first_bounds(workload))
     attempt = _Attempt(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
     goals = [name for name in properties if attempt.judges(name)]
@@ -151,8 +153,7 @@ class _Attempt:
             said = "with timers, whether a message is stuck depends on every continuation: whence explore answers it"
             self.result.undecided[name] = said
             return False
-        watched = name != "total_order" or name in self.protocol.properties
-        if (name in ("fault", "delivered", *JUDGED) and watched) or name in invariants:
+        if name in ("fault", "delivered", *JUDGED) or name in invariants:
             return True
         self.result.undecided[name] = f"bounded search does not judge `{name}`"
         return False

@@ -7,7 +7,7 @@ bool                    a literal
 process, message, nat   `Choice`: for each possible value the literal that says that it is this one
 record                  `Fields`
 option of T             `Maybe`
-set of T                `Flags`: for each element whether it is there
+set of T                `Flags`: for each element whether it is there; of records and the like `Slots`, ascending
 queue of T              `Slots`: a count and as many slots as the count can need
 map K to V              `Table`: for each key whether something is stored and what; else zero, or not mapped
 sliding array of T      `Window`: first, next, and the items by index
@@ -130,8 +130,8 @@ def zero_value(type_: Type) -> Symbolic:
             return Table(())
         case Collection("option"):
             return Maybe(FALSE, MISSING)
-        case Collection("set"):
-            return Flags(())
+        case Collection("set", item):
+            return Flags(()) if is_scalar(item) else Slots(known(0), ())
         case Collection("queue"):
             return Slots(known(0), ())
         case Collection("sliding array"):
@@ -174,9 +174,6 @@ def supported(type_: Type) -> None:
             if not is_scalar(key):
                 raise Unsupported(f"`{type_}` has keys that are not processes, messages or numbers")
             supported(value)
-        case Collection("set", item):
-            if not is_scalar(item):
-                raise Unsupported(f"`{type_}` has elements that are not processes, messages or numbers")
         case Collection(_, item):
             supported(item)
         case _:
