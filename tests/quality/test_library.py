@@ -165,7 +165,7 @@ def test_everything_is_documented(path: Path) -> None:
         assert declared.doc, declared.name
 
 
-@pytest.mark.parametrize("name", ["cykas", "hybrid_basic"])
+@pytest.mark.parametrize("name", ["cykas", "hybrid_basic", "hybrid_optimal"])
 def test_every_statement_has_the_line_of_its_paper(name: str) -> None:
     """Where the paper numbers its lines; one statement of Algorithm 1 shares the line of the one before it."""
 
