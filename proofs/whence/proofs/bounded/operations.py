@@ -23,6 +23,7 @@ from whence.proofs.bounded.symbolic import (
     Table,
     Window,
     choice,
+    choice_of,
     condition_of,
     in_set,
     known,
