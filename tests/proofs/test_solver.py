@@ -133,6 +133,34 @@ def test_numbers_are_searched_too(pool: SolverPool) -> None:
     assert answer.models["goal"].values["n"] == 4
 
 
+@pytest.mark.parametrize(("below", "found"), [(None, True), (8, True), (7, False)])
+def test_numbers_can_be_kept_small(pool: SolverPool, below: int | None, found: bool) -> None:
+    stage = Stage(
+        ("(=> |goal| (= |n| (+ |m| 3)))", "(=> |goal| (<= 4 |m|))", "(=> |goal| (<= 0 |n|))"), {"goal": "goal"}
+    )
+    constants = {"n": "Int", "m": "Int", "goal": "Bool"}
+    answer = pool.ask(Search(constants, (stage,), (), 5_000, 0, below))
+    assert answer.status == "done"
+    assert ("goal" in answer.models) == found
+
+
+def test_what_was_found_in_time_is_kept(pool: SolverPool) -> None:
+    """The second stage puts twelve pigeons into eleven holes."""
+    inside = [[f"|p{pigeon}h{hole}|" for hole in range(11)] for pigeon in range(12)]
+    somewhere = [f"(or {' '.join(holes)})" for holes in inside]
+    alone = [
+        f"(not (and {inside[one][hole]} {inside[other][hole]}))"
+        for hole in range(11)
+        for one in range(12)
+        for other in range(one)
+    ]
+    stages = (Stage((), {"easy": "easy"}), Stage((*somewhere, *alone), {"easy": "easy", "hard": "hard"}))
+    constants = dict.fromkeys(["easy", "hard", *(name.strip("|") for holes in inside for name in holes)], "Bool")
+    answer = pool.ask(Search(constants, stages, (), 1_500, 0))
+    assert answer.status == "unknown"
+    assert answer.models.keys() == {"easy"}
+
+
 def test_a_pool_needs_a_worker() -> None:
     with pytest.raises(ValueError, match="worker"):
         SolverPool(0)
