@@ -215,7 +215,7 @@ def _confirmations(
         ]
         reasons = [f"{each.file}, `{each.name}`, is not decided by any solver here" for each in open_]
         told = differences.get(statement.key, Difference())
-        reasons.extend(f"another proof is found here: {difference}" for difference in told.undecided)
+        reasons.extend(told.undecided)
         if not same_version(manifest):
             written = f"written by Whence {manifest.whence}; this version derives something else"
             reasons.extend(f"{written}: {difference}" for difference in told.faults)

@@ -84,7 +84,7 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
         found = {_key(proof): proof for proof in proofs}
         return {
-            each.key: _difference(each, specification, found.get(each.key), reading, statuses, pool, options)
+            each.key: _difference(each, specification, found.get(each.key), reading, pool, options)
             for each in manifest.statements
         }
 
@@ -98,7 +98,6 @@ def _difference(
     specification: ir.Specification,
     proof: Proof | None,
     reading: Reading,
-    statuses: Mapping[str, Mapping[str, str]],
     pool: SolverPool,
     options: Options,
 ) -> Difference:
@@ -113,20 +112,20 @@ def _difference(
     faults += _evidence_faults(certified, subject, reading, pool, options)
     if not certified.obligations:
         return Difference((*faults, *_missing_evidence(certified, subject)))
-    derived = None if proof is None else statement_of(specification, proof)
+    if proof is None:
+        return Difference((*faults, "its source has no such statement"))
+    derived = statement_of(specification, proof)
     if derived is None:
-        listed = (reading.text(file) for file in certified.obligations)
-        if any("unsat" not in statuses[text].values() for text in listed):
-            return Difference(tuple(faults))
-        why = "" if proof is None else f": {proof.finding.facts.get('unknown', '')}"
-        return Difference((*faults, f"its source does not give it{why}"))
+        # Its obligations may be undecided here, or a search that a proof begins with may need more time.
+        why = proof.finding.facts.get("unknown", "")
+        return Difference(tuple(faults), (f"the prover does not come to it here: {why}",))
     if derived.verdict is not certified.verdict:
         faults.append(f"by its source it is {derived.verdict.value}")
     faults += _missed_evidence(certified, derived)
     different = tuple(_obligation_faults(certified, derived, reading))
     if certified.name.endswith(WITHOUT_DEADLOCK):
         # The stages of such a proof are looked for within short time limits, and others may do as well.
-        return Difference(tuple(faults), different)
+        return Difference(tuple(faults), tuple(f"another proof is found here: {each}" for each in different))
     return Difference((*faults, *different))
 
 
