@@ -105,3 +105,14 @@ def test_results_of_a_protocol(library: Library) -> None:
     hasty = Case("mf", protocol, "one", scope.workload, scope.expects, ("sps", "beauty"))
     unknown = protocol_results(hasty, 2, 60_000)[0][1]
     assert unknown.verdict is Verdict.UNKNOWN and not unknown.expected and "beauty" in unknown.facts["unknown"]
+
+
+def test_counts_are_not_taken_for_violations(specify: Specify, pool: SolverPool) -> None:
+    """Solvers know some facts about counts, not all: their models refute nothing."""
+    few = "  invariant few: (count m. sent(m) and not delivered(m)) <= 2\n"
+    text = CROWD.replace("  invariant sent_open", f"{few}  invariant sent_open")
+    found = check_machine(pool, specify(text).machines[0], ("few",), Reach(3, 2, 2), OPTIONS)["few"]
+    assert found.verdict is not Verdict.HOLDS
+    assert found.verdict is Verdict.UNKNOWN and "a count may be wrong" in found.facts["unknown"]
+    refuted = check_machine(pool, specify(text).machines[0], ("few",), Reach(3, 3, 3), OPTIONS)["few"]
+    assert refuted.verdict is Verdict.REFUTED and refuted.facts["depth"] == 3

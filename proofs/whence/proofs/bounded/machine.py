@@ -13,6 +13,7 @@ from typing import Any, Literal
 from whence.dsl import ir
 from whence.dsl.machine_builtins import MACHINE_PROPERTIES
 from whence.proofs.bounded.unrolling import unrolled
+from whence.proofs.counting import has_counts
 from whence.proofs.discharge import Options
 from whence.proofs.finding import Finding, unknown
 from whence.proofs.finite_models import Problem, find_model
@@ -116,7 +117,9 @@ def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared:
     """Why one of the obligations does not hold, or may not."""
     before = f"no violation of any size within {cleared - 1} steps; " if cleared else ""
     if status == "sat":
-        return f"{before}{solver} finds a violation ({obligation.name}) in a larger universe than was searched"
+        counted = any(has_counts(each.body) for each in (*obligation.hypotheses, obligation.goal))
+        why = "in which a count may be wrong" if counted else "of more processes or messages than were searched"
+        return f"{before}that `{obligation.name}` is not excluded: {solver} has a model, {why}"
     return f"{before}no solver decides whether `{obligation.name}`"
 
 
