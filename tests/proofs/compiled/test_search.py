@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from whence.proofs.compiled import engine as engines
 from whence.proofs.compiled import search, sieve, tables
 from whence.proofs.compiled.engine import NativeEngine
 from whence.proofs.compiled.layout import Capacity
+from whence.proofs.compiled.memory import Array
 from whence.proofs.explore import Exploration, Progress, Request, Resources, explore
 from whence.proofs.scopes import properties_of
 
@@ -175,7 +177,7 @@ def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytes
     monkeypatch.setattr(search, "_WORTH_SHARING", 8)
     start, searches = search.NativeSearch._start_helpers, []
 
-    def interrupted(self: search.NativeSearch) -> list[search.Future[None]]:
+    def interrupted(self: search.NativeSearch) -> list[Future[None]]:
         helpers = start(self)
         if self.state_count > 500:
             searches.append(self)
@@ -188,3 +190,23 @@ def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytes
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states > 500
     assert [known.pool for known in searches] == [None]
+
+
+def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a machine reserves no more than it has, less is asked for; nothing is lost."""
+    array = Array
+
+    def strict(length: int, width: int = 8) -> Array:
+        if length * width > 8 << 20:
+            raise MemoryError
+        return array(length, width)
+
+    monkeypatch.setattr(search, "Array", strict)
+    protocol = library("mf").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 40, threads=1))
+    assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
+
+
+def test_more_than_an_address_space() -> None:
+    with pytest.raises(MemoryError, match="cannot be reserved"):
+        Array(1 << 62)

@@ -11,7 +11,7 @@ import pytest
 from whence.dsl import ir
 from whence.dsl.load import library as library_files
 from whence.dsl.system import System
-from whence.dsl.values import Message
+from whence.dsl.values import Message, Value
 from whence.proofs.compiled.engine import NativeEngine, Sample
 from whence.proofs.compiled.layout import shape_of
 from whence.proofs.compiled.symmetry import Symmetry, group_of, renamed
@@ -88,7 +88,7 @@ def test_values_are_renamed_by_their_type(library: Library) -> None:
     assert renamed(frozenset({0, 2}), kinds["UNACK"], turned) == frozenset({1, 0})
     assert renamed(2, kinds["MODE"], turned) == 2
     assert renamed((Message(0, 1, (2,)),), kinds["OB"], turned) == (Message(1, 1, (0,)),)
-    before = ((0, (frozenset({1}),)), (2, (frozenset(), frozenset({0}))))
+    before: Value = ((0, (frozenset({1}),)), (2, (frozenset(), frozenset({0}))))
     assert renamed(before, kinds["EAGER_SENT"], turned) == ((0, (frozenset(), frozenset({1}))), (1, (frozenset({2}),)))
 
 

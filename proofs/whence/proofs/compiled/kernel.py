@@ -47,27 +47,35 @@ def _machine() -> Any:
     )
 
 
-def module_of(layout: Layout, properties: frozenset[str], machine: Any) -> Any:
-    """The code, not yet optimised. Its triple and data layout are the machine's, or linking it would abort."""
+def new_module() -> Any:
+    """A module without code. Its triple and data layout are the machine's, or linking it would abort."""
+    machine = _machine()
     module = ir.Module("explorer")
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    Search(module, layout, properties)
     return module
 
 
-@lru_cache(maxsize=64)
-def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
-    """Generates, optimises and links the code."""
-    started = time.perf_counter()
+def link(module: Any) -> Any:
+    """Optimises and links the code; gives what keeps it alive, and the addresses of its functions."""
     machine = _machine()
-    parsed = llvm.parse_assembly(str(module_of(layout, properties, machine)))
+    parsed = llvm.parse_assembly(str(module))
     parsed.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
+    return engine
+
+
+@lru_cache(maxsize=64)
+def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
+    """Generates, optimises and links the code."""
+    started = time.perf_counter()
+    module = new_module()
+    Search(module, layout, properties)
+    engine = link(module)
 
     def function(name: str, count: int) -> Any:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)

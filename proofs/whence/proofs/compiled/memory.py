@@ -17,7 +17,11 @@ _HUGE_FROM = 1 << 22
 
 @dataclass(slots=True)
 class Array:
-    """Zeros to begin with. `width` is the size of an element in bytes, 4 or 8."""
+    """Zeros to begin with. `width` is the size of an element in bytes, 4 or 8.
+
+    Raises:
+        MemoryError: where so much cannot even be reserved.
+    """
 
     length: int
     width: int = 8
@@ -26,7 +30,10 @@ class Array:
 
     def __post_init__(self) -> None:
         size = max(self.length * self.width, mmap.PAGESIZE)
-        self._memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+        try:
+            self._memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+        except (OSError, OverflowError) as error:
+            raise MemoryError(f"{size:,} bytes cannot be reserved: {error}") from error
         if size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 self._memory.madvise(mmap.MADV_HUGEPAGE)

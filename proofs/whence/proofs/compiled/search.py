@@ -17,6 +17,7 @@ from whence.proofs.compiled.tables import StepTable
 _LARGEST = (1 << 32) - 4
 _FIRST_INDEX = 1 << 16
 _PIECE = 1 << 17
+_SMALLEST_STORE = 1 << 16
 _WANTED = 1 << 14
 _WORTH_SHARING = 1 << 11
 
@@ -123,9 +124,7 @@ class NativeSearch:
         symmetry = self.table.symmetry
         self.layout = Layout(self.table.shape, self.capacity, () if symmetry is None else symmetry.group)
         self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS))
-        row = 8 * self.layout.words + 4
-        room = min(_LARGEST, self.memory // (row + 8))
-        self.states, self.parents = Array(room * self.layout.words), Array(room, 4)
+        self._reserve_store(min(_LARGEST, self.memory // (8 * self.layout.words + 12)))
         self.index = Array(_FIRST_INDEX, 4)
         self.shared = Array(64)
         self.shared[Shared.STATES], self.shared[Shared.PARENTS] = self.states.address, self.parents.address
@@ -141,6 +140,17 @@ class NativeSearch:
             self._check_capacity()
             self.renaming.extend()
         self.kernel.rehash(self.shared.address, 0, 1)
+
+    def _reserve_store(self, room: int) -> None:
+        """Room for so many states, or for as many as can be reserved at once."""
+        while True:
+            try:
+                self.states, self.parents = Array(room * self.layout.words), Array(room, 4)
+                return
+            except MemoryError:
+                if room < _SMALLEST_STORE:
+                    raise
+                room //= 2
 
     # --- what is known -----------------------------------------------------------------------
 

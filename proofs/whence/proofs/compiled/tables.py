@@ -58,7 +58,7 @@ class StepTable:
     def __post_init__(self) -> None:
         self.entries = Array(2 * self._size)
         self.operations = Array(1 << 24)
-        self.packets = Array(1 << 26)
+        self.packets = Array(1 << 24)
         shape = self.shape
         self._inputs = [Input(Action("tick", process)) for process in range(shape.processes)]
         for process in range(shape.processes):
