@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from bounded_measures import MEASURES as BOUNDED
+from certificate_measures import MEASURES as CERTIFICATES
 from exploration_measures import MEASURES as EXPLORATION
 from proof_measures import MEASURES as PROOFS
 
@@ -116,6 +117,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     "prove-mf": lambda: proved("mf"),
     "prove-hybrid_basic": lambda: proved("hybrid_basic"),
     **PROOFS,
+    **CERTIFICATES,
     **BOUNDED,
     **EXPLORATION,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
