@@ -147,9 +147,7 @@ def test_every_claim_of_a_machine_is_refuted_for_some_mutant(path: Path) -> None
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
 def test_every_mutant_differs_and_says_what_it_is(path: Path) -> None:
     found = specification(path.stem)
-    subjects: dict[str, ir.Protocol | ir.Machine] = {
-        known.name: known for known in (*found.protocols, *found.machines)
-    }
+    subjects: dict[str, ir.Protocol | ir.Machine] = {known.name: known for known in (*found.protocols, *found.machines)}
     for mutant in found.mutants:
         assert mutant.expects
         assert mutant.doc
