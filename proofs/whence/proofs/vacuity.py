@@ -18,14 +18,14 @@ from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
 from whence.spec.verdict import Level, Verdict
 
-BRIEF_MS = 1_000
+BRIEF_MS = 500
 """What a solver gets to show that a guard never holds."""
 
 
 def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
-    """`proved`: every transition happens in some run (a shortest one is given, or where the search
-    gave up, one that a random walk met). `refuted`: the guard of one can never
-    hold in a state that satisfies the proved conjuncts `known`. Raises: CrossCheckError."""
+    """`proved`: every transition happens in some run (a shortest one is given, or where the search gave up, one that a
+    random walk met). `refuted`: the guard of one can never hold in a state that satisfies the proved conjuncts
+    `known`. Raises: CrossCheckError."""
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     refused = refusal(pool, machine, options)
     if refused is not None:
@@ -33,12 +33,15 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
     try:
         found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
         missing = [action for action in actions(machine) if action.name not in found.runs]
+        runs = dict(found.runs)
+        if missing and found.unknown:
+            runs |= walk(machine, [action.name for action in missing], options.seed)
+            missing = [action for action in missing if action.name not in runs]
         proved = tuple(known)
         dead = [action.name for action in missing if _never(pool, machine, action, proved, options)]
         if len(dead) < len(missing):
             dead += sorted(_never_together(pool, machine, missing, proved, options) - set(dead))
-        runs = dict(found.runs)
-        if missing and not dead:
+        if missing and not dead and not found.unknown:
             runs |= walk(machine, [action.name for action in missing], options.seed)
             missing = [action for action in missing if action.name not in runs]
     except Unsupported as reason:
