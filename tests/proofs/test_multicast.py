@@ -200,7 +200,9 @@ def test_shortest_counterexamples(library: Library, file: str) -> None:
     assert lengths == {known: pinned for known, pinned in SHORTEST.items() if known[0] == file}
 
 
-@pytest.mark.parametrize(("file", "scope"), [("cbcast", "links"), ("newtop", "two"), ("hybrid_multicast", "duplicated")])
+@pytest.mark.parametrize(
+    ("file", "scope"), [("cbcast", "links"), ("newtop", "two"), ("hybrid_multicast", "duplicated")]
+)
 def test_the_protocols_follow_their_machines(library: Library, file: str, scope: str) -> None:
     specification = library(file)
     (link,) = specification.links
