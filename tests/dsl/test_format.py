@@ -160,7 +160,7 @@ expects = tuples(
         st.builds(s.Expect, verdicts, any_names, st.none(), setting_lists),
     )
 )
-stables = tuples(st.builds(s.Formula, names, expressions, parameters=parameters))
+stables = tuples(st.builds(s.Formula, names, small, parameters=parameters), 0, 1)
 inductions = st.builds(s.Induction, names, name_lists, expressions)
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
@@ -237,7 +237,7 @@ declarations = st.one_of(
         any_claims,
         expects,
         stable=stables,
-        reachable=named_formulas,
+        reachable=tuples(st.builds(s.Formula, names, small), 0, 1),
         doc=docs,
     ),
     st.builds(
