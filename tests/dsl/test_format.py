@@ -146,7 +146,12 @@ setting_lists = st.lists(
         st.builds(s.Setting, st.sampled_from(["processes", "duplicates", "losses", "ticks"]), single),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
-        st.builds(s.Setting, st.just("destinations"), st.just(()), tuples(st.tuples(numbers, some_numbers), 1)),
+        st.builds(
+            s.Setting,
+            st.just("destinations"),
+            st.just(()),
+            tuples(st.tuples(numbers, st.one_of(st.just(()), some_numbers)), 1),
+        ),
     ),
     max_size=4,
     unique_by=lambda setting: setting.name,
@@ -160,7 +165,7 @@ expects = tuples(
         st.builds(s.Expect, verdicts, any_names, st.none(), setting_lists),
     )
 )
-stables = tuples(st.builds(s.Formula, names, small, parameters=parameters), 0, 1)
+stables = tuples(st.builds(s.Formula, names, expressions, parameters=parameters))
 inductions = st.builds(s.Induction, names, name_lists, expressions)
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
@@ -237,7 +242,8 @@ declarations = st.one_of(
         any_claims,
         expects,
         stable=stables,
-        reachable=tuples(st.builds(s.Formula, names, small), 0, 1),
+        reachable=named_formulas,
+        delivery=any_names,
         doc=docs,
     ),
     st.builds(
@@ -250,14 +256,18 @@ declarations = st.one_of(
         handlers,
         procedures,
         formulas,
-        any_names,
-        any_names,
-        any_names,
+        reachable=named_formulas,
+        properties=any_names,
+        eventually=any_names,
+        fairness=any_names,
+        delivery=any_names,
         doc=docs,
     ).map(promised),
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
-    st.builds(s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs, stable=stables),
+    st.builds(
+        s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs, stable=stables
+    ),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)
 
