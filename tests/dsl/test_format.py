@@ -165,7 +165,8 @@ expects = tuples(
         st.builds(s.Expect, verdicts, any_names, st.none(), setting_lists),
     )
 )
-stables = tuples(st.builds(s.Formula, names, expressions, parameters=parameters))
+stables = tuples(st.builds(s.Formula, names, small, parameters=parameters), 0, 1)
+reachables = tuples(st.builds(s.Formula, names, small), 0, 1)
 inductions = st.builds(s.Induction, names, name_lists, expressions)
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
@@ -242,7 +243,7 @@ declarations = st.one_of(
         any_claims,
         expects,
         stable=stables,
-        reachable=named_formulas,
+        reachable=reachables,
         delivery=any_names,
         doc=docs,
     ),
@@ -256,7 +257,7 @@ declarations = st.one_of(
         handlers,
         procedures,
         formulas,
-        reachable=named_formulas,
+        reachable=reachables,
         properties=any_names,
         eventually=any_names,
         fairness=any_names,
