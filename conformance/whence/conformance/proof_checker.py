@@ -1,7 +1,7 @@
 """The checker of proof objects: SMTInterpol's, a Java archive that Apache Ivy, which comes with Spark, fetches.
 
-`python -m whence.conformance.proof_checker` (`make checker`) installs it for the Python environment that runs this; exit
-code 2 where it cannot be had. Only the archive with the SHA-256 given here is ever used.
+`python -m whence.conformance.proof_checker` (`make checker`) installs it for the Python environment that runs this;
+exit code 2 where it cannot be had. Only the archive with the SHA-256 given here is ever used.
 """
 
 from __future__ import annotations
