@@ -52,8 +52,8 @@ def test_a_scope_finds_it_or_not(specify: Specify) -> None:
         "delivered": Verdict.REFUTED,
     }
     assert all(result.expected for result in results)
-    assert [step["action"] for step in found["one_waits"].facts["witness"]] == ["send", "receive"]
-    assert "counterexample" not in found["one_waits"].facts and "witness" not in found["two_wait"].facts
+    assert [step["action"] for step in found["one_waits"].facts["steps"]] == ["send", "receive"]
+    assert "counterexample" not in found["one_waits"].facts and "steps" not in found["two_wait"].facts
 
 
 def test_a_limit_leaves_it_open(specify: Specify) -> None:

@@ -245,7 +245,7 @@ def _property_result(
     explanation = picture = ""
     if violation is not None and witness:
         verdict = Verdict.HOLDS
-        facts["witness"] = record(violation.system, violation.steps)
+        facts["steps"] = record(violation.system, violation.steps)
         explanation, picture = explain(violation)
     elif violation is not None:
         verdict = Verdict.REFUTED
