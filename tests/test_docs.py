@@ -43,7 +43,7 @@ def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> Non
         code = int(note.removeprefix("exit: ")) if note.startswith("exit: ") else 0
         for part in block["body"].split("$ ")[1:]:
             command, *expected = part.rstrip("\n").split("\n")
-            environment = {**os.environ, "PATH": path}
+            environment = {**os.environ, "PATH": path, "COLUMNS": "140"}
             done = subprocess.run(
                 command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
