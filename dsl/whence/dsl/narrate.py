@@ -155,6 +155,15 @@ def text(steps: Sequence[NarratedStep]) -> str:
     return "\n".join(lines)
 
 
+def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
+    """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
+    last = steps[-1].outcome if steps else None
+    state = last.state if last else system.initial()
+    stuck = system.stuck(state)
+    found = (*(last.findings if last else ()), *((stuck,) if stuck is not None else ()), *system.broken(state))
+    return {finding.property for finding in found}
+
+
 def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]]:
     """The run as JSON values that `replay` reads."""
     recorded = []

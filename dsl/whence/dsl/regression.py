@@ -10,9 +10,9 @@ from typing import Any
 from whence.dsl import ir
 from whence.dsl.load import load
 from whence.dsl.narrate import replay
+from whence.dsl.narrate import violated as violated_at_end
 from whence.dsl.recycling import system_of
 from whence.dsl.system import State
-from whence.dsl.values import Fault
 
 _TEMPLATE = '''"""A run of {subject} that violates `{property}`, found by `whence explore`.
 
@@ -86,18 +86,9 @@ def violated(
         raise ValueError(f"{file} has no protocol {protocol}" + (f" with a mutant {mutant}" if mutant else ""))
     system = system_of(subject, ir.Workload(**workload))
     taken = replay(system, [dict(step) for step in steps])
-    last = taken[-1].outcome if taken else None
-    state = last.state if last else system.initial()
-    found = {finding.property for finding in last.findings} if last else set()
+    found = violated_at_end(system, taken)
     if _starves([system.initial(), *(step.outcome.state for step in taken)]):
         found.add("delivered")
-    stuck = system.stuck(state)
-    if stuck is not None:
-        found.add(stuck.property)
-    try:
-        found |= set(system.interpreter.broken_invariants(system.locals_of(state)))
-    except Fault:
-        found.add("fault")
     return found
 
 

@@ -297,6 +297,14 @@ class System:
         """The processes' states."""
         return tuple(self._states[number] for number in state.locals)
 
+    def broken(self, state: State) -> tuple[Finding, ...]:
+        """The invariants that are false in the state; a `fault` where one has no value."""
+        try:
+            names = self.interpreter.broken_invariants(self.locals_of(state))
+        except Fault as fault:
+            return (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
+        return tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
+
     def stuck(self, state: State) -> Finding | None:
         """A message that is never delivered from here on, if nothing more is sent; judged when no packet is in flight.
 

@@ -13,10 +13,9 @@ from typing import Literal, TypeAlias, TypeVar
 
 from whence.dsl import ir
 from whence.dsl.causality import Finding
-from whence.dsl.narrate import NarratedStep, run
+from whence.dsl.narrate import NarratedStep, run, violated
 from whence.dsl.recycling import Recycling, system_of
 from whence.dsl.system import Action, State, System
-from whence.dsl.values import Fault
 
 PROGRESS_SECONDS = 0.2
 
@@ -257,12 +256,7 @@ class Interpretation:
             return ()
         known = self._judged.get(state.locals)
         if known is None:
-            try:
-                names = self.request.system.interpreter.broken_invariants(self.request.system.locals_of(state))
-                known = tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
-            except Fault as fault:
-                known = (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
-            self._judged[state.locals] = known
+            known = self._judged[state.locals] = self.request.system.broken(state)
         return known
 
     def _violated(self, finding: Finding, state: State, action: Action | None) -> None:
@@ -296,19 +290,7 @@ def replayed(system: System, finding: Finding, actions: list[Action]) -> Violati
     again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))
-    last = steps[-1].outcome if steps else None
-    state = last.state if last else again.initial()
-    shown = {found.property for found in last.findings} if last else set()
-    stuck = again.stuck(state)
-    if stuck is not None:
-        shown.add(stuck.property)
-    shown |= set(_invariants_broken(again, state))
-    assert finding.property in shown, f"the interpreter does not confirm the counterexample to {finding.property}"
+    assert finding.property in violated(again, steps), (
+        f"the interpreter does not confirm the counterexample to {finding.property}"
+    )
     return Violation(finding, again, steps)
-
-
-def _invariants_broken(system: System, state: State) -> tuple[str, ...]:
-    try:
-        return system.interpreter.broken_invariants(system.locals_of(state))
-    except Fault:
-        return ("fault",)

@@ -16,7 +16,7 @@ from whence.dsl.causality import Finding
 from whence.dsl.execute import Sent
 from whence.dsl.narrate import run as narrated
 from whence.dsl.system import Action, State, System
-from whence.dsl.values import Fault, Packet
+from whence.dsl.values import Packet
 from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.bounded.expressions import condition_at
 from whence.proofs.bounded.ghost import JUDGED
@@ -315,8 +315,4 @@ def _action(
 def _state_finding(system: System, state: State, name: str) -> Finding | None:
     if name == "delivered":
         return system.stuck(state)
-    try:
-        broken = system.interpreter.broken_invariants(system.locals_of(state))
-    except Fault as fault:
-        return Finding("fault", 0, detail=f"an invariant has no value: {fault}") if name == "fault" else None
-    return Finding(name, 0, detail=f"invariant {name} is false") if name in broken else None
+    return next((finding for finding in system.broken(state) if finding.property == name), None)
