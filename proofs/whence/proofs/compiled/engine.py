@@ -252,14 +252,10 @@ class NativeEngine:
         return names
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
-        system = self.request.system
-        try:
-            names = system.interpreter.broken_invariants(system.locals_of(state))
-        except Fault as fault:
-            if self._table.judge.invariants:
-                raise
-            return (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
-        return tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
+        found = self.request.system.broken(state)
+        if self._table.judge.invariants and any(finding.property == "fault" for finding in found):
+            raise Fault(found[0].detail)
+        return found
 
     def _collect(self) -> None:
         assert self.search is not None
