@@ -41,7 +41,8 @@ def tlc(exported: Exported, folder: Path) -> str:
         (folder / file).write_text(text, encoding="utf-8")
     home = find_java()
     assert home is not None
-    words = [home / "bin/java", "-XX:+UseSerialGC", "-cp", TLC, "tlc2.TLC", "-workers", "1", f"{exported.module}.tla"]
+    java = [home / "bin/java", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}"]  # TLC unpacks its modules there
+    words = [*java, "-cp", TLC, "tlc2.TLC", "-workers", "1", f"{exported.module}.tla"]
     done = subprocess.run(
         list(map(str, words)), cwd=folder, capture_output=True, encoding="utf-8", timeout=300, check=False
     )
