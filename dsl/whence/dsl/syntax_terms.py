@@ -1,0 +1,227 @@
+"""The abstract syntax of types and expressions, and what every node of a tree has.
+
+Every node is immutable. A span says where the node stands in the text; spans and line labels take
+no part in equality, so that two texts that differ only in layout or comments have equal trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the text: 1-based lines and columns, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+NOWHERE = Span(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What every node has: its place in the text."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A name as written."""
+
+    text: str
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType(Node):
+    """`process`, `message`, `bool`, `nat`, a sort of a theory, or a record."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionType(Node):
+    """`option of T`, `set of T`, `queue of T`, `sliding array of T`, `sliding map of T`."""
+
+    kind: Literal["option", "set", "queue", "sliding array", "sliding map"]
+    item: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class MapType(Node):
+    """`map K to V`."""
+
+    key: TypeExpr
+    value: TypeExpr
+
+
+TypeExpr: TypeAlias = NamedType | CollectionType | MapType
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Node):
+    """`none`: the absent option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Empty(Node):
+    """`empty`: the empty set, queue, map, sliding array or sliding map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """A name used as a value: a local, a state variable, `self`, or a type as a domain."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess(Node):
+    """`e.name`: a field of a record or message, or a query of a collection (`first`, `size`, ...)."""
+
+    target: Expr
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAccess(Node):
+    """`e[k]`: a map at a key, a sliding array at an index."""
+
+    target: Expr
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Node):
+    """`f(a, b)`: a relation or function of a theory or machine, or a built-in (`max`, `min`, `some`)."""
+
+    function: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue(Node):
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Construct(Node):
+    """`Msg(rcv: j, mid: ck)`: a record by its fields (at least one)."""
+
+    record: Name
+    fields: tuple[FieldValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetDisplay(Node):
+    """`{a, b}` (at least one item; the empty set is `empty`)."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    operand: Expr
+
+
+BinaryOperator: TypeAlias = Literal[
+    "and", "or", "implies", "iff", "=", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """`and` and `or` are left-associative; `implies` is right-associative; comparisons do not chain."""
+
+    operator: BinaryOperator
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsTest(Node):
+    """`e is empty`, `e is not empty`, `e is none`, `e is not none`."""
+
+    target: Expr
+    what: Literal["empty", "none"]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Node):
+    """`if c then a else b`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binder(Node):
+    """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain)."""
+
+    name: Name
+    type: TypeExpr | None = None
+    domain: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Node):
+    """`forall x, y: T. P`, `exists x. P`, `count x: T. P` (count is a nat). Extends as far right as it can.
+
+    `a, b: T` gives each name its own binder: a type written after several names holds for all of them.
+    """
+
+    kind: Literal["forall", "exists", "count"]
+    binders: tuple[Binder, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class At(Node):
+    """`X@p`: process p's copy of the state variable X; in properties only."""
+
+    variable: Name
+    process: Expr
+
+
+Expr: TypeAlias = (
+    Number
+    | Truth
+    | Nothing
+    | Empty
+    | Variable
+    | FieldAccess
+    | IndexAccess
+    | Apply
+    | Construct
+    | SetDisplay
+    | Not
+    | Binary
+    | IsTest
+    | Conditional
+    | Quantified
+    | At
+)
