@@ -100,10 +100,13 @@ def shortest(report: Report) -> dict[str, int]:
     return {kind: len(example.operations) for example in report.counterexamples for kind in example.kinds}
 
 
-def test_a_protocol_whose_messages_go_to_several_is_refused(library: Library) -> None:
-    for name in ("cbcast", "hybrid_multicast"):
-        with pytest.raises(ValueError, match="one destination a message"):
-            settings_for(library(name))
+def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library: Library) -> None:
+    assert settings_for(library("mf")) == Settings()
+    assert settings_for(library("hybrid_multicast")) == Settings(loss=True, duplication=True, delivery="multicast")
+    assert settings_for(library("cbcast"), 4) == Settings(4, delivery="broadcast")
+    # Newtop hands over a process's own broadcasts, in the order of all others.
+    newtop = Settings(channels="fifo", self_sends=True, delivery="broadcast", total_order=True)
+    assert settings_for(library("newtop")) == newtop
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -60,6 +60,8 @@ def test_settings_survive_json() -> None:
         ({"processes": 1}, "nobody to send to"),
         ({"channels": "lifo"}, "fifo or reordering"),
         ({"loss": 1}, "loss is true or false"),
+        ({"delivery": "anycast"}, "unicast, multicast, broadcast"),
+        ({"total_order": 0}, "total_order is true or false"),
         ({"delay": 1}, "settings are an object"),
         ([], "settings are an object"),
     ],
@@ -73,3 +75,33 @@ def test_self_sends_are_a_setting() -> None:
     assert not Settings().allows(1, 1)
     assert Settings(self_sends=True).allows(1, 1)
     assert not Settings(self_sends=True).allows(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("delivery", "self_sends", "destination", "expected"),
+    [
+        ("unicast", False, 1, (1,)),
+        ("unicast", False, 0, ()),
+        ("unicast", True, 0, (0,)),
+        ("unicast", False, 3, ()),
+        ("unicast", False, (1,), ()),
+        ("unicast", False, None, ()),
+        ("multicast", False, (1, 2), (1, 2)),
+        ("multicast", False, (2, 1, 2), (1, 2)),
+        ("multicast", False, 2, (2,)),
+        ("multicast", False, None, (1, 2)),
+        ("multicast", False, (0, 1), ()),
+        ("multicast", False, (1, 3), ()),
+        ("multicast", False, (), ()),
+        ("multicast", True, (0, 1), (0, 1)),
+        ("broadcast", False, None, (1, 2)),
+        ("broadcast", False, 1, (1, 2)),
+        ("broadcast", True, None, (0, 1, 2)),
+    ],
+)
+def test_a_destination_means_what_the_delivery_allows(
+    delivery: Any, self_sends: bool, destination: Any, expected: tuple[int, ...]
+) -> None:
+    allowed = Settings(delivery=delivery, self_sends=self_sends)
+    assert allowed.destinations(0, destination) == expected
+    assert allowed.destinations(3, destination) == ()

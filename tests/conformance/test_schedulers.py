@@ -24,7 +24,8 @@ def operations_of(name: str, seed: int, settings: Settings, count: int) -> list[
         chosen.append(operation)
         match operation:
             case Send(process, destination):
-                network.flights.append(Flight(process, destination, None, -1))
+                for receiver in settings.destinations(process, destination):
+                    network.flights.append(Flight(process, receiver, None, -1))
             case Receive(position, channel):
                 index = network.find(position, channel)
                 assert index in network.receivable(), "a scheduler names packets that may arrive"
@@ -33,7 +34,18 @@ def operations_of(name: str, seed: int, settings: Settings, count: int) -> list[
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
-@pytest.mark.parametrize("settings", [Settings(), Settings(channels="fifo"), Settings(5, self_sends=True)])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(channels="fifo"),
+        Settings(5, self_sends=True),
+        Settings(4, delivery="multicast"),
+        Settings(delivery="multicast", self_sends=True),
+        Settings(delivery="broadcast"),
+    ],
+    ids=str,
+)
 def test_operations_fit_the_settings_and_their_number(name: str, settings: Settings) -> None:
     for seed in range(30):
         chosen = operations_of(name, seed, settings, 12)
@@ -42,7 +54,7 @@ def test_operations_fit_the_settings_and_their_number(name: str, settings: Setti
         for operation in chosen:
             assert not isinstance(operation, Duplicate | Lose)
             if isinstance(operation, Send | React):
-                assert settings.allows(operation.process, operation.destination)
+                assert settings.destinations(operation.process, operation.destination)
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)

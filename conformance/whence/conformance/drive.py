@@ -21,7 +21,7 @@ from hypothesis.errors import Flaky
 from whence.conformance.findings import CaseOutcome, Finding, FindingKind
 from whence.conformance.harness import run_case, run_scheduled
 from whence.conformance.network import Settings
-from whence.conformance.replay import Replay
+from whence.conformance.replay import Replay, delivers_to_senders
 from whence.conformance.schedule import Schedule, describe, schedules
 from whence.conformance.schedulers import SCHEDULERS
 from whence.conformance.shrink import minimise
@@ -124,25 +124,20 @@ class Report:
     interrupted: bool = False
 
 
-def why_not_driven(protocol: ir.Protocol) -> str | None:
-    """Why no implementation is held against this protocol; None where one can be."""
-    if protocol.delivery == "unicast":
-        return None
-    kind = f"{protocol.name} is a {protocol.delivery} protocol"
-    return f"{kind}: implementations are driven with one destination a message"
-
-
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
-    """What the protocol says that the network may do. Raises: ValueError, see `why_not_driven`."""
-    refusal = why_not_driven(protocol)
-    if refusal is not None:
-        raise ValueError(refusal)
+    """What the protocol says that the network may do, where its messages go, and what it promises.
+
+    A broadcast goes to its sender too if the protocol hands it over there.
+    """
     network = protocol.network
     return Settings(
         processes,
         channels="reordering" if network.reordering else "fifo",
         duplication=network.duplicating,
         loss=network.lossy,
+        self_sends=protocol.delivery == "broadcast" and delivers_to_senders(protocol, processes),
+        delivery=protocol.delivery,
+        total_order="total_order" in protocol.properties,
     )
 
 

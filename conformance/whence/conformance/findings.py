@@ -15,7 +15,16 @@ from whence.spec import oracle
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
 FindingKind: TypeAlias = Literal[
-    "causal", "fifo", "stuck", "duplicate", "phantom", "crash", "endless", "over_delay", "nonconformance"
+    "causal",
+    "fifo",
+    "total_order",
+    "stuck",
+    "duplicate",
+    "phantom",
+    "crash",
+    "endless",
+    "over_delay",
+    "nonconformance",
 ]
 
 SENT, RECEIVED, DELIVERED = range(3)
@@ -23,8 +32,9 @@ SENT, RECEIVED, DELIVERED = range(3)
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 """Where an object lives, in its default text: another place in every run."""
 
-LogEntry: TypeAlias = tuple[int, int, str, int]
-"""(SENT, process, message, destination), (RECEIVED, process, message, sender) or (DELIVERED, process, message, -1)."""
+LogEntry: TypeAlias = tuple[int, int, str, int | tuple[int, ...]]
+"""(SENT, process, message, destination or destinations), (RECEIVED, process, message, sender) or
+(DELIVERED, process, message, -1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,9 @@ class Finding:
     """Something wrong with the system under test.
 
     Attributes:
-        kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`; `crash`: it
+        kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`;
+            `total_order`: two processes deliver two messages in different orders, where the system promises that none
+            do, see `whence.spec.delivery_order`; `crash`: it
             raised, or did not answer as an implementation does; `endless`: packets without end; `over_delay`: a
             message that had arrived, and that nothing was missing for, was not delivered at once;
             `nonconformance`: it did what its protocol does not do, or the other way round.
@@ -96,7 +108,7 @@ class CaseOutcome:
     @property
     def execution(self) -> Execution:
         """The case as an outside observer sees it."""
-        return Execution(self.settings.processes, tuple(map(_event, self.log)))
+        return Execution(self.settings.processes, tuple(map(event_of, self.log)))
 
     def digest(self) -> int:
         """64 bits of everything that the case did and showed, as a signed number, the same on every machine."""
@@ -105,10 +117,12 @@ class CaseOutcome:
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _event(entry: LogEntry) -> Event:
+def event_of(entry: LogEntry) -> Event:
+    """The entry of a log as an event."""
     kind, process, message, other = entry
     if kind == SENT:
-        return Send(process, message, (other,))
+        return Send(process, message, other if isinstance(other, tuple) else (other,))
     if kind == RECEIVED:
+        assert isinstance(other, int)
         return Receive(process, message, other)
     return Deliver(process, message)

@@ -23,15 +23,18 @@ from whence.conformance.findings import (
     Finding,
     FindingKind,
     LogEntry,
+    event_of,
     from_oracle,
 )
-from whence.conformance.network import Flight, Network, Settings
+from whence.conformance.network import Destination, Flight, Network, Settings
 from whence.conformance.replay import Divergence, Expected, Lockstep, Replay
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.subject import MakeProcess, say
 from whence.conformance.time_limit import OutOfTime, limited
 from whence.impl import commands as impl
+from whence.spec.delivery_order import first_crossing
+from whence.spec.events import Execution
 from whence.spec.oracle import Oracle
 
 STEP_LIMIT: Final = 10_000
@@ -106,9 +109,11 @@ class Case:
         "_log",
         "_matched",
         "_oracle",
+        "_outstanding",
         "_over",
         "_processes",
         "_reactions",
+        "_senders",
         "_sent",
         "_settings",
         "_steps",
@@ -126,14 +131,19 @@ class Case:
         self._findings: list[Finding] = []
         self._log: list[LogEntry] = []
         self._effective: list[Operation | None] = []
-        self._reactions: dict[int, list[tuple[int, int]]] = {}
-        """The sends that wait for a delivery at a process: destination, and the place in `_effective`."""
+        self._reactions: dict[int, list[tuple[React, int]]] = {}
+        """The sends that wait for a delivery at a process, and their places in `_effective`."""
         self._sent = [0] * count
-        self._undelivered: dict[str, int] = {}
-        """The sender of each message that its destination has not delivered yet."""
+        self._senders: dict[str, int] = {}
+        """The sender of each message."""
+        self._undelivered: list[set[str]] = [set() for _ in range(count)]
+        """The messages to each process that it has not delivered yet."""
+        self._outstanding = 0
+        """How many those are in all."""
         self._arrived: list[list[str]] = [[] for _ in range(count)]
         """The messages that have come to each process, and that it had no reason to deliver yet."""
-        self._came: set[str] = set()
+        self._came: list[set[str]] = [set() for _ in range(count)]
+        """The messages that have come to each process before it delivered them."""
         self._withheld = 0
         self._matched = 0
         self._steps = 0
@@ -158,12 +168,15 @@ class Case:
             return
         match operation:
             case Send(process, destination):
-                if self._settings.allows(process, destination):
-                    self._effective.append(operation)
-                    self._causal_send(process, destination)
+                destinations = self._settings.destinations(process, destination)
+                if destinations:
+                    self._effective.append(Send(process, self._addressed(destinations)))
+                    self._causal_send(process, destinations)
             case React(process, destination):
-                if self._settings.allows(process, destination):
-                    self._reactions.setdefault(process, []).append((destination, len(self._effective)))
+                destinations = self._settings.destinations(process, destination)
+                if destinations:
+                    addressed = React(process, self._addressed(destinations))
+                    self._reactions.setdefault(process, []).append((addressed, len(self._effective)))
                     self._effective.append(None)
             case Receive(position, channel):
                 index = self.network.find(position, channel)
@@ -193,6 +206,8 @@ class Case:
 
     def outcome(self) -> CaseOutcome:
         """What happened."""
+        if self._settings.total_order:
+            self._judge_order()
         return CaseOutcome(
             self._settings,
             tuple([operation for operation in self._effective if operation is not None]),
@@ -200,23 +215,45 @@ class Case:
             tuple(self._log),
             self._steps,
             self._lockstep.matched if self._lockstep is not None else self._matched,
-            len(self._came),
+            sum(map(len, self._came)),
             self._withheld,
         )
 
     # --- steps of a process ------------------------------------------------------------------
 
-    def _causal_send(self, process: int, destination: int) -> None:
+    def _addressed(self, destinations: tuple[int, ...]) -> Destination:
+        """The destinations as the schedule has them."""
+        match self._settings.delivery:
+            case "unicast":
+                return destinations[0]
+            case "multicast":
+                return destinations
+            case "broadcast":
+                return None
+
+    def _causal_send(self, process: int, destinations: tuple[int, ...]) -> None:
         number = self._sent[process]
         self._sent[process] = number + 1
         message = f"m{process}.{number + 1}"
-        self._oracle.send(process, message, (destination,))
-        self._undelivered[message] = process
-        self._log.append((SENT, process, message, destination))
+        self._oracle.send(process, message, destinations)
+        self._senders[message] = process
+        for destination in destinations:
+            self._undelivered[destination].add(message)
+        self._outstanding += len(destinations)
         expected = None
         if self._lockstep is not None:
-            expected = self._lockstep.causal_send(process, number, destination)
-        self._call(process, expected, self._processes[process].causal_send, destination, message)
+            expected = self._lockstep.causal_send(process, number, destinations)
+        causal_send = self._processes[process].causal_send
+        match self._settings.delivery:
+            case "unicast":
+                self._log.append((SENT, process, message, destinations[0]))
+                self._call(process, expected, causal_send, destinations[0], message)
+            case "multicast":
+                self._log.append((SENT, process, message, destinations))
+                self._call(process, expected, causal_send, frozenset(destinations), message)
+            case "broadcast":
+                self._log.append((SENT, process, message, destinations))
+                self._call(process, expected, causal_send, message)
 
     def _receive(self, flight: Flight) -> None:
         source, process, packet, shadow = flight
@@ -226,8 +263,8 @@ class Case:
             self._log.append((RECEIVED, process, message, source))
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
         arrived = self._arrived[process]
-        if message in self._undelivered and message not in self._came:
-            self._came.add(message)
+        if message in self._undelivered[process] and message not in self._came[process]:
+            self._came[process].add(message)
             arrived.append(message)
         self._call(process, expected, self._processes[process].receive, source, packet)
         if arrived and not self._over:
@@ -280,23 +317,24 @@ class Case:
         if len(flights) > PACKET_LIMIT or self._steps > STEP_LIMIT:
             self._endless(process)
         elif delivered and process in self._reactions:
-            for destination, place in self._reactions.pop(process):
+            for operation, place in self._reactions.pop(process):
                 if not self._over:
-                    self._effective[place] = React(process, destination)
-                    self._causal_send(process, destination)
+                    self._effective[place] = operation
+                    self._causal_send(process, self._settings.destinations(process, operation.destination))
 
     def _deliver(self, process: int, command: impl.Deliver) -> None:
         name = _name(command.message)
         found = self._oracle.deliver(process, name)
         index = len(self._log)
         self._log.append((DELIVERED, process, name, -1))
-        sender = self._undelivered.get(name)
+        sender = self._senders.get(name)
         if found:
             self._findings += [from_oracle(one, index) for one in found]
             if found[0].kind in ("duplicate", "phantom"):
                 return
-        self._undelivered.pop(name, None)
-        if sender is not None and command.sender != sender:
+        self._undelivered[process].discard(name)
+        self._outstanding -= 1
+        if command.sender != sender:
             text = f"p{process} delivers {name} as a message from {_process(command.sender)}, and p{sender} sent it"
             self._find("phantom", process, text, index)
 
@@ -307,10 +345,10 @@ class Case:
         waiting = 0
         limit = PATIENCE + self._settings.processes
         while not self._over:
-            before = len(self._undelivered)
+            before = self._outstanding
             while self.network.flights and not self._over:
                 self._receive(self.network.flights.pop(0))
-            waiting = 0 if len(self._undelivered) != before else waiting + 1
+            waiting = 0 if self._outstanding != before else waiting + 1
             if waiting > (limit if before else 1):
                 break
             for process in range(self._settings.processes):
@@ -330,15 +368,23 @@ class Case:
         """The application has the commands of the step: what nothing was missing for has to be among them."""
         kept = []
         for message in arrived:
-            if message in self._undelivered:
+            if message in self._undelivered[process]:
                 if self._oracle.deliverable(process, message):
-                    if not self._withheld:
+                    if not self._withheld and not self._settings.total_order:
                         text = f"p{process} has received {message}, nothing is missing, and it is not delivered"
                         self._find("over_delay", process, text, len(self._log))
                     self._withheld += 1
                 else:
                     kept.append(message)
         arrived[:] = kept
+
+    def _judge_order(self) -> None:
+        """A system that promises a total order keeps it; the first two messages that cross are shown."""
+        crossing = first_crossing(Execution(self._settings.processes, tuple(map(event_of, self._log))))
+        if crossing is not None:
+            process = crossing.other_first
+            index = self._log.index((DELIVERED, process, crossing.one, -1))
+            self._find("total_order", process, str(crossing), index)
 
     # --- findings ----------------------------------------------------------------------------
 

@@ -31,6 +31,8 @@ _PARAMETERS: Final = {
     "duplication",
     "loss",
     "self_sends",
+    "delivery",
+    "total_order",
 }
 
 
@@ -60,6 +62,7 @@ def campaign_runner(params: Mapping[str, Any]) -> CaseFunction:
     protocol = None if protocol_name is None else find_protocol(protocol_name)
     settings = _settings(params, protocol)
     subject = load_subject(system, settings.processes)
+    subject.require(settings.delivery)
     replay = None if protocol is None else Replay(protocol, settings.processes)
 
     def run(seed: int) -> CaseOutcome:

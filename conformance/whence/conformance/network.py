@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from whence.impl.commands import Delivery
 
 Channel: TypeAlias = tuple[int, int]
 """(source, destination)."""
+
+Destination: TypeAlias = int | tuple[int, ...] | None
+"""Where a causal send goes, as a schedule has it: to a process; to a set of processes, ascending; None, to all."""
 
 PER_MILLE: Final = 1_000
 """A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
@@ -25,7 +30,10 @@ class Settings:
         channels: `reordering`: any packet in flight may arrive next; `fifo`: only the oldest of each channel.
         duplication: a packet may arrive twice.
         loss: a packet may vanish.
-        self_sends: a process may causal-send to itself.
+        self_sends: a process may causal-send to itself; with broadcast, each of its messages goes to itself too.
+        delivery: a message goes to one process, to a set of processes, or to all.
+        total_order: the system promises that no two processes deliver two messages in different orders. It may then
+            withhold what causal delivery alone would let it deliver.
 
     Raises:
         ValueError: a value is out of range.
@@ -36,13 +44,17 @@ class Settings:
     duplication: bool = False
     loss: bool = False
     self_sends: bool = False
+    delivery: Delivery = "unicast"
+    total_order: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
             raise ValueError(f"the number of processes is {self.processes!r}; at least one is needed")
         if self.channels not in ("fifo", "reordering"):
             raise ValueError(f"channels are fifo or reordering, not {self.channels!r}")
-        for name in ("duplication", "loss", "self_sends"):
+        if self.delivery not in get_args(Delivery):
+            raise ValueError(f"delivery is {', '.join(get_args(Delivery))}, not {self.delivery!r}")
+        for name in ("duplication", "loss", "self_sends", "total_order"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
         if self.processes == 1 and not self.self_sends:
@@ -52,6 +64,24 @@ class Settings:
         """Whether `process` may causal-send to `destination`."""
         inside = 0 <= process < self.processes and 0 <= destination < self.processes
         return inside and (process != destination or self.self_sends)
+
+    def destinations(self, process: int, destination: Destination) -> tuple[int, ...]:
+        """The processes, ascending, that a message of `process` goes to; none if it may not be sent like that.
+
+        Where delivery is multicast, one process stands for the set of it, and None for all that are allowed; where it
+        is broadcast, whatever is given, a message goes to all.
+        """
+        count = self.processes
+        if not 0 <= process < count:
+            return ()
+        if self.delivery == "broadcast" or (destination is None and self.delivery == "multicast"):
+            return tuple([one for one in range(count) if one != process or self.self_sends])
+        if isinstance(destination, int):
+            return (destination,) if self.allows(process, destination) else ()
+        if destination is None or self.delivery == "unicast":
+            return ()
+        wanted = tuple(sorted(set(destination)))
+        return wanted if all(self.allows(process, one) for one in wanted) else ()
 
     def to_json(self) -> dict[str, Any]:
         """All settings as JSON values."""

@@ -20,11 +20,14 @@ from whence.dsl.values import Fault, Message, Packet, show
 REMEMBERED: Final = 200_000
 """Steps that a replay remembers, before it forgets them all."""
 
+_PROBED: Final = 1_000
+"""Packets that arrive in a round of the probe, see `delivers_to_senders`."""
+
 Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 """For each emission: (destination, packet kind, carried message or None), or (message,) for a delivery."""
 
-Input: TypeAlias = tuple[int, ...]
-"""(number, destination) for a causal send, (packet,) for an arrival, () for a timer."""
+Input: TypeAlias = tuple[Any, ...]
+"""(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
 
 
 class Expected(NamedTuple):
@@ -163,8 +166,8 @@ class Replay:
     def _run(self, process: int, state: int, given: Input, *, observe: bool) -> Step:
         local = self._states[state]
         match given:
-            case (number, destination):
-                message = Message(process, number, (destination,))
+            case (number, destinations):
+                message = Message(process, number, destinations)
                 return self._interpreter.causal_send(process, local, message, observe=observe)
             case (packet,):
                 return self._interpreter.receive(process, local, self._packets[packet], observe=observe)
@@ -189,8 +192,8 @@ class Replay:
 
     def _title(self, given: Input) -> str:
         match given:
-            case (_, destination):
-                return f"causal_send to p{destination}"
+            case (_, destinations):
+                return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
             case (number,):
                 packet = self._packets[number]
                 return f"receive {self._show_packet(packet.kind, packet.arguments)} from p{packet.src}"
@@ -212,6 +215,39 @@ class Replay:
         return f"{kind}({', '.join(show(value, parameter.type) for value, parameter in pairs)})"
 
 
+def delivers_to_senders(protocol: ir.Protocol, processes: int = 2) -> bool:
+    """Whether a process hands over its own broadcast: seen in a run with a single one, which goes to all others."""
+    interpreter = Interpreter(protocol, processes)
+    states = [interpreter.initial(process) for process in range(processes)]
+    message = Message(0, 0, tuple(range(1, processes)))
+    flights: list[Packet] = []
+    seen = False
+
+    def take(process: int, step: Step) -> None:
+        nonlocal seen
+        states[process] = step.state
+        for emission in step.emissions:
+            match emission:
+                case Sent(kind, arguments, to):
+                    flights.append(Packet(kind, process, to, arguments))
+                case Delivered(delivered):
+                    seen = seen or (process, delivered) == (0, message)
+                case _:
+                    assert_never(emission)
+
+    try:
+        take(0, interpreter.causal_send(0, states[0], message))
+        for _ in range(processes + 1):
+            for packet in flights[:_PROBED]:
+                take(packet.dst, interpreter.receive(packet.dst, states[packet.dst], packet))
+            del flights[:_PROBED]
+            for process in range(processes if interpreter.has_timer and not flights else 0):
+                take(process, interpreter.tick(process, states[process]))
+    except Fault:
+        return False
+    return seen
+
+
 @dataclass(slots=True)
 class Lockstep:
     """The protocol's side of one case: the number of each process's state.
@@ -224,9 +260,9 @@ class Lockstep:
     matched: int = 0
     """How many events were the same: inputs, packets sent, deliveries."""
 
-    def causal_send(self, process: int, number: int, destination: int) -> Expected:
-        """The application sends its message of that number, from 0."""
-        return self.replay.expected(process, self.states[process], (number, destination))
+    def causal_send(self, process: int, number: int, destinations: tuple[int, ...]) -> Expected:
+        """The application sends its message of that number, from 0, to processes in ascending order."""
+        return self.replay.expected(process, self.states[process], (number, destinations))
 
     def receive(self, process: int, packet: int) -> Expected:
         """The packet of that number arrives."""

@@ -8,7 +8,9 @@ As JSON, each operation is a list:
 
 ====================================  ==================================================================
 `["send", p, q]`                      the application of process p causal-sends its next message to q
-`["react", p, q]`                     the same, right after the next step of p that delivers something
+`["send", p, [q, r]]`                 to q and r, where delivery is multicast
+`["send", p]`                         to all, where delivery is broadcast
+`["react", p, q]` and so on           the same, right after the next step of p that delivers something
 `["receive", f]`                      the packet f thousandths of the way through those that may arrive next
 `["receive", p, q, k]`                the k-th packet in flight from p to q, from 0
 `["tick", p]`                         a timer of p fires
@@ -23,7 +25,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
-from whence.conformance.network import PER_MILLE, Channel, Settings
+from whence.conformance.network import PER_MILLE, Channel, Destination, Settings
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -37,7 +39,7 @@ class Send:
     """The application of `process` causal-sends its next message."""
 
     process: int
-    destination: int
+    destination: Destination = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class React:
     """The application of `process` answers: it causal-sends right after the next step that delivers something."""
 
     process: int
-    destination: int
+    destination: Destination = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,9 @@ _ON_PACKETS: dict[str, type[Receive] | type[Duplicate] | type[Lose]] = {
 }
 
 
+_SENDS: dict[str, type[Send] | type[React]] = {"send": Send, "react": React}
+
+
 class ScheduleError(ValueError):
     """Stored operations that are none; the message says which one and what is wrong."""
 
@@ -115,9 +120,9 @@ def describe(operation: Operation) -> str:
     """The operation as a sentence."""
     match operation:
         case Send(process, destination):
-            return f"p{process} sends to p{destination}"
+            return f"p{process} sends to {_shown(destination)}"
         case React(process, destination):
-            return f"p{process} answers its next delivery with a send to p{destination}"
+            return f"p{process} answers its next delivery with a send to {_shown(destination)}"
         case Tick(process):
             return f"a timer of p{process} fires"
         case Receive(position, channel):
@@ -143,11 +148,7 @@ def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     from hypothesis import strategies as st
 
     process = st.integers(0, settings.processes - 1)
-    if settings.self_sends:
-        pair = st.tuples(process, process)
-    else:
-        shift = st.integers(1, settings.processes - 1)
-        pair = st.tuples(process, shift).map(lambda drawn: (drawn[0], sum(drawn) % settings.processes))
+    pair = _addressed(settings)
     position = st.integers(0, PER_MILLE - 1)
     sends: SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
     receives: SearchStrategy[Operation] = position.map(Receive)
@@ -160,12 +161,38 @@ def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     return st.lists(st.one_of(kinds), max_size=operations).map(tuple)
 
 
+def _addressed(settings: Settings) -> SearchStrategy[tuple[int, Destination]]:
+    """A process, and where it may send to."""
+    from hypothesis import strategies as st
+
+    count = settings.processes
+    process = st.integers(0, count - 1)
+    # Destinations are drawn as distances round the circle of processes, where 0 is the sender itself.
+    distance = st.integers(0 if settings.self_sends else 1, count - 1)
+    match settings.delivery:
+        case "unicast":
+            return st.tuples(process, distance).map(lambda drawn: (drawn[0], sum(drawn) % count))
+        case "multicast":
+            return st.tuples(process, st.sets(distance, min_size=1)).map(
+                lambda drawn: (drawn[0], tuple(sorted((drawn[0] + one) % count for one in drawn[1])))
+            )
+        case "broadcast":
+            return process.map(lambda drawn: (drawn, None))
+        case _:
+            assert_never(settings.delivery)
+
+
 def _operation_to_json(operation: Operation) -> list[Any]:
     match operation:
-        case Send(process, destination):
-            return ["send", process, destination]
-        case React(process, destination):
-            return ["react", process, destination]
+        case Send(process, destination) | React(process, destination):
+            name = type(operation).__name__.lower()
+            match destination:
+                case None:
+                    return [name, process]
+                case int():
+                    return [name, process, destination]
+                case _:
+                    return [name, process, list(destination)]
         case Tick(process):
             return ["tick", process]
         case Receive(position, channel) | Duplicate(position, channel) | Lose(position, channel):
@@ -177,10 +204,13 @@ def _operation_to_json(operation: Operation) -> list[Any]:
 
 def _operation_from_json(number: int, entry: object) -> Operation:
     match entry:
-        case ["send", int(process), int(destination)] if _are_counts(process, destination):
-            return Send(process, destination)
-        case ["react", int(process), int(destination)] if _are_counts(process, destination):
-            return React(process, destination)
+        case [("send" | "react") as name, int(process)] if _are_counts(process):
+            return _SENDS[name](process)
+        case [("send" | "react") as name, int(process), int(destination)] if _are_counts(process, destination):
+            return _SENDS[name](process, destination)
+        case [("send" | "react") as name, int(process), list(destinations)] if destinations:
+            if _are_counts(process, *destinations):
+                return _SENDS[name](process, tuple(sorted(set(destinations))))
         case ["tick", int(process)] if _are_counts(process):
             return Tick(process)
         case [("receive" | "duplicate" | "lose") as name, int(position)] if _are_counts(position):
@@ -195,6 +225,18 @@ def _operation_from_json(number: int, entry: object) -> Operation:
 def _are_counts(*numbers: int) -> bool:
     """JSON has no true or false where a number belongs."""
     return all(type(number) is int and number >= 0 for number in numbers)
+
+
+def _shown(destination: Destination) -> str:
+    match destination:
+        case None:
+            return "all"
+        case int():
+            return f"p{destination}"
+        case (*others, last) if others:
+            return f"{', '.join(f'p{other}' for other in others)} and p{last}"
+        case _:
+            return f"p{destination[0]}"
 
 
 def _shortened(entry: object) -> str:

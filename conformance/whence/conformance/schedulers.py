@@ -11,7 +11,7 @@ from functools import cache
 from random import Random
 from typing import Final, TypeAlias
 
-from whence.conformance.network import Network, Settings
+from whence.conformance.network import Destination, Network, Settings
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 
 Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
@@ -24,6 +24,9 @@ _RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
 _REACTIONS = 0.25
 """The part of causal sends that answer a delivery."""
 
+_COMPANY = 0.4
+"""The chance of each other process to be a destination of a multicast too."""
+
 _DISTURBANCES = 0.1
 """The chance of a timer, and of each fault that the network may have, per operation."""
 
@@ -32,7 +35,7 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
     """The packets of one channel do not arrive while there are others; the first message goes there."""
     draw = random.random
     source = int(draw() * settings.processes)
-    destination = _destination(random, settings, source)
+    destination = _process(random, settings, source)
 
     def others() -> list[int]:
         flights = network.flights
@@ -40,7 +43,7 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
             index for index in network.receivable() if flights[index][0] != source or flights[index][1] != destination
         ]
 
-    yield _SEND(source, destination)
+    yield _SEND(source, _including(random, settings, source, destination))
     for _ in range(operations - 1):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
@@ -141,7 +144,36 @@ SCHEDULERS: Final[dict[str, Scheduler]] = {
 """The portfolio, by name; the first is the default."""
 
 
-def _destination(random: Random, settings: Settings, process: int) -> int:
+def _destination(random: Random, settings: Settings, process: int) -> Destination:
+    """Where the next message of the process goes."""
+    match settings.delivery:
+        case "unicast":
+            return _process(random, settings, process)
+        case "multicast":
+            return _including(random, settings, process, _process(random, settings, process))
+        case "broadcast":
+            return None
+
+
+def _including(random: Random, settings: Settings, process: int, destination: int) -> Destination:
+    """Where the next message of the process goes, if `destination` is to have it."""
+    match settings.delivery:
+        case "unicast":
+            return destination
+        case "multicast":
+            return tuple(
+                [
+                    other
+                    for other in range(settings.processes)
+                    if other == destination or (settings.allows(process, other) and random.random() < _COMPANY)
+                ]
+            )
+        case "broadcast":
+            return None
+
+
+def _process(random: Random, settings: Settings, process: int) -> int:
+    """A process that the given one may send to."""
     if settings.self_sends:
         return int(random.random() * settings.processes)
     return (process + 1 + int(random.random() * (settings.processes - 1))) % settings.processes

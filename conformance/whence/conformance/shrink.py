@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final, TypeAlias, assert_never
 
+from whence.conformance.network import Destination
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick
 
 Attempt: TypeAlias = Callable[[Schedule], Schedule | None]
@@ -120,16 +121,28 @@ def _plainer(schedule: Schedule) -> Iterator[Schedule]:
                 rest = schedule[:index] + schedule[index + 1 :]
                 for place in range(index, len(schedule)):
                     yield (*rest[:place], Send(process, destination), *rest[place:])
+                yield from _fewer_destinations(schedule, index, operation)
             case Receive(position, _) | Duplicate(position, _) | Lose(position, _):
                 if position:
                     yield (*schedule[:index], replace(operation, position=0), *schedule[index + 1 :])
-            case Send() | Tick():
+            case Send():
+                yield from _fewer_destinations(schedule, index, operation)
+            case Tick():
                 continue
             case _:
                 assert_never(operation)
     renamed = _renamed(schedule)
     if renamed != schedule:
         yield renamed
+
+
+def _fewer_destinations(schedule: Schedule, index: int, operation: Send | React) -> Iterator[Schedule]:
+    """The schedule with one destination less for the multicast at `index`."""
+    destinations = operation.destination
+    if isinstance(destinations, tuple) and len(destinations) > 1:
+        for left_out in reversed(destinations):
+            fewer = tuple([destination for destination in destinations if destination != left_out])
+            yield (*schedule[:index], replace(operation, destination=fewer), *schedule[index + 1 :])
 
 
 def _renamed(schedule: Schedule) -> Schedule:
@@ -139,12 +152,17 @@ def _renamed(schedule: Schedule) -> Schedule:
     def number(process: int) -> int:
         return numbers.setdefault(process, len(numbers))
 
+    def renamed(destination: Destination) -> Destination:
+        if isinstance(destination, tuple):
+            return tuple(sorted(map(number, destination)))
+        return None if destination is None else number(destination)
+
     def rename(operation: Operation) -> Operation:
         match operation:
             case Send(process, destination):
-                return Send(number(process), number(destination))
+                return Send(number(process), renamed(destination))
             case React(process, destination):
-                return React(number(process), number(destination))
+                return React(number(process), renamed(destination))
             case Tick(process):
                 return Tick(number(process))
             case Receive(_, channel) | Duplicate(_, channel) | Lose(_, channel):

@@ -1,4 +1,4 @@
-"""The system under test: a Python class with the interface of `whence.impl.commands.CausalProcess`."""
+"""The system under test: a Python class with an interface of `whence.impl.commands`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
-from whence.impl.commands import CausalProcess
+from whence.impl.commands import AnyProcess, Delivery
 
-MakeProcess: TypeAlias = Callable[[int, int], CausalProcess]
+MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 """Makes process `identity` of `processes`."""
 
 REQUIRED: Final = ("causal_send", "receive")
@@ -27,10 +27,24 @@ class SubjectError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A system under test: the name that it was asked for by, and how to make its processes."""
+    """A system under test.
+
+    Attributes:
+        name: what it was asked for by.
+        make_process: makes its processes.
+        delivery: where its messages go, as its attribute `delivery` says; unicast where it has none.
+    """
 
     name: str
     make_process: MakeProcess
+    delivery: Delivery = "unicast"
+
+    def require(self, delivery: Delivery) -> None:
+        """Raise SubjectError unless it is driven with messages to one process, to sets of them, or to all."""
+        if self.delivery != delivery:
+            raise SubjectError(
+                f"{self.name} is a {self.delivery} system, by its attribute delivery; it is to be driven as {delivery}"
+            )
 
 
 def load_subject(name: str, processes: int = 3) -> Subject:
@@ -40,7 +54,7 @@ def load_subject(name: str, processes: int = 3) -> Subject:
 
     Raises:
         SubjectError: the name has another form; the module does not import; it has no such class; the class lacks a
-            method, or cannot be called with (identity, processes).
+            method, or cannot be called with (identity, processes); its attribute `delivery` is none of the three.
     """
     if not _NAME.fullmatch(name):
         raise SubjectError(f"{name!r} does not name a class: write module:Class, as in whence.impl.mf:MF")
@@ -59,7 +73,10 @@ def load_subject(name: str, processes: int = 3) -> Subject:
     lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
     if lacking:
         raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see whence.impl.commands.CausalProcess")
-    return Subject(name, subject)
+    delivery: Any = getattr(process, "delivery", "unicast")
+    if delivery not in get_args(Delivery):
+        raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
+    return Subject(name, subject, delivery)
 
 
 def say(error: BaseException) -> str:

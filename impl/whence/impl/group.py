@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 
 from whence.impl.commands import ProtocolError
@@ -33,13 +33,27 @@ class Group:
         """Raise ValueError unless `message` can be sent to `destination`. None is not a message: it marks control."""
         if not self.has(destination):
             raise ValueError(f"destination {destination!r} is not one of 0 .. {self.processes - 1}")
-        if message is None:
-            raise ValueError("None is not a message")
+        require_value(message)
+
+    def require_multicast(self, destinations: Set[int], message: Hashable) -> None:
+        """Raise ValueError unless `message` can be sent to `destinations`, a set of at least one process."""
+        if not isinstance(destinations, Set):
+            raise ValueError(f"destinations are a set of processes, not {destinations!r}")
+        if not destinations:
+            raise ValueError("a message has at least one destination")
+        for destination in destinations:
+            self.require_sendable(destination, message)
 
     def require_sender(self, sender: int) -> None:
         """Raise ProtocolError unless `sender` is a process of the group."""
         if not self.has(sender):
             raise ProtocolError(f"sender {sender!r} is not one of 0 .. {self.processes - 1}")
+
+
+def require_value(message: Hashable) -> None:
+    """Raise ValueError if there is no message to send: None marks control packets."""
+    if message is None:
+        raise ValueError("None is not a message")
 
 
 def require_message(message: object) -> None:

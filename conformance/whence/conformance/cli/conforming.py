@@ -9,7 +9,7 @@ from typing import Any
 from whence.conformance.campaign.tally import failure_bound
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
-from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for, why_not_driven
+from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.findings import CaseOutcome
 from whence.conformance.harness import run_case
@@ -74,6 +74,7 @@ def conform_result(session: Session | None, request: Request) -> Result:
 def _driven(session: Session | None, request: Request) -> Report:
     protocol = _protocol(request.protocol)
     subject = load_subject(request.impl, request.processes)
+    subject.require(protocol.delivery)
 
     def progress(done: int, planned: int) -> None:
         if session is not None:
@@ -92,9 +93,6 @@ def _protocol(name: str) -> ir.Protocol:
         there = ", ".join(protocol.name for protocol in protocols)
         raise BadInput(f"{name} has several protocols ({there}), none named like the file" if there else
                        f"{name} has no protocol to conform to")  # fmt: skip
-    refusal = why_not_driven(fitting[0])
-    if refusal is not None:
-        raise BadInput(refusal)
     return fitting[0]
 
 
@@ -168,6 +166,9 @@ def _again(request: Request, path: str, svg: str | None) -> Output:
         raise BadInput(f"{path}: {error}") from error
     protocol = _protocol(request.protocol)
     subject = load_subject(request.impl, recorded.settings.processes)
+    subject.require(protocol.delivery)
+    if recorded.settings.delivery != protocol.delivery:
+        raise BadInput(f"{path} has {recorded.settings.delivery} messages; {protocol.name} is {protocol.delivery}")
     replay = Replay(protocol, recorded.settings.processes)
     outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=LIMIT_S)
     if svg is not None:
