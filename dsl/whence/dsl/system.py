@@ -15,13 +15,15 @@ from whence.dsl import ir
 from whence.dsl.causality import Finding, Ghost, delivered, network_sent, sent
 from whence.dsl.execute import Delivered, Emission, Guard, Sent
 from whence.dsl.interpreter import Interpreter, LocalState, Step
+from whence.dsl.programs import receives
 from whence.dsl.values import Fault, Message, Packet
 
 
 class State(NamedTuple):
     """A global state. `locals` and `network` are numbers in the system's tables.
 
-    The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order.
+    The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
+    how many steps of its program each process has made, where there are programs.
     """
 
     locals: tuple[int, ...]
@@ -31,6 +33,7 @@ class State(NamedTuple):
     ticks: tuple[int, ...]
     duplicates: int
     losses: int
+    places: tuple[int, ...] = ()
 
 
 class Action(NamedTuple):
@@ -67,14 +70,17 @@ class System:
     _state_ids: dict[LocalState, int] = field(init=False, default_factory=dict)
     _packets: list[Packet] = field(init=False, default_factory=list)
     _packet_ids: dict[Packet, int] = field(init=False, default_factory=dict)
-    _steps: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int, int, Message | None], tuple[int, tuple[Emission, ...]] | Fault] = field(
+        init=False, default_factory=dict
+    )
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _ordered: bool = field(init=False, default=False)
+    _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._ordered = "total_order" in self.protocol.properties
-        self.interpreter = Interpreter(self.protocol, self.workload.processes)
+        self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
 
@@ -92,6 +98,11 @@ class System:
     def sizes(self) -> tuple[int, int]:
         """How many local states and packets have a number."""
         return len(self._states), len(self._packets)
+
+    def steps_taken(self) -> Iterator[tuple[int, int, int, Message | None, tuple[int, tuple[Emission, ...]] | Fault]]:
+        """What handlers have done so far: process, local state, packet (-1: none), message sent, and what came of it."""
+        for (process, before, packet, message), came in self._steps.items():
+            yield process, before, packet, message, came
 
     def bit(self, message: Message) -> int:
         """The message's bit in the ghost's masks."""
@@ -138,6 +149,7 @@ class System:
             (0,) * count if self.workload.ticks is not None else (),
             0,
             0,
+            (0,) * count if self.workload.programs else (),
         )
 
     def enabled(self, state: State) -> Iterator[Action]:
@@ -149,14 +161,64 @@ class System:
         """What the environment may do: causal-send a message, at any time, to any allowed destination."""
         for process, done in enumerate(state.sends):
             if done < self.workload.sends[process]:
-                for destinations in self.workload.choices(process):
-                    yield Action("send", process, destinations)
+                for destinations in self._next_destinations(state, process):
+                    action = Action("send", process, destinations)
+                    if self._accepts(state, action) and self._in_program(state, action):
+                        yield action
+
+    def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
+        """Where the next message of the process may go, by its program."""
+        program = self.workload.programs[process] if self.workload.programs else None
+        if program is None:
+            return self.workload.choices(process)
+        verb, others = program[state.places[process]] if state.places[process] < len(program) else ("receive", ())
+        return (tuple(sorted(others)),) if verb == "send" else ()
+
+    def _accepts(self, state: State, action: Action) -> bool:
+        """Whether the protocol takes the message; a fault counts as well: it is to be seen."""
+        if not self.interpreter.has_guard:
+            return True
+        process, message = action.process, self._message(state, action)
+        key = (process, state.locals[process], message)
+        known = self._accepted.get(key)
+        if known is None:
+            try:
+                known = self.interpreter.accepts(process, self._states[state.locals[process]], message)
+            except Fault:
+                known = True
+            self._accepted[key] = known
+        return known
+
+    def _in_program(self, state: State, action: Action) -> bool:
+        """Whether the step hands over to the application only what its program is about to receive."""
+        return not self.workload.programs or self._place_after(state, action) is not None
+
+    def _place_after(self, state: State, action: Action) -> int | None:
+        """How far the program of the process that acts is after the step; None where the step does not fit."""
+        process = action.process
+        program, place = self.workload.programs[process], state.places[process]
+        if program is None:
+            return place
+        message = self._message(state, action) if action.kind == "send" else None
+        if message is not None:
+            place += 1
+        step = self.local_step(process, state.locals[process], action, message)
+        if isinstance(step, Fault):
+            return place
+        for emission in step[1]:
+            if isinstance(emission, Delivered):
+                if not receives(program, place, emission.message.src):
+                    return None
+                place += 1
+        return place
 
     def internal(self, state: State) -> Iterator[Action]:
         """What happens by itself: arrivals, timers, duplication, loss."""
-        for number in self.receivable(state):
+        for number in self._heads(state):
             packet = self._packets[number]
-            yield Action("receive", packet.dst, (), number)
+            receive = Action("receive", packet.dst, (), number)
+            if self._in_program(state, receive):
+                yield receive
             if state.duplicates < self.workload.duplicates:
                 yield Action("duplicate", packet.src, (), number)
             if state.losses < self.workload.losses:
@@ -167,11 +229,23 @@ class System:
     def _timers(self, state: State) -> Iterator[Action]:
         limit = self.workload.ticks
         for process in range(self.workload.processes):
-            if (not state.network) if limit is None else state.ticks[process] < limit:
-                yield Action("tick", process)
+            if self.is_quiet(state) if limit is None else state.ticks[process] < limit:
+                tick = Action("tick", process)
+                if self._in_program(state, tick):
+                    yield tick
+
+    def is_quiet(self, state: State) -> bool:
+        """Whether no packet can arrive: none is in flight, or programs keep those that are from arriving."""
+        return not state.network or (bool(self.workload.programs) and next(self.receivable(state), None) is None)
 
     def receivable(self, state: State) -> Iterator[int]:
         """The distinct packets that may arrive next."""
+        for number in self._heads(state):
+            if self._in_program(state, Action("receive", self._packets[number].dst, (), number)):
+                yield number
+
+    def _heads(self, state: State) -> Iterator[int]:
+        """The distinct packets that the network could let arrive next."""
         if self.protocol.network.reordering:
             yield from dict.fromkeys(state.network)
             return
@@ -210,9 +284,13 @@ class System:
                 network = self._without(state.network, action.packet)
                 return Outcome(state._replace(network=network, losses=state.losses + 1), (), ())
 
+    def _message(self, state: State, action: Action) -> Message:
+        """The message that the application sends by this action."""
+        return Message(action.process, state.sends[action.process], action.destinations)
+
     def _send(self, state: State, action: Action, observe: bool) -> Outcome:
         process = action.process
-        message = Message(process, state.sends[process], action.destinations)
+        message = self._message(state, action)
         sends = list(state.sends)
         sends[process] += 1
         ghost = sent(state.ghost, process, message, self.bit(message))
@@ -273,7 +351,14 @@ class System:
                     if carried is not None:
                         findings += network_sent(ghost, process, carried, self.bit)
                     network = self._with(network, self.number_of(packet))
-        after_state = State(locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses)
+        places = state.places
+        if places:
+            place = self._place_after(before_step, action)
+            assert place is not None, "a step that the program does not allow"
+            places = (*places[:process], place, *places[process + 1 :])
+        after_state = State(
+            locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses, places
+        )
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
