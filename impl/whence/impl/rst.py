@@ -28,8 +28,8 @@ Symbols:
     the mail room   _waiting, in order of arrival
 
 Departures:
-    - Rows are immutable and replaced when they change, so that a message shares all rows with the sender's matrix and
-      attaching SENT takes time linear, not quadratic, in the number of processes.
+    - Rows are immutable, and shared between matrices and messages: attaching SENT takes time linear, not quadratic, in
+      the number of processes (see `matrix`).
     - "Looked at again" is made definite: in rounds, each in order of arrival, until a round delivers nothing. The
       article leaves open which of several deliverable messages is next.
     - A packet that makes several messages deliverable delivers them in one step: a message that the application sends
@@ -45,14 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-
-Row: TypeAlias = tuple[int, ...]
-Matrix: TypeAlias = tuple[Row, ...]
-"""Entry [k][l]: how many messages Pk is known to have sent to Pl."""
+from whence.impl.matrix import Matrix, Row, counted, joined, require_known, require_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +123,7 @@ class RST:
         self._merge(meta)
 
     def _merge(self, meta: Matrix) -> None:
-        for process, (ours, theirs) in enumerate(zip(self._sent, meta, strict=True)):
-            if ours is not theirs:
-                self._sent[process] = tuple(map(max, ours, theirs))  # U.3
+        self._sent = list(map(joined, self._sent, meta))  # U.3
 
     def _deliver_from(self, start: int) -> list[Command]:
         """Deliver whatever is deliverable; of the messages waiting, those before `start` are known not to be."""
@@ -149,32 +144,11 @@ class RST:
         return commands
 
     def _count(self, sender: int, receiver: int) -> None:
-        row = self._sent[sender]
-        self._sent[sender] = (*row[:receiver], row[receiver] + 1, *row[receiver + 1 :])
+        self._sent[sender] = counted(self._sent[sender], receiver)
 
     def _require_consistent(self, sender: int, packet: Msg) -> None:
         require_message(packet.message)
         if sender == self._group.identity:
             raise ProtocolError("a message from oneself arrived, and none was sent")
-        if not self._is_matrix(packet.meta):
-            raise ProtocolError(f"not a matrix of {self._group.processes} rows of counts: {packet.meta!r}")
-        claimed, made = packet.meta[self._group.identity], self._sent[self._group.identity]
-        if any(theirs > ours for theirs, ours in zip(claimed, made, strict=True)):
-            raise ProtocolError(f"process {sender} knows of messages that were not sent: {claimed!r}, not {made!r}")
-
-    def _is_matrix(self, value: object) -> bool:
-        """Whether `value` is a matrix for this group; rows shared with our own are not looked into."""
-        size = self._group.processes
-        return (
-            isinstance(value, tuple)
-            and len(value) == size
-            and all(ours is theirs or _is_row(theirs, size) for ours, theirs in zip(self._sent, value, strict=True))
-        )
-
-
-def _is_row(value: object, size: int) -> bool:
-    return (
-        isinstance(value, tuple)
-        and len(value) == size
-        and all(isinstance(count, int) and count >= 0 for count in value)
-    )
+        require_matrix(packet.meta, self._sent)
+        require_known(packet.meta[self._group.identity], self._sent[self._group.identity], sender)

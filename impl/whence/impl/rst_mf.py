@@ -1,0 +1,140 @@
+"""The protocol of Raynal, Schiper and Toueg, as Mattern and Fünfrocken describe it: counted before sending.
+
+Source: Friedemann Mattern, Stefan Fünfrocken, "A Non-Blocking Lightweight Implementation of Causal Order Message
+Delivery", section 2, after Michel Raynal, André Schiper, Sam Toueg (1991). Channels: reliable, in any order; packets
+may arrive twice. Unlike in the article's form (`rst`) there is one matrix and no vector: a process's own column says
+how much it has delivered.
+
+Listing, in our own words (the paper has no line numbers; labels are ours, process Pi):
+
+    Sending m to Pj
+      S.1  add one to M[i, j]
+      S.2  then send m together with M
+    A message m with matrix N comes from Pi to Pj
+      R.1  while N[i, j] is not exactly one greater than M[i, j], m waits
+      R.2  and while, for some k other than i, N[k, j] is greater than M[k, j]
+      R.3  once neither holds, m is delivered
+      R.4  and each entry of M is raised to that of N, where that is larger
+
+Symbols:
+
+    paper                      here
+    Mi                         _m: a list of rows, row k = what Pk has sent to each process
+    the matrix of a message    Msg.meta: a tuple of rows
+    the buffer                 _waiting, in order of arrival
+
+Departures:
+    - Rows are shared between matrices and messages (see `matrix`).
+    - "Until" is made definite: the messages that wait are looked at in rounds, each in order of arrival, until a round
+      delivers nothing.
+    - A message that arrives again is dropped: R.1 would keep it for ever.
+    - Messages to oneself raise ValueError. S.1 counts one before it arrives, and R.1 then never holds for it.
+    - A matrix of another shape, or one that claims messages of ours that we have not sent, is a ProtocolError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from whence.impl.commands import Command, Deliver, ProtocolError, Send
+from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.matrix import Matrix, Row, counted, joined, require_known, require_matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Msg:
+    """An application message and the causal history that its sender knows, the message itself included."""
+
+    kind: ClassVar[str] = "MSG"
+    message: Hashable
+    meta: Matrix
+
+
+class RSTMF:
+    """One process of the protocol. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        self._group = Group(identity, processes)
+        self._m: list[Row] = [(0,) * processes] * processes
+        self._waiting: dict[tuple[int, int], Msg] = {}
+        """Messages that have arrived and are not deliverable, by sender and number, in order of arrival."""
+
+    @property
+    def m(self) -> Matrix:
+        """The matrix M."""
+        return tuple(self._m)
+
+    def causal_send(self, destination: int, message: Hashable) -> list[Command]:
+        """Send `message`. Raises ValueError for an unknown destination, oneself as destination, or a message None."""
+        self._group.require_sendable(destination, message)
+        me = self._group.identity
+        if destination == me:
+            raise ValueError("this protocol cannot deliver messages to oneself")
+        self._m[me] = counted(self._m[me], destination)  # S.1
+        return [Send(destination, Msg(message, self._metadata(destination)))]  # S.2
+
+    def receive(self, sender: int, packet: Any) -> list[Command]:
+        """Take `packet` from `sender`. Raises ProtocolError for a matrix that no correct sender can have attached."""
+        self._group.require_sender(sender)
+        match packet:
+            case Msg():
+                self._require_consistent(sender, packet)
+                return self._receive_msg(sender, packet)
+            case _:
+                raise unknown_packet(packet)
+
+    def tick(self) -> list[Command]:
+        """Nothing: the protocol has no timers."""
+        return []
+
+    def _metadata(self, destination: int) -> Matrix:
+        """What to attach to a message to `destination`: everything, since the receiver has to pass it on."""
+        return tuple(self._m)
+
+    def _delivered(self, sender: int) -> int:
+        """How many messages from `sender` have been delivered here."""
+        return self._m[sender][self._group.identity]
+
+    def _deliverable(self, sender: int, meta: Matrix) -> bool:
+        """Whether the message is the next of `sender`, and nothing is missing that causally precedes it."""
+        me = self._group.identity
+        if meta[sender][me] != self._delivered(sender) + 1:  # R.1
+            return False
+        rows = enumerate(zip(self._m, meta, strict=True))
+        return all(k == sender or theirs[me] <= ours[me] for k, (ours, theirs) in rows)  # R.2
+
+    def _merge(self, meta: Matrix) -> None:
+        self._m = list(map(joined, self._m, meta))  # R.4
+
+    def _receive_msg(self, sender: int, packet: Msg) -> list[Command]:
+        number = packet.meta[sender][self._group.identity]
+        if number <= self._delivered(sender) or (sender, number) in self._waiting:
+            return []
+        self._waiting[sender, number] = packet
+        return self._deliver([(sender, number)])
+
+    def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
+        """Deliver whatever is deliverable; of what waits, all but the candidates are known not to be."""
+        commands: list[Command] = []
+        while candidates:
+            before = len(commands)
+            for sender, number in candidates:
+                packet = self._waiting[sender, number]
+                if self._deliverable(sender, packet.meta):
+                    del self._waiting[sender, number]
+                    commands.append(Deliver(sender, packet.message))  # R.3
+                    self._merge(packet.meta)
+            candidates = list(self._waiting) if len(commands) > before else []
+        return commands
+
+    def _require_consistent(self, sender: int, packet: Msg) -> None:
+        require_message(packet.message)
+        me = self._group.identity
+        if sender == me:
+            raise ProtocolError("a message from oneself arrived, and none was sent")
+        require_matrix(packet.meta, self._m)
+        if packet.meta[sender][me] < 1:
+            raise ProtocolError(f"process {sender} has not counted its own message")
+        require_known(packet.meta[me], self._m[me], sender)
