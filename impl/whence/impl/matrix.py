@@ -46,6 +46,12 @@ def require_matrix(value: object, ours: Sequence[Row]) -> None:
         raise ProtocolError(f"not a matrix of {size} rows of counts: {value!r:.200}")
 
 
+def require_row(value: object, size: int) -> None:
+    """Raise ProtocolError unless `value` is a vector of `size` counts."""
+    if not _is_row(value, size):
+        raise ProtocolError(f"not a vector of {size} counts: {value!r:.200}")
+
+
 def require_known(claimed: Row, made: Row, sender: int) -> None:
     """Raise ProtocolError if `sender` knows of messages of ours (`claimed`) that we have not sent (`made`)."""
     if claimed is not made and not all(map(ge, made, claimed)):

@@ -36,9 +36,8 @@ Departures:
       from inside the first delivery counts as sent after all of them.
     - Messages to oneself raise ValueError. The rules count such a message twice (S.2 and U.2 change the same entry), so
       that later messages wait for one that was never sent.
-    - A matrix of another shape, or one that claims messages of ours that we have not sent, is a ProtocolError.
-
-A duplicated packet is delivered twice, as the rules say: D.1 does not tell it from a new one.
+    - A matrix of another shape, or one that claims messages of ours that we have not sent, is a ProtocolError; so is a
+      packet that arrives twice. By the rules it would be delivered twice: D.1 does not tell it from a new one.
 """
 
 from __future__ import annotations
@@ -151,4 +150,10 @@ class RST:
         if sender == self._group.identity:
             raise ProtocolError("a message from oneself arrived, and none was sent")
         require_matrix(packet.meta, self._sent)
-        require_known(packet.meta[self._group.identity], self._sent[self._group.identity], sender)
+        me = self._group.identity
+        require_known(packet.meta[me], self._sent[me], sender)
+        number = packet.meta[sender][me]
+        if number < self._deliv[sender] or any(
+            sender == other and number == waiting.meta[sender][me] for other, waiting in self._waiting
+        ):
+            raise ProtocolError(f"message {number + 1} of process {sender} has arrived before")
