@@ -22,6 +22,7 @@ FindingKind: TypeAlias = Literal[
     "duplicate",
     "phantom",
     "crash",
+    "hang",
     "endless",
     "over_delay",
     "nonconformance",
@@ -44,16 +45,16 @@ class Finding:
     Attributes:
         kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`;
             `total_order`: two processes deliver two messages in different orders, where the system promises that none
-            do, see `whence.spec.delivery_order`; `crash`: it
-            raised, or did not answer as an implementation does; `endless`: packets without end; `over_delay`: a
-            message that had arrived, and that nothing was missing for, was not delivered at once;
-            `nonconformance`: it did what its protocol does not do, or the other way round.
+            do, see `whence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does;
+            `hang`: it did not answer in time; `endless`: packets without end; `over_delay`: a message that had arrived,
+            and that nothing was missing for, was not delivered at once; `nonconformance`: it did what its protocol does
+            not do, or the other way round.
         process: where.
         text: the finding as a sentence, without its kind.
         event_index: how many events came before it, or with `stuck` before the send.
         judged: the oracle's finding; its `event_index` is a position in the case's execution.
         divergence: with `nonconformance`, what was expected, what came, and which guard decided.
-        traceback: with `crash`, where the subject raised.
+        traceback: with `crash`, where the subject raised; of a foreign system, what it wrote on its standard error.
     """
 
     kind: FindingKind

@@ -26,6 +26,7 @@ from whence.conformance.findings import (
     event_of,
     from_oracle,
 )
+from whence.conformance.foreign import Answered, SystemFailed, SystemRaised
 from whence.conformance.network import Destination, Flight, Network, Settings
 from whence.conformance.replay import Divergence, Expected, Lockstep, Replay
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
@@ -60,7 +61,7 @@ def run_case(
 ) -> CaseOutcome:
     """Drives fresh processes through a schedule and the drain, and judges what happened.
 
-    A subject that takes longer than `limit_s` over the case has crashed (in the main thread; elsewhere, no limit).
+    A subject that takes longer than `limit_s` over the case hangs (in the main thread; elsewhere, no limit).
     """
     return _carried_through(Case(settings, replay), make_process, schedule, limit_s)
 
@@ -100,6 +101,7 @@ class Case:
     """One run of a system under test. Once it has crashed, or goes on without end, nothing more happens in it."""
 
     __slots__ = (
+        "_armed",
         "_arrived",
         "_called",
         "_came",
@@ -133,6 +135,8 @@ class Case:
         self._effective: list[Operation | None] = []
         self._reactions: dict[int, list[tuple[React, int]]] = {}
         """The sends that wait for a delivery at a process, and their places in `_effective`."""
+        self._armed: list[dict[str, tuple[React, int]]] = [{} for _ in range(count)]
+        """The same for processes that send from inside a delivery themselves: by the messages that they will send."""
         self._sent = [0] * count
         self._senders: dict[str, int] = {}
         """The sender of each message."""
@@ -157,7 +161,12 @@ class Case:
         for identity in range(count):
             self._called = identity
             try:
+                if identity == 0:
+                    getattr(make_process, "begin_case", lambda _settings: None)(self._settings)
                 self._processes.append(make_process(identity, count))
+            except SystemFailed as failed:
+                self._fail(identity, "asked to begin a case", failed)
+                break
             except (Exception, SystemExit) as error:
                 self._crash(identity, "is made", error)
                 break
@@ -175,9 +184,7 @@ class Case:
             case React(process, destination):
                 destinations = self._settings.destinations(process, destination)
                 if destinations:
-                    addressed = React(process, self._addressed(destinations))
-                    self._reactions.setdefault(process, []).append((addressed, len(self._effective)))
-                    self._effective.append(None)
+                    self._await_delivery(React(process, self._addressed(destinations)), destinations)
             case Receive(position, channel):
                 index = self.network.find(position, channel)
                 if index >= 0:
@@ -202,7 +209,8 @@ class Case:
 
     def give_up(self, limit_s: float) -> None:
         """The subject has taken too long."""
-        self._crash(self._called, f"gives no answer in {limit_s:g} s")
+        self._over = True
+        self._find("hang", self._called, f"p{self._called} gives no answer in {limit_s:g} s", len(self._log))
 
     def outcome(self) -> CaseOutcome:
         """What happened."""
@@ -233,27 +241,60 @@ class Case:
 
     def _causal_send(self, process: int, destinations: tuple[int, ...]) -> None:
         number = self._sent[process]
-        self._sent[process] = number + 1
-        message = f"m{process}.{number + 1}"
+        message = self._next_message(process)
+        self._count_sent(process, message, destinations)
+        expected = None
+        if self._lockstep is not None:
+            expected = self._lockstep.causal_send(process, number, destinations)
+        self._call_with(process, expected, self._processes[process].causal_send, destinations, message)
+
+    def _next_message(self, process: int) -> str:
+        self._sent[process] += 1
+        return f"m{process}.{self._sent[process]}"
+
+    def _count_sent(self, process: int, message: str, destinations: tuple[int, ...]) -> None:
         self._oracle.send(process, message, destinations)
         self._senders[message] = process
         for destination in destinations:
             self._undelivered[destination].add(message)
         self._outstanding += len(destinations)
-        expected = None
-        if self._lockstep is not None:
-            expected = self._lockstep.causal_send(process, number, destinations)
-        causal_send = self._processes[process].causal_send
+        to = destinations[0] if self._settings.delivery == "unicast" else destinations
+        self._log.append((SENT, process, message, to))
+
+    def _call_with(
+        self,
+        process: int,
+        expected: Expected | None,
+        method: Callable[..., Any],
+        destinations: tuple[int, ...],
+        message: str,
+    ) -> None:
+        """Calls `causal_send` or `react`."""
         match self._settings.delivery:
             case "unicast":
-                self._log.append((SENT, process, message, destinations[0]))
-                self._call(process, expected, causal_send, destinations[0], message)
+                self._call(process, expected, method, destinations[0], message)
             case "multicast":
-                self._log.append((SENT, process, message, destinations))
-                self._call(process, expected, causal_send, frozenset(destinations), message)
+                self._call(process, expected, method, frozenset(destinations), message)
             case "broadcast":
-                self._log.append((SENT, process, message, destinations))
-                self._call(process, expected, causal_send, message)
+                self._call(process, expected, method, message)
+
+    def _await_delivery(self, operation: React, destinations: tuple[int, ...]) -> None:
+        """The application will answer the next delivery: from inside it, if the process has a method for that."""
+        process, place = operation.process, len(self._effective)
+        self._effective.append(None)
+        react = getattr(self._processes[process], "react", None)
+        if react is None:
+            self._reactions.setdefault(process, []).append((operation, place))
+        else:
+            message = self._next_message(process)
+            self._armed[process][message] = (operation, place)
+            self._call_with(process, None, react, destinations, message)
+
+    def _answer(self, process: int, message: str) -> None:
+        """From inside a delivery, the application has sent."""
+        operation, place = self._armed[process].pop(message)
+        self._effective[place] = operation
+        self._count_sent(process, message, self._settings.destinations(process, operation.destination))
 
     def _receive(self, flight: Flight) -> None:
         source, process, packet, shadow = flight
@@ -286,7 +327,11 @@ class Case:
         except (Exception, SystemExit) as error:
             if expected is not None and expected.fault is not None:
                 self._diverged(process, expected, ())
-            self._crash(process, f"{method.__name__}{_shown(arguments)}", error)
+            asked = f"{method.__name__.strip('_')}{_shown(arguments)}"
+            if isinstance(error, SystemFailed):
+                self._fail(process, f"asked for {asked}", error)
+            else:
+                self._crash(process, asked, error)
             return
         self._carry_out(process, commands, expected)
 
@@ -311,11 +356,19 @@ class Case:
             elif isinstance(command, impl.Deliver):
                 self._deliver(process, command)
                 delivered = True
+            elif isinstance(command, Answered):
+                if not delivered or command.message not in self._armed[process]:
+                    self._crash(process, f"sends {_name(command.message)} without having been told to, by a delivery")
+                    return
+                self._answer(process, command.message)
             else:
                 self._crash(process, f"returns {command!r:.80}, which is neither Send nor Deliver")
                 return
         if len(flights) > PACKET_LIMIT or self._steps > STEP_LIMIT:
             self._endless(process)
+        elif delivered and self._armed[process]:
+            forgotten = next(iter(self._armed[process]))
+            self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
         elif delivered and process in self._reactions:
             for operation, place in self._reactions.pop(process):
                 if not self._over:
@@ -400,11 +453,16 @@ class Case:
     ) -> None:
         self._findings.append(Finding(kind, process, text, index, None, divergence, trace))
 
+    def _fail(self, process: int, what: str, failed: SystemFailed) -> None:
+        self._over = True
+        self._find(failed.kind, process, f"p{process}, {what}, {failed}", len(self._log), trace=failed.printed)
+
     def _crash(self, process: int, what: str, error: BaseException | None = None) -> None:
         self._over = True
-        text = f"p{process} {what}" if error is None else f"p{process}: {what} raises {say(error)}"
+        said = "" if error is None else str(error) if isinstance(error, SystemRaised) else say(error)
+        text = f"p{process} {what}" if error is None else f"p{process}: {what} raises {said}"
         trace = ""
-        if error is not None:
+        if error is not None and not isinstance(error, SystemRaised):
             kept = traceback.format_tb(error.__traceback__)[1:][-TRACEBACK_FRAMES:]
             trace = "".join([*kept, *traceback.format_exception_only(error)])
         self._find("crash", process, text, len(self._log), trace=trace)

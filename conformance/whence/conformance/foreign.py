@@ -1,0 +1,39 @@
+"""What systems under test may do beyond the interface of `whence.impl.commands`.
+
+A factory of processes may have a method `begin_case(settings)`, which is called before those of a case are made. A
+process may have a method `react`, which takes what its `causal_send` takes: its application is to causal-send that
+message from inside the delivery callback of its next delivery, and to say so by `Answered` among its commands, there
+where it happened. The application of a process without `react` sends right after the step that delivered something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+FailureKind: TypeAlias = Literal["crash", "hang"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """As a command: inside the delivery before it, the application causal-sent `message`, as `react` had said."""
+
+    message: str
+
+
+class SystemFailed(Exception):
+    """A system in another operating-system process ended, printed nonsense, or gave no answer.
+
+    Attributes:
+        kind: `hang`: no answer in time; `crash`: anything else.
+        printed: what it had written last on its standard error.
+    """
+
+    def __init__(self, kind: FailureKind, text: str, printed: str = "") -> None:
+        super().__init__(text)
+        self.kind: FailureKind = kind
+        self.printed = printed
+
+
+class SystemRaised(Exception):
+    """A system in another operating-system process answered with an error of its own."""
