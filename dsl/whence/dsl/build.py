@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.dsl import syntax
-from whence.dsl.build_body import BodyBuilder, Children, Doc, FormulaBody, NameList, Section, extent, pick, place_of
+from whence.dsl.build_body import Children, Doc, FormulaBody, NameList, Section, extent, pick, place_of
+from whence.dsl.build_scenario import ScenarioBuilder
 from whence.dsl.lines import Word
+from whence.dsl.print_scenario import Cast
 from whence.dsl.syntax import Clause, Expect, Formula, Handler, Name, Node, Setting
 
 
@@ -63,7 +65,7 @@ class _Items:
         return tuple(name for item in pick(self.items, NameList) if item.keyword == keyword for name in item.names)
 
 
-class Builder(BodyBuilder):
+class Builder(ScenarioBuilder):
     """All the methods that Lark calls: one for each rule of `grammar.lark`."""
 
     def name_list(self, c: Children) -> NameList:
@@ -376,6 +378,26 @@ class Builder(BodyBuilder):
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
             expects=pick(block.items, Expect),
+            doc=block.doc,
+            span=extent(c),
+        )
+
+    # --- scenarios -----------------------------------------------------------------------------
+
+    def scenario(self, c: Children) -> syntax.Scenario:
+        block = _Items(c)
+        casts = pick(block.items, Cast)
+        for extra in casts[1:]:
+            self.report("W0130", "`processes` a second time", extra.span, f"first on line {casts[0].span.line}")
+        names = pick(c[: next(at for at, child in enumerate(c) if str(child) == ":")], Name)
+        steps = tuple(item for item in block.items if isinstance(item, syntax.ScenarioStep | syntax.Assertion))
+        return syntax.Scenario(
+            names[0],
+            names[1],
+            names[2] if len(names) > 2 else None,
+            casts[0].names if casts else (),
+            steps,
+            pick(block.items, Expect),
             doc=block.doc,
             span=extent(c),
         )

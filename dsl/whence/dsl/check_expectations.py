@@ -12,7 +12,7 @@ from whence.dsl.names import listed
 from whence.dsl.reporter import Reporter
 from whence.dsl.workload import Settings, build_workload, overridden
 
-Subject: TypeAlias = Literal["theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol"]
+Subject: TypeAlias = Literal["theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol", "scenario"]
 
 _BOUNDED = ("holds", "refuted", "unknown")
 _UNBOUNDED = ("proved", "refuted", "unknown")
@@ -23,6 +23,7 @@ _VERDICTS: dict[Subject, tuple[str, ...]] = {
     "scope": _BOUNDED,
     "link": _BOUNDED,
     "mutant of a protocol": _BOUNDED,
+    "scenario": ("holds", "refuted"),
 }
 
 
@@ -84,7 +85,9 @@ def check_expectations(
 
 
 def _report_verdict(expect: syntax.Expect, subject: Subject, reporter: Reporter) -> None:
-    if expect.verdict == "proved":
+    if subject == "scenario":
+        why = "it is one execution: a property `holds` of it, or is `refuted`"
+    elif expect.verdict == "proved":
         why = "exploration is bounded: what it does not refute `holds` in the scope"
     else:
         why = "`holds` is for what is explored in a scope; here the verdict is `proved`"

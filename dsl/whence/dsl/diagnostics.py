@@ -128,7 +128,7 @@ CODES: dict[str, str] = {
     "W0518": "A message's attribute is written as in protocols; here `src` and `dst` are functions.",
     "W0519": "An invariant takes the name of a built-in property.",
     "W0520": "An axiom speaks about something that transitions change.",
-    # W06xx: scopes, links, mutants, expectations
+    # W06xx: scopes, links, mutants, expectations, scenarios
     "W0601": "A scope of this name does not exist for the protocol.",
     "W0602": "The number of processes, sends, faults or ticks is out of range.",
     "W0603": "The list of sends does not have one number for each process.",
@@ -149,6 +149,8 @@ CODES: dict[str, str] = {
     "W0618": "A link's machine quantifies over all numbers or counts in a transition, which cannot be run.",
     "W0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
     "W0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
+    "W0630": "A scenario does not name its processes, or names one that is not among them.",
+    "W0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",
@@ -170,7 +172,7 @@ _CHAPTERS = {
     "W03": "Types",
     "W04": "Rules of protocols",
     "W05": "Rules of machines and theories",
-    "W06": "Scopes, links, mutants and expectations",
+    "W06": "Scopes, links, mutants, expectations and scenarios",
     "W09": "Warnings",
 }
 

@@ -16,6 +16,7 @@ from whence.dsl.check_link import check_link
 from whence.dsl.check_machine import check_machine
 from whence.dsl.check_mutant import check_mutant
 from whence.dsl.check_protocol import check_protocol
+from whence.dsl.check_scenario import check_scenario
 from whence.dsl.check_scope import check_scope
 from whence.dsl.check_theory import check_theorem, check_theory
 from whence.dsl.diagnostics import Diagnostic, did_you_mean, in_reading_order
@@ -69,6 +70,7 @@ class _Elaboration:
         proved = [check_theorem(one, self.theories, self.reporter) for one in theorems]
         links = self._links(_of(declarations, syntax.Conforms))
         mutants = self._mutants(_of(declarations, syntax.Mutant), subjects, _of(declarations, syntax.Conforms))
+        scenarios = self._scenarios(self._named(declarations, syntax.Scenario, "scenario"), declarations, mutants)
         return ir.Specification(
             name,
             file.doc,
@@ -79,6 +81,7 @@ class _Elaboration:
             scopes,
             links,
             mutants,
+            scenarios,
         )
 
     def _is_shallow(self, declaration: syntax.TopLevel) -> bool:
@@ -187,6 +190,35 @@ class _Elaboration:
             delivery = delivery_of(subjects[of].delivery)
             exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, delivery=delivery)
             typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter)
+            if typed is not None:
+                found.append(typed)
+        return tuple(found)
+
+    def _scenarios(
+        self,
+        scenarios: Sequence[syntax.Scenario],
+        declarations: Sequence[syntax.TopLevel],
+        mutants: Sequence[ir.Mutant],
+    ) -> tuple[ir.Scenario, ...]:
+        found: list[ir.Scenario] = []
+        declared = {(mutant.subject.text, mutant.name.text) for mutant in _of(declarations, syntax.Mutant)}
+        changed = {
+            (mutant.subject, mutant.name): mutant.mutated
+            for mutant in mutants
+            if isinstance(mutant.mutated, ir.Protocol)
+        }
+        for scenario in scenarios:
+            of = scenario.protocol.text
+            if of not in self.protocols:
+                self._unknown(scenario.protocol, "protocol", list(self.protocols))
+            protocol, subject = self.protocols.get(of), of
+            if scenario.mutant is not None:
+                name = scenario.mutant.text
+                if of in self.protocols and (of, name) not in declared:
+                    known = [mutant for subject, mutant in declared if subject == of]
+                    self._unknown(scenario.mutant, f"mutant of {of}", known)
+                protocol, subject = changed.get((of, name)), f"{of}/{name}"
+            typed = None if protocol is None else check_scenario(scenario, protocol, subject, self.reporter)
             if typed is not None:
                 found.append(typed)
         return tuple(found)

@@ -580,6 +580,38 @@ class Mutant(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class ScenarioStep:
+    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, or a packet kind.
+
+    `arguments` are the first ones of the packet, all of them without `rest`. `text` is the step as it is written.
+    """
+
+    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    process: int
+    peers: tuple[int, ...]
+    subject: str
+    arguments: tuple[Expr, ...]
+    rest: bool
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Declaration):
+    """One execution. `subject` is `PROTOCOL`, or `PROTOCOL/MUTANT`; a formula among the steps is an assertion.
+
+    `processes` are the processes' names; `workload` allows the execution and little else.
+    """
+
+    subject: str
+    protocol: Protocol
+    processes: tuple[str, ...]
+    steps: tuple[ScenarioStep | NamedFormula, ...]
+    workload: Workload
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Specification:
     """A whole file, typed."""
 
@@ -592,3 +624,4 @@ class Specification:
     scopes: tuple[Scope, ...] = ()
     links: tuple[Link, ...] = ()
     mutants: tuple[Mutant, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()

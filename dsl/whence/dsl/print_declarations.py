@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TypeAlias, assert_never
 
 from whence.dsl import syntax
+from whence.dsl.print_scenario import Cast, step_text
 from whence.dsl.print_statements import BareLines, starting_at, with_body
 from whence.dsl.syntax import Formula, Name, Node, Parameter, Setting, Span
 from whence.dsl.unparse import INDENT, WIDTH, Line, lines_of, list_text, text_of, type_text
@@ -42,7 +43,7 @@ class _State(Node):
 _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
-    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause
+    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.ScenarioStep | syntax.Assertion
 )  # fmt: skip
 
 
@@ -172,6 +173,8 @@ class _Printer:
                 return f"conforms {protocol.text} to {machine.text}{place}:"
             case syntax.Mutant(_, subject):
                 return f"mutant {name} of {subject.text}:"
+            case syntax.Scenario(_, protocol, mutant):
+                return f"scenario {name} of {protocol.text}{f' with {mutant.text}' if mutant is not None else ''}:"
             case _:
                 assert_never(declaration)
 
@@ -212,6 +215,9 @@ class _Printer:
             case syntax.Mutant() as m:
                 items = [*m.state, *m.handlers, *m.procedures, *m.transitions]
                 return [*items, *_states(m), *m.expects]
+            case syntax.Scenario() as s:
+                cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
+                return [*cast, *s.steps, *s.expects]
             case _:
                 assert_never(declaration)
 
@@ -242,13 +248,15 @@ class _Printer:
                 return self.with_block(item, f"procedure {name.text}({_parameters(parameters)})", body)
             case syntax.RecordDecl(name, fields):
                 return self.record(item, f"record {name.text}:", fields)
+            case syntax.Assertion(formula):
+                return starting_at(item, lines_of("assert ", formula, 1))
             case _:
                 return starting_at(item, [Line(1, self.item_text(item))])
 
     def item_text(
         self,
         item: _Listed | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Expect
-        | syntax.MessageKind | syntax.StateVar | Setting | syntax.Clause,
+        | syntax.MessageKind | syntax.StateVar | Setting | syntax.Clause | Cast | syntax.ScenarioStep,
     ) -> str:  # fmt: skip
         """An item that takes one line."""
         match item:
@@ -277,6 +285,8 @@ class _Printer:
                 return f"{name.text}: {type_text(type_)}{value}"
             case Setting():
                 return _setting(item, False)
+            case Cast() | syntax.ScenarioStep():
+                return step_text(item)
             case syntax.Clause(_, _, _, _, transition, arguments, once):
                 return f"{self.pattern(item)} is {transition.text}({list_text(arguments)}){', once' if once else ''}"
             case _:

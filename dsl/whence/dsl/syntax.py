@@ -469,7 +469,45 @@ class Mutant(Declaration):
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
 
 
-TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant
+@dataclass(frozen=True, slots=True)
+class ScenarioStep(Node):
+    """A step of a scenario: who (`process`) does what with whom (`peers`).
+
+    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`, `p ticks`,
+    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message, or
+    the packet kind; `rest` says that `...` stands for the packet's other arguments.
+    """
+
+    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    process: Name
+    peers: tuple[Name, ...] = ()
+    subject: Name | None = None
+    arguments: tuple[Expr, ...] = ()
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion(Node):
+    """`assert P` in a scenario: P is true of the state that its steps have led to."""
+
+    formula: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Declaration):
+    """`scenario NAME of PROTOCOL [with MUTANT]:` one execution, step by step, and what is true on the way.
+
+    `processes Alice, Bob` names the processes 0, 1, ...; expectations are of properties of the execution.
+    """
+
+    protocol: Name
+    mutant: Name | None = None
+    processes: tuple[Name, ...] = ()
+    steps: tuple[ScenarioStep | Assertion, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario
 
 
 @dataclass(frozen=True, slots=True)

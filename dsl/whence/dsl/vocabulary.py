@@ -10,7 +10,7 @@ RESERVED = frozenset(
 )  # fmt: skip
 """Never names. The other keywords of the grammar are names where it gives them no meaning."""
 
-TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant")
+TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "scenario")
 """The words that begin a declaration."""
 
 LINE_OPENERS = frozenset(

@@ -33,7 +33,7 @@ class Level(IntEnum):
     """Unbounded, with a proof object checked by an independent checker."""
 
 
-Kind = Literal["theorem", "machine", "scope", "link", "mutant", "conform", "campaign", "trace", "check"]
+Kind = Literal["theorem", "machine", "scope", "link", "mutant", "scenario", "conform", "campaign", "trace", "check"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,13 +116,22 @@ def run(
         Optional[str],  # noqa: UP045
         typer.Option(help="Replay the counterexample in this JSON file, from --json of explore, or a list of steps."),
     ] = None,
+    scenario: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Play this scenario of the file: a named execution, with what it says of the states."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the scenarios of the file, and run nothing.")] = False,
     svg: Annotated[Optional[str], typer.Option(help="Write the space-time diagram to this file.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
-    """Simulate a protocol step by step, or replay a counterexample."""
+    """Simulate a protocol step by step, replay a counterexample, or play a scenario."""
     from whence.conformance.cli import exploring
     from whence.conformance.cli.targets import Choice
 
+    if scenario is not None or listed:
+        from whence.conformance.cli import scenarios as command
+
+        run_command("run", json, lambda session: command.run_scenario(file, scenario, svg))
     run_command(
         "run",
         json,

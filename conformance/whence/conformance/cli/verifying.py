@@ -16,7 +16,7 @@ from whence.conformance.cli.session import REFUTED, UNKNOWN, Output, Session, ch
 from whence.conformance.implementations import SHIPPED
 from whence.dsl import ir
 from whence.dsl.load import Loaded, library, load
-from whence.spec.verdict import Level, Result, Verdict, exit_code
+from whence.spec.verdict import Kind, Level, Result, Verdict, exit_code
 
 WORKERS = 2
 
@@ -27,7 +27,7 @@ STATUS_EVERY_S = 0.5
 class Task:
     """One piece of work for a worker process: what of which file."""
 
-    kind: Literal["prove", "scope", "mutant", "link", "conform"]
+    kind: Literal["prove", "scope", "mutant", "link", "scenario", "conform"]
     file: str
     name: str
     cases: int = 0
@@ -88,6 +88,8 @@ def _tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
     for mutant in found.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
             yield Task("mutant", path, mutant.name)
+    for scenario in found.scenarios:
+        yield Task("scenario", path, scenario.name)
     for protocol in found.protocols:
         if protocol.name in SHIPPED:
             yield Task("conform", path, protocol.name, cases, seed)
@@ -117,6 +119,10 @@ def run_task(task: Task) -> tuple[Result, ...]:
             from whence.proofs.scopes import check_mutant
 
             return check_mutant(found, next(known for known in found.mutants if known.name == task.name))
+        case "scenario":
+            from whence.proofs.scenarios import play_scenario
+
+            return play_scenario(next(known for known in found.scenarios if known.name == task.name))
         case "conform":
             from whence.conformance.cli.conforming import Request, conform_result
 
@@ -153,7 +159,7 @@ _QUIET = (signal.SIGINT, signal.SIG_IGN)
 
 def _weight(task: Task) -> int:
     """Long work first."""
-    return ("link", "prove", "scope", "mutant", "conform").index(task.kind)
+    return ("link", "prove", "scope", "mutant", "scenario", "conform").index(task.kind)
 
 
 def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ...]:
@@ -161,7 +167,7 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     error = future.exception()
     if error is None:
         return future.result()
-    kind: Literal["conform", "scope", "link", "mutant", "machine"] = "machine" if task.kind == "prove" else task.kind
+    kind: Kind = "machine" if task.kind == "prove" else task.kind
     said = f"the check itself failed: {type(error).__name__}: {error}"
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 

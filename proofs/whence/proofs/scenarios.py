@@ -1,0 +1,112 @@
+"""Scenarios as results: whether an execution is one of the protocol, whether what is said of it is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from whence.dsl import ir
+from whence.dsl.narrate import describe, execution, record, text
+from whence.dsl.scenario import Played, in_words, play
+from whence.proofs.scopes import LIVE, ORACLE_KINDS, workload_facts
+from whence.spec.diagram import draw_svg, draw_text, highlight_of
+from whence.spec.events import Execution
+from whence.spec.oracle import Finding, Oracle
+from whence.spec.verdict import Level, Result, Verdict
+
+
+def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
+    """Plays a scenario: one result about the execution itself, and one for each property that is expected of it.
+
+    The execution `holds` if each step is possible, each assertion true, and no property that the protocol claims is
+    violated without being expected to be. What is stuck at the end counts only where `delivered` is expected.
+    """
+    played = play(scenario)
+    violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
+    wanted = {name: expect.verdict for expect in scenario.expects for name in (expect.names or ("",))}
+    return (
+        _execution_result(scenario, played, violated, wanted),
+        *(_property_result(scenario, played, violated, name, wanted[name]) for name in wanted if name),
+    )
+
+
+def _execution_result(scenario: ir.Scenario, played: Played, violated: set[str], wanted: Mapping[str, str]) -> Result:
+    claimed = {*scenario.protocol.properties, *(one.name for one in scenario.protocol.invariants), "fault"}
+    surprises = sorted((violated & claimed) - {*wanted})
+    facts = _facts(scenario, played, violated)
+    said = ""
+    if played.failure is not None:
+        said = f"\n\nLine {played.failure.line}: {played.failure.why}."
+        facts["line"] = played.failure.line
+    elif surprises:
+        said = f"\n\nViolated, and not expected to be: {', '.join(surprises)}."
+    verdict = Verdict.REFUTED if said else Verdict.HOLDS
+    facts["counterexample" if said else "steps"] = record(played.system, played.steps)
+    shown, picture = _shown(scenario, played, surprises[0] if said and surprises else None)
+    return Result(
+        scenario.name, "scenario", scenario.subject, verdict, Level.L1, verdict.value == wanted.get("", "holds"),
+        0.0, facts, shown + said, picture,
+    )  # fmt: skip
+
+
+def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], name: str, wanted: str) -> Result:
+    verdict = Verdict.REFUTED if name in violated else Verdict.HOLDS
+    facts = {"property": name, **_facts(scenario, played, violated)}
+    facts["counterexample" if verdict is Verdict.REFUTED else "steps"] = record(played.system, played.steps)
+    shown, picture = _shown(scenario, played, name if verdict is Verdict.REFUTED else None)
+    if verdict is Verdict.REFUTED:
+        finding = next(finding for finding in played.violated if finding.property == name)
+        shown += f"\n\n{in_words(describe(finding), _called(played))}."
+    return Result(
+        f"{scenario.name}: {name}", "scenario", scenario.subject, verdict, Level.L1,
+        verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture,
+    )  # fmt: skip
+
+
+def _called(played: Played) -> dict[str, str]:
+    return {message.name: name for message, name in played.messages.items()}
+
+
+def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[str, Any]:
+    return {
+        "scope": workload_facts(scenario.name, scenario.workload),
+        "cast": list(scenario.processes),
+        "messages": {name: message.name for message, name in played.messages.items()},
+        "events": len(played.steps),
+        "assertions": played.assertions,
+        "violated": sorted(violated),
+    }
+
+
+def observed(scenario: ir.Scenario, played: Played) -> Execution:
+    """What an outside observer sees of the execution, in the words of the scenario."""
+    seen = execution(played.system, played.steps)
+    names = _called(played)
+    return replace(seen, events=tuple(replace(event, message=names[event.message]) for event in seen.events))
+
+
+def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tuple[str, str]:
+    """The steps with a diagram for a reader, and the diagram as SVG; with a violation of the property brought out."""
+    seen = observed(scenario, played)
+    finding = None if property_ is None else _confirmed(seen, property_)
+    highlight = None if finding is None else highlight_of(finding)
+    cast = ", ".join(f"p{number} is {name}" for number, name in enumerate(scenario.processes) if name != f"p{number}")
+    parts = [*([f"{cast}."] if cast else []), text(played.steps)]
+    if seen.events:
+        parts.append(draw_text(seen, highlight))
+    return "\n\n".join(parts), draw_svg(seen, highlight)
+
+
+def _confirmed(seen: Execution, property_: str) -> Finding | None:
+    """What the oracle, which knows nothing of the protocol, finds of a violation; None where it does not judge it."""
+    kind = ORACLE_KINDS.get(property_)
+    if kind is None:
+        return None
+    oracle = Oracle(seen.processes)
+    found = [finding for event in seen.events for finding in oracle.observe(event)]
+    if property_ == LIVE:
+        found += oracle.at_quiescence()
+    confirming = next((finding for finding in found if finding.kind == kind), None)
+    assert confirming is not None, f"the oracle does not confirm the violation of {property_}"
+    return confirming
