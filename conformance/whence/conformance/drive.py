@@ -6,6 +6,7 @@ fixes everything, but for this: Hypothesis likes numbers that stand in the modul
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 
 from whence.conformance.findings import CaseOutcome, Finding, FindingKind
+from whence.conformance.foreign import ForeignSystem
 from whence.conformance.harness import run_case, run_scheduled
 from whence.conformance.network import Settings
 from whence.conformance.replay import Replay, delivers_to_senders
@@ -50,6 +52,12 @@ _SHORT: Final = 6
 """Operations of a failure that is short enough."""
 
 _PROGRESS_EVERY: Final = 20
+
+_SHRINKING_S: Final = 30.0
+"""Hypothesis shrinks no longer than this: a subject that hangs takes its time limit for each attempt."""
+
+_PRINTED_LINES: Final = 12
+"""How many lines of what a subject printed, or of its traceback, are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,9 @@ class Counterexample:
         """The operations as numbered sentences, then the findings."""
         lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(self.operations, 1)]
         lines.append("     then everything in flight arrives, oldest first, and timers fire")
-        lines += [f"  => {finding}" for finding in self.findings]
+        for finding in self.findings:
+            lines.append(f"  => {finding}")
+            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-_PRINTED_LINES:]]
         if not self.reproduced:
             lines.append("     (seen once; a replay of the same operations came out otherwise)")
         return "\n".join(lines)
@@ -107,6 +117,7 @@ class Report:
         schedulers: the cases and failures of each source of schedules.
         counterexamples: the gravest kind of finding first; the same case is listed once.
         interrupted: it was stopped early, and this is what there was.
+        stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
     """
 
     settings: Settings
@@ -122,6 +133,7 @@ class Report:
     schedulers: tuple[SchedulerCount, ...]
     counterexamples: tuple[Counterexample, ...]
     interrupted: bool = False
+    stopped: str = ""
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -154,7 +166,8 @@ def conform(
 ) -> Report:
     """Runs `cases` cases, and shortens a failure of each kind that shows.
 
-    Ctrl-C ends it early: the report then covers what has run.
+    Ctrl-C ends it early: the report then covers what has run. So does a foreign system that is `hopeless`; it has time
+    limits of its own, and `limit_s` is for classes of Python.
 
     Raises:
         ValueError: there are no cases or no operations to run.
@@ -163,7 +176,8 @@ def conform(
         raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
     start = time.monotonic()
     replay = None if protocol is None else Replay(protocol, settings.processes)
-    run = _Runs(make_process, settings, replay, operations, limit_s, cases, progress)
+    foreign = make_process if isinstance(make_process, ForeignSystem) else None
+    run = _Runs(make_process, settings, replay, operations, None if foreign else limit_s, cases, progress, foreign)
     interrupted = False
     counterexamples: tuple[Counterexample, ...] = ()
     try:
@@ -191,6 +205,7 @@ def conform(
         tuple(SchedulerCount(name, run.cases[name], run.failures[name]) for name in run.cases),
         counterexamples,
         interrupted,
+        run.hopeless() or "",
     )
 
 
@@ -202,9 +217,10 @@ class _Runs:
     settings: Settings
     replay: Replay | None
     operations: int
-    limit_s: float
+    limit_s: float | None
     planned: int
     progress: Progress | None
+    foreign: ForeignSystem | None = None
     cases: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     events: int = 0
@@ -225,6 +241,9 @@ class _Runs:
         if self.progress is not None and done % _PROGRESS_EVERY == 0:
             self.progress(done, self.planned)
 
+    def hopeless(self) -> str | None:
+        return None if self.foreign is None else self.foreign.hopeless()
+
     def keep(self, outcome: CaseOutcome) -> None:
         for kind in outcome.kinds:
             known = self.shortest.setdefault(kind, [])
@@ -244,6 +263,8 @@ class _Failed(Exception):
 def _run_scheduler(run: _Runs, name: str, seeds: range) -> None:
     scheduler = SCHEDULERS[name]
     for seed in seeds:
+        if run.hopeless():
+            return
         outcome = run_scheduled(
             run.make_process, scheduler, seed, run.operations, run.settings, run.replay, limit_s=run.limit_s
         )
@@ -254,7 +275,7 @@ def _run_hypothesis(run: _Runs, cases: int, seed: int) -> None:
     """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
     if not cases:
         return
-    failed = False
+    failed, until = False, math.inf
 
     @hypothesis_seed(seed)
     @hypothesis_settings(
@@ -268,14 +289,17 @@ def _run_hypothesis(run: _Runs, cases: int, seed: int) -> None:
     )
     @given(schedules(run.settings, run.operations))
     def check(schedule: Schedule) -> None:
-        nonlocal failed
+        nonlocal failed, until
+        if time.monotonic() > until or (run.hopeless() and not failed):
+            return
         outcome = run.again(schedule)
         if failed:
             run.keep(outcome)
         else:
             run.count("hypothesis", outcome)
         if outcome.findings:
-            failed = True
+            if not failed:
+                failed, until = True, time.monotonic() + _SHRINKING_S
             raise _Failed
 
     try:

@@ -162,7 +162,9 @@ class Case:
             self._called = identity
             try:
                 if identity == 0:
-                    getattr(make_process, "begin_case", lambda _settings: None)(self._settings)
+                    begin_case = getattr(make_process, "begin_case", None)
+                    if begin_case is not None:
+                        begin_case(self._settings)
                 self._processes.append(make_process(identity, count))
             except SystemFailed as failed:
                 self._fail(identity, "asked to begin a case", failed)

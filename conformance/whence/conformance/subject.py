@@ -1,4 +1,4 @@
-"""The system under test: a Python class with an interface of `whence.impl.commands`."""
+"""The system under test: a Python class with an interface of `whence.impl.commands`, or a program in any language."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
+from whence.conformance.external.os_process import CommandError
+from whence.conformance.external.system import ExternalSystem, Limits
 from whence.impl.commands import AnyProcess, Delivery
 
 MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
-"""Makes process `identity` of `processes`."""
+"""Makes process `identity` of `processes`. See also `whence.conformance.foreign`."""
+
+EXEC: Final = "exec:"
+EXEC_PER_PROCESS: Final = "exec-per-process:"
+"""What the name of a foreign system begins with; its command follows."""
 
 REQUIRED: Final = ("causal_send", "receive")
 """The methods that a subject has. `tick` is optional: without it, there are no timers."""
@@ -32,30 +38,50 @@ class Subject:
     Attributes:
         name: what it was asked for by.
         make_process: makes its processes.
-        delivery: where its messages go, as its attribute `delivery` says; unicast where it has none.
+        delivery: where its messages go, as its attribute `delivery` says; unicast where it has none; None for a
+            foreign system, which is told where they go.
     """
 
     name: str
     make_process: MakeProcess
-    delivery: Delivery = "unicast"
+    delivery: Delivery | None = "unicast"
+
+    @property
+    def external(self) -> ExternalSystem | None:
+        """The foreign system that it is, if it is one."""
+        return self.make_process if isinstance(self.make_process, ExternalSystem) else None
+
+    def close(self) -> None:
+        """Ends the processes of a foreign system."""
+        if self.external is not None:
+            self.external.close()
 
     def require(self, delivery: Delivery) -> None:
         """Raise SubjectError unless it is driven with messages to one process, to sets of them, or to all."""
-        if self.delivery != delivery:
+        if self.delivery is not None and self.delivery != delivery:
             raise SubjectError(
                 f"{self.name} is a {self.delivery} system, by its attribute delivery; it is to be driven as {delivery}"
             )
 
 
-def load_subject(name: str, processes: int = 3) -> Subject:
-    """The class that `name`, `module:Class`, means. Modules of the current directory are found.
+def load_subject(name: str, processes: int = 3, limits: Limits | None = None) -> Subject:
+    """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`.
 
-    One process is made on trial, as the first of `processes`.
+    Modules of the current directory are found; one process is made on trial, as the first of `processes`. A program is
+    not started before it is needed; `limits` are its time limits.
 
     Raises:
-        SubjectError: the name has another form; the module does not import; it has no such class; the class lacks a
-            method, or cannot be called with (identity, processes); its attribute `delivery` is none of the three.
+        SubjectError: there is no such program; the name has another form; the module does not import; it has no such
+            class; the class lacks a method, or cannot be called with (identity, processes); its attribute `delivery`
+            is none of the three.
     """
+    for prefix, per_process in ((EXEC, False), (EXEC_PER_PROCESS, True)):
+        if name.startswith(prefix):
+            try:
+                system = ExternalSystem(name.removeprefix(prefix), per_process=per_process, limits=limits)
+            except CommandError as error:
+                raise SubjectError(str(error)) from error
+            return Subject(name, system, None)  # type: ignore[arg-type]
     if not _NAME.fullmatch(name):
         raise SubjectError(f"{name!r} does not name a class: write module:Class, as in whence.impl.mf:MF")
     module_name, _, class_name = name.partition(":")

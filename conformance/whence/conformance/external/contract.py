@@ -37,10 +37,13 @@ class Abilities:
     Attributes:
         timers: it wants `tick`.
         react: it can send from inside a delivery callback.
+        kinds: it gives every packet the kind, and the message, of the packet of the protocol that it implements, and
+            does in each step what the protocol does.
     """
 
     timers: bool = True
     react: bool = True
+    kinds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def receive(process: int, source: int, content: Any) -> bytes:
     try:
         return _line({"request": "receive", "process": process, "from": source, "packet": content})
     except RecursionError:
-        raise Broken("a packet is nested too deeply") from None
+        raise Broken("has sent a packet that is nested too deeply") from None
 
 
 def tick(process: int) -> bytes:
@@ -145,11 +148,12 @@ def read_abilities(line: bytes) -> Abilities | Raised:
         return _raised(error)
     version = reply.get("version")
     if version != VERSION:
-        raise Broken(f"its reply to init has the version {shortened(version)}, and not {VERSION!r}")
-    for name in ("timers", "react"):
-        if not isinstance(reply.get(name, True), bool):
-            raise Broken(f"its reply to init says {name}: {shortened(reply[name])}, which is neither true nor false")
-    return Abilities(reply.get("timers", True), reply.get("react", True))
+        raise Broken(f"replies to init with the version {shortened(version)}, and not {VERSION!r}")
+    said = {name: reply[name] for name in ("timers", "react", "kinds") if name in reply}
+    for name, value in said.items():
+        if not isinstance(value, bool):
+            raise Broken(f"replies to init with {name}: {shortened(value)}, which is neither true nor false")
+    return Abilities(**said)
 
 
 def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
@@ -158,9 +162,11 @@ def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
     error = reply.get("error")
     if error is not None:
         return _raised(error)
-    events = reply.get("events", [])
+    if "events" not in reply:
+        raise Broken(f"replies {shown(line)}, without events")
+    events = reply["events"]
     if not isinstance(events, list):
-        raise Broken(f"its reply has the events {shortened(events)}, which is no list")
+        raise Broken(f"replies with the events {shortened(events)}, which is no list")
     return tuple([_event(entry, processes) for entry in events])
 
 
@@ -169,23 +175,23 @@ def _event(entry: Any, processes: int) -> Event:
         case {"packet": content, "to": to}:
             kind, message = entry.get("kind"), entry.get("message")
             if not isinstance(kind, str | None) or not isinstance(message, str | None):
-                raise Broken(f"kind and message of a packet are strings: {shortened(entry)}")
+                raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
             return Emitted(_destinations(to, processes), Foreign(content, _named(kind), _named(message)))
         case {"deliver": str(message)}:
             sender = entry.get("from")
             if sender is not None and type(sender) is not int:
-                raise Broken(f"a delivery is from a process, not from {shortened(sender)}")
+                raise Broken(f"reports a delivery from {shortened(sender)}, which is not the number of a process")
             return Delivered(printable(message), sender)
         case {"sent": str(message)}:
             return Reacted(printable(message))
         case _:
-            raise Broken(f"its reply has the event {shortened(entry)}, which is none of packet, deliver and sent")
+            raise Broken(f"reports the event {shortened(entry)}, which is none of packet, deliver and sent")
 
 
 def _destinations(to: object, processes: int) -> tuple[int, ...]:
     found = to if isinstance(to, list) else [to]
     if not all(type(one) is int and 0 <= one < processes for one in found):
-        raise Broken(f"it sends a packet to {shortened(to)}; there are processes 0 to {processes - 1}")
+        raise Broken(f"sends a packet to {shortened(to)}; there are processes 0 to {processes - 1}")
     return tuple(found)
 
 
@@ -193,9 +199,11 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise Broken(f"it prints {shown(line)}, which is not JSON") from None
+        raise Broken(f"prints {shown(line)}, which is not JSON") from None
     if not isinstance(reply, dict):
-        raise Broken(f"it prints {shown(line)}, which is not a JSON object")
+        raise Broken(f"prints {shown(line)}, which is not a JSON object")
+    if "request" in reply:
+        raise Broken(f"prints {shown(line)}: it repeats what it was asked")
     return reply
 
 

@@ -54,8 +54,8 @@ def split_command(command: str) -> list[str]:
 class OsProcess:
     """A command that runs, under a supervisor (see `supervisor`).
 
-    One line is asked, one line is answered. After `SystemFailed`, and after any other exception that comes in the middle
-    of an exchange, all that is left to do is `close`.
+    One line is asked, one line is answered. After `SystemFailed`, and after any other exception in the middle of an
+    exchange, all that is left to do is `close`.
     """
 
     def __init__(self, words: Sequence[str]) -> None:

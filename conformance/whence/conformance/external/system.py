@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from whence.conformance.external import contract
@@ -17,7 +17,7 @@ from whence.impl.commands import Command, Deliver, Send
 REPLY_S: Final = 5.0
 """What a reply may take."""
 
-START_S: Final = 60.0
+START_S: Final = 20.0
 """What the first reply of a fresh process may take: a virtual machine has to start."""
 
 CASE_S: Final = 20.0
@@ -26,7 +26,7 @@ CASE_S: Final = 20.0
 FAILED_STARTS: Final = 3
 """After so many processes in a row that never said a proper word, there is no point in starting another."""
 
-HANGS: Final = 5
+HANGS: Final = 3
 """After so many requests without an answer in time, the next one is no news."""
 
 
@@ -80,6 +80,8 @@ class ExternalSystem:
         self.per_process = per_process
         self.limits = Limits() if limits is None else limits
         self.starts = 0
+        self.in_step = False
+        """Whether the application answers after the step that delivers, as in the replay of a protocol, not inside."""
         self._words = split_command(command)
         self._seats: list[_Seat] = []
         self._abilities = Abilities()
@@ -88,40 +90,61 @@ class ExternalSystem:
         """Whose each message of the case is: deliveries need not say it."""
         self._failed_starts = 0
         self._hangs = 0
+        self._dead: SystemFailed | None = None
+        """Why no process is started any more: none of them has ever said a proper word."""
 
     def begin_case(self, settings: Settings) -> Abilities:
         """Has the system forget everything and begin anew.
 
         Raises:
-            SystemFailed: it does not answer as the contract says.
+            SystemFailed: it does not answer as the contract says. Once it is known never to, this is said at once.
             SystemRaised: it refuses.
         """
+        if self._dead is not None:
+            raise self._dead
         groups = [(one,) for one in range(settings.processes)] if self.per_process else [(*range(settings.processes),)]
         if [seat.hosts for seat in self._seats] != groups:
             self.close()
             self._seats = [_Seat(hosts) for hosts in groups]
         self._budget = _Budget(settings, self.limits.case_s)
         self._senders.clear()
-        for seat in self._seats:
-            self._abilities = self._initialise(seat)
+        try:
+            for seat in self._seats:
+                self._abilities = self._initialise(seat)
+        except SystemFailed as failed:
+            if self._failed_starts >= FAILED_STARTS or (failed.kind == "hang" and self._failed_starts == self.starts):
+                self._dead = failed
+            raise
         return self._abilities
 
     def __call__(self, identity: int, processes: int) -> ExternalProcess:
         """Participant `identity` of the case that `begin_case` began; without it, of one with default settings."""
         if sum(len(seat.hosts) for seat in self._seats) != processes:
             self.begin_case(Settings(processes, self_sends=processes == 1))
-        return ExternalProcess(self, identity, self._budget.settings, self._abilities)
+        abilities = replace(self._abilities, react=self._abilities.react and not self.in_step)
+        return ExternalProcess(self, identity, self._budget.settings, abilities)
+
+    def introduce(self, settings: Settings) -> Abilities | None:
+        """What the system says of itself when it is first asked; None if it fails to, which the first case will show.
+
+        Raises:
+            SystemRaised: it refuses such settings.
+        """
+        try:
+            return self.begin_case(settings)
+        except SystemFailed:
+            return None
 
     def hopeless(self) -> str | None:
         """Why there is no point in running more cases; None where there is."""
-        if self._failed_starts >= FAILED_STARTS:
-            return f"{self._failed_starts} processes in a row did not answer their first request"
+        if self._dead is not None:
+            return "its processes do not answer their first request"
         if self._hangs >= HANGS:
             return f"{self._hangs} requests had no answer in time"
         return None
 
     def close(self) -> None:
-        """Ends all processes of the system, and everything that they started. They may be started again."""
+        """Ends all processes of the system, and everything that they started. A next case starts new ones."""
         for seat in self._seats:
             seat.close(politely=True)
 

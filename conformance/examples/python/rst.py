@@ -1,0 +1,41 @@
+"""A small implementation of causal unicast (Raynal, Schiper, Toueg 1991), with the network left to the caller."""
+
+
+class RST:
+    """One process. `sent[k][l]`: how many messages k is known to have sent to l."""
+
+    def __init__(self, identity, processes, transmit, deliver):
+        self.identity = identity
+        self.sent = [[0] * processes for _ in range(processes)]
+        self.delivered = [0] * processes
+        self.waiting = []
+        self.transmit, self.deliver = transmit, deliver
+
+    def send(self, destination, text):
+        self.transmit(destination, {"text": text, "sent": [row[:] for row in self.sent]})
+        self.sent[self.identity][destination] += 1
+
+    def receive(self, source, packet):
+        self.waiting.append((source, packet))
+        while ready := next((one for one in self.waiting if self.is_next(one[1])), None):
+            self.waiting.remove(ready)
+            self.hand_over(*ready)
+
+    def is_next(self, packet):
+        return all(mine >= row[self.identity] for mine, row in zip(self.delivered, packet["sent"]))
+
+    def hand_over(self, source, packet):
+        self.delivered[source] += 1
+        self.sent[source][self.identity] += 1
+        self.merge(packet["sent"])
+        self.deliver(source, packet["text"])
+
+    def merge(self, theirs):
+        self.sent = [[max(a, b) for a, b in zip(mine, other)] for mine, other in zip(self.sent, theirs)]
+
+
+class FaultyRST(RST):
+    """Forgets what it learns: a message may overtake one that its sender had only heard of."""
+
+    def merge(self, theirs):
+        pass
