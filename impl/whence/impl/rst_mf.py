@@ -15,6 +15,7 @@ Listing, in our own words (the paper has no line numbers; labels are ours, proce
       R.2  and while, for some k other than i, N[k, j] is greater than M[k, j]
       R.3  once neither holds, m is delivered
       R.4  and each entry of M is raised to that of N, where that is larger
+      R.5  which may end the waiting of others
 
 Symbols:
 
@@ -118,7 +119,7 @@ class RSTMF:
     def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
         """Deliver whatever is deliverable; of what waits, all but the candidates are known not to be."""
         commands: list[Command] = []
-        while candidates:
+        while candidates:  # R.5
             before = len(commands)
             for sender, number in candidates:
                 packet = self._waiting[sender, number]
