@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from faults import cykas, hybrid_basic, mf, rst
 
+from whence.conformance.drive import settings_for
 from whence.conformance.harness import run_case, run_scheduled
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.network import Settings
@@ -35,12 +36,12 @@ def divergence(subject: Any, protocol: ir.Protocol, schedule: Schedule) -> Diver
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_implementation_and_its_protocol_go_together(name: str, library: Library) -> None:
-    replay = Replay(library(name), 3)
+    replay, settings = Replay(library(name), 3), settings_for(library(name))
     make = load_subject(SHIPPED[name]).make_process
     matched = 0
     for scheduler in SCHEDULERS.values():
         for seed in range(25):
-            outcome = run_scheduled(make, scheduler, seed, 25, Settings(), replay)
+            outcome = run_scheduled(make, scheduler, seed, 25, settings, replay)
             assert outcome.findings == ()
             assert outcome.matched >= len(outcome.log)
             matched += outcome.matched

@@ -6,12 +6,27 @@ Every class has
 - `FAULT`: the class of fault (those of the mutants seen in the wild, and the papers' own slips), and
 - `FINDINGS`: the kinds of finding that it can give, the first one being the one to expect,
 - `NEEDS`: what the network or the application must do beyond reordering for the fault to show
-  (`loss`, `duplication`, `reactive`), mostly nothing.
+  (`loss`, `duplication`, `reactive`), or must not do (`fifo`: reorder); mostly nothing.
 """
 
 from __future__ import annotations
 
-from . import cykas, hybrid_basic, hybrid_optimal, mf, rst
+from . import (
+    cbcast,
+    client_server,
+    cykas,
+    fifo,
+    hybrid_basic,
+    hybrid_multicast,
+    hybrid_optimal,
+    mf,
+    mf_pipelined,
+    newtop,
+    rst,
+    rst_hunch,
+    rst_mf,
+    ses,
+)
 
 FAULTS: dict[str, list[type]] = {
     "mf": mf.FAULTS,
@@ -19,5 +34,14 @@ FAULTS: dict[str, list[type]] = {
     "cykas": cykas.FAULTS,
     "hybrid_basic": hybrid_basic.FAULTS,
     "hybrid_optimal": hybrid_optimal.FAULTS,
+    "hybrid_multicast": hybrid_multicast.FAULTS,
+    "cbcast": cbcast.FAULTS,
+    "newtop": newtop.FAULTS,
+    "fifo": fifo.FAULTS,
+    "client_server": client_server.FAULTS,
+    "ses": ses.FAULTS,
+    "rst_mf": rst_mf.FAULTS,
+    "rst_hunch": rst_hunch.FAULTS,
+    "mf_pipelined": mf_pipelined.FAULTS,
 }
 """The faulty classes by the protocol that they claim to implement."""

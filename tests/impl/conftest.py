@@ -8,12 +8,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from whence.impl.commands import CausalProcess, Deliver, ProtocolError, Send
+from whence.impl.commands import AnyProcess, Deliver, ProtocolError, Send
 
 TESTS = str(Path(__file__).resolve().parents[1])
 if TESTS not in sys.path:
@@ -22,8 +23,9 @@ if TESTS not in sys.path:
 
 @dataclass(frozen=True)
 class Channel:
-    """What the network may do. It always reorders. `reactive`: applications answer inside deliveries."""
+    """What the network may do. It reorders unless it is `fifo`. `reactive`: applications answer inside deliveries."""
 
+    fifo: bool = False
     loss: float = 0.0
     duplication: float = 0.0
     self_sends: bool = False
@@ -32,33 +34,36 @@ class Channel:
 
 @dataclass
 class Outcome:
-    """What a run showed: findings by kind, and how much happened."""
+    """What a run showed: findings by kind, and how much happened.
+
+    `crossings`: pairs of processes that deliver the messages which they both deliver in different orders.
+    """
 
     findings: Counter[str] = field(default_factory=Counter)
+    crossings: int = 0
     sent: int = 0
     delivered: int = 0
     packets: Counter[str] = field(default_factory=Counter)
 
 
 class Simulation:
-    """One run of a class with the interface of `CausalProcess` over a random network.
+    """One run of a class with an interface of `whence.impl.commands` over a random network.
 
     The oracle is the definition: `past[m]` is the set of messages whose causal-send happens before that of m.
     """
 
-    def __init__(
-        self, factory: Callable[[int, int], CausalProcess], seed: int, processes: int, channel: Channel
-    ) -> None:
+    def __init__(self, factory: Callable[[int, int], Any], seed: int, processes: int, channel: Channel) -> None:
         self.random = random.Random(seed)
         self.channel = channel
-        self.processes = [factory(identity, processes) for identity in range(processes)]
+        self.processes: list[Any] = [factory(identity, processes) for identity in range(processes)]
+        self.delivery = getattr(factory, "delivery", "unicast")
         self.flight: list[tuple[int, int, Any]] = []
         self.outcome = Outcome()
         self.source: list[int] = []
-        self.target: list[int] = []
+        self.target: list[set[int]] = []
         self.past: list[set[int]] = []
         self.known: list[set[int]] = [set() for _ in range(processes)]
-        self.handed: list[set[int]] = [set() for _ in range(processes)]
+        self.handed: list[list[int]] = [[] for _ in range(processes)]
         self.arrived: list[set[int]] = [set() for _ in range(processes)]
         self.answers = 0
 
@@ -77,19 +82,30 @@ class Simulation:
 
     def send(self, process: int) -> None:
         others = [p for p in range(len(self.processes)) if p != process or self.channel.self_sends]
-        destination = self.random.choice(others)
         message = len(self.source)
         self.source.append(process)
-        self.target.append(destination)
+        match self.delivery:
+            case "unicast":
+                arguments: tuple[Any, ...] = (self.random.choice(others), message)
+                self.target.append({arguments[0]})
+            case "multicast":
+                arguments = (set(self.random.sample(others, self.random.randint(1, len(others)))), message)
+                self.target.append(arguments[0])
+            case _:
+                arguments = (message,)
+                self.target.append(set(others))
         self.past.append(set(self.known[process]))
         self.known[process].add(message)
         self.outcome.sent += 1
-        self.carry_out(process, self.processes[process].causal_send(destination, message))
+        self.carry_out(process, self.processes[process].causal_send(*arguments))
 
     def network(self) -> None:
         if not self.flight:
             return
         position = self.random.randrange(len(self.flight))
+        if self.channel.fifo:
+            ends = self.flight[position][:2]
+            position = next(index for index, flight in enumerate(self.flight) if flight[:2] == ends)
         if self.random.random() < self.channel.loss:
             del self.flight[position]
         elif self.random.random() < self.channel.duplication:
@@ -107,7 +123,7 @@ class Simulation:
             self.outcome.findings["crash"] += 1
             return
         self.carry_out(process, commands)
-        for message in self.arrived[process] - self.handed[process]:
+        for message in self.arrived[process].difference(self.handed[process]):
             if not self.missing(process, message):
                 self.outcome.findings["over_delay"] += 1
 
@@ -116,7 +132,7 @@ class Simulation:
 
     def drain(self) -> None:
         """Nothing is lost any more; timers fire until there is nothing more to send or nothing changes."""
-        self.channel = Channel()
+        self.channel = Channel(fifo=self.channel.fifo)
         for _ in range(30):
             while self.flight:
                 self.network()
@@ -124,9 +140,13 @@ class Simulation:
                 self.tick(process)
             if not self.flight:
                 break
-        for message, target in enumerate(self.target):
-            if message not in self.handed[target]:
-                self.outcome.findings["stuck"] += 1
+        for message, targets in enumerate(self.target):
+            for target in targets:
+                if message not in self.handed[target]:
+                    self.outcome.findings["stuck"] += 1
+        for one, other in combinations(self.handed, 2):
+            both = set(one) & set(other)
+            self.outcome.crossings += [m for m in one if m in both] != [m for m in other if m in both]
 
     def carry_out(self, process: int, commands: Any) -> None:
         for command in commands:
@@ -137,7 +157,7 @@ class Simulation:
                     self.deliver(process, sender, message)
 
     def deliver(self, process: int, sender: int, message: int) -> None:
-        if self.target[message] != process or self.source[message] != sender:
+        if process not in self.target[message] or self.source[message] != sender:
             self.outcome.findings["phantom"] += 1
             return
         if message in self.handed[process]:
@@ -145,7 +165,7 @@ class Simulation:
             return
         for earlier in self.missing(process, message):
             self.outcome.findings["fifo" if self.source[earlier] == sender else "causal"] += 1
-        self.handed[process].add(message)
+        self.handed[process].append(message)
         self.known[process] |= self.past[message] | {message}
         self.outcome.delivered += 1
         if self.answers > 0:
@@ -153,7 +173,7 @@ class Simulation:
             self.send(process)
 
     def missing(self, process: int, message: int) -> list[int]:
-        return [m for m in self.past[message] if self.target[m] == process and m not in self.handed[process]]
+        return [m for m in self.past[message] if process in self.target[m] and m not in self.handed[process]]
 
 
 @pytest.fixture(scope="session")
@@ -161,7 +181,7 @@ def simulate() -> Callable[..., Outcome]:
     """Run one seed: `simulate(factory, seed, processes=3, steps=60, sends=12, loss=..., ...)`."""
 
     def run(
-        factory: Callable[[int, int], CausalProcess],
+        factory: Callable[[int, int], Any],
         seed: int,
         *,
         processes: int = 3,
@@ -175,13 +195,19 @@ def simulate() -> Callable[..., Outcome]:
 
 
 @pytest.fixture(scope="session")
-def settled() -> Callable[..., list[CausalProcess]]:
+def settled() -> Callable[..., list[Any]]:
     """Processes in the middle of a random run: `settled(factory, seed, processes=3, steps=20, sends=8)`."""
 
     def run(
-        factory: Callable[[int, int], CausalProcess], seed: int, *, processes: int = 3, steps: int = 20, sends: int = 8
-    ) -> list[CausalProcess]:
-        simulation = Simulation(factory, seed, processes, Channel())
+        factory: Callable[[int, int], Any],
+        seed: int,
+        *,
+        processes: int = 3,
+        steps: int = 20,
+        sends: int = 8,
+        **channel: Any,
+    ) -> list[Any]:
+        simulation = Simulation(factory, seed, processes, Channel(**channel))
         for _ in range(steps):
             if simulation.random.random() < 0.5 and simulation.outcome.sent < sends:
                 simulation.send(simulation.random.randrange(processes))
@@ -193,10 +219,10 @@ def settled() -> Callable[..., list[CausalProcess]]:
 
 
 @pytest.fixture(scope="session")
-def snapshot() -> Callable[[CausalProcess], dict[str, Any]]:
+def snapshot() -> Callable[[AnyProcess], dict[str, Any]]:
     """The whole state of a process, as a value to compare."""
 
-    def take(process: CausalProcess) -> dict[str, Any]:
+    def take(process: AnyProcess) -> dict[str, Any]:
         return copy.deepcopy(vars(process))
 
     return take

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
+import pkgutil
 import re
 import tokenize
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 import pytest
 
-from whence.impl import cykas, hybrid_basic, hybrid_optimal, mf, rst
+import whence.impl
+from whence.conformance.implementations import SHIPPED
 
 LABEL = r"[A-Z]+\d*\.\d+"
-MODULES = [mf, rst, cykas, hybrid_basic, hybrid_optimal]
+
+
+def implements_a_protocol(module: ModuleType) -> bool:
+    classes = [value for value in vars(module).values() if isinstance(value, type)]
+    return any(
+        known.__module__ == module.__name__ and "causal_send" in vars(known) and Protocol not in known.__bases__
+        for known in classes
+    )
+
+
+FOUND = [importlib.import_module(f"whence.impl.{entry.name}") for entry in pkgutil.iter_modules(whence.impl.__path__)]
+MODULES = [module for module in FOUND if implements_a_protocol(module)]
+
+
+def test_every_shipped_implementation_is_looked_at() -> None:
+    names = {module.__name__ for module in MODULES}
+    assert {value.partition(":")[0] for value in SHIPPED.values()} <= names
 
 
 def listed(source: str) -> list[str]:

@@ -8,4 +8,7 @@ SHIPPED = {
     "cykas": "whence.impl.cykas:Cykas",
     "hybrid_basic": "whence.impl.hybrid_basic:HybridBasic",
     "hybrid_optimal": "whence.impl.hybrid_optimal:HybridOptimal",
+    "hybrid_multicast": "whence.impl.hybrid_multicast:HybridMulticast",
+    "cbcast": "whence.impl.cbcast:CBCAST",
+    "newtop": "whence.impl.newtop:Newtop",
 }
