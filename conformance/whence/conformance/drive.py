@@ -56,7 +56,7 @@ _PROGRESS_EVERY: Final = 20
 _SHRINKING_S: Final = 30.0
 """Hypothesis shrinks no longer than this: a subject that hangs takes its time limit for each attempt."""
 
-_PRINTED_LINES: Final = 12
+PRINTED_LINES: Final = 12
 """How many lines of what a subject printed, or of its traceback, are shown."""
 
 
@@ -97,7 +97,7 @@ class Counterexample:
         lines.append("     then everything in flight arrives, oldest first, and timers fire")
         for finding in self.findings:
             lines.append(f"  => {finding}")
-            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-_PRINTED_LINES:]]
+            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
         if not self.reproduced:
             lines.append("     (seen once; a replay of the same operations came out otherwise)")
         return "\n".join(lines)

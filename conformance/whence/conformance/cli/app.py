@@ -314,27 +314,99 @@ def export(
 
 @app.command()
 def conform(
-    protocol: Annotated[str, typer.Argument(help="A library protocol, or a file with one protocol.")],
-    impl: Annotated[str, typer.Option(help="The implementation, as module:Class.")],
+    protocol: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A library protocol, or a file with one protocol; without, the oracle alone judges."),
+    ] = None,
+    impl: Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")] = None,  # noqa: UP045
+    exec_: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
+    ] = None,
+    exec_per_process: Annotated[
+        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+    ] = None,
     processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
     seed: Seed = 0,
+    channels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
+    ] = None,
+    duplication: Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")] = None,  # noqa: UP045
+    loss: Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")] = None,  # noqa: UP045
+    self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
+    delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
+    total_order: Annotated[
+        Optional[bool], typer.Option(help="Whether the system promises a total order.")  # noqa: UP045
+    ] = None,
+    reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
+    start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
-    replay: Annotated[Optional[str], typer.Option(help="Run only the schedule in this file.")] = None,  # noqa: UP045
+    replay: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Run only the schedule in this file; its system and protocol, unless others are given."),
+    ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of the failure to this file.")] = None,  # noqa: UP045
+    pytest: Annotated[Optional[str], typer.Option(help="Write a test that replays the failure.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
-    """Drive an implementation through random schedules, against the oracle and the protocol."""
+    """Drive an implementation, in any language, through random schedules, against the oracle and the protocol."""
     from whence.conformance.cli import conforming
+    from whence.conformance.external.system import Limits
 
-    run_command(
-        "conform",
-        json,
-        lambda session: conforming.conform(
-            session, conforming.Request(protocol, impl, processes, cases, operations, seed), save, replay, svg
-        ),
+    def body(session: Any) -> Any:
+        system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=replay is None)
+        limits = Limits(reply_limit, start_limit)
+        if replay is not None:
+            return conforming.again(replay, protocol, system, limits, svg)
+        network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
+                   "delivery": delivery, "total_order": total_order}  # fmt: skip
+        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits)
+        return conforming.conform(session, request, conforming.Files(save, svg, pytest))
+
+    run_command("conform", json, body)
+
+
+@app.command()
+def mutate(
+    file: File,
+    names: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Protocols or machines of the file, or impl; by default all that there are."),
+    ] = None,
+    impl: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The implementation, as module:Class; by default the shipped one of a library file."),
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="At most so many mutants of each, spread evenly over the text."),
+    ] = None,
+    budget: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.1, help="Seconds for each protocol, machine or implementation."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Mutants that are judged at a time.")] = 2,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one mutant; then it is undecided.")] = 120.0,
+    at_least: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The score that is expected; below it the exit code is 1.")
+    ] = 0.0,
+    save: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write the mutants that stay alive to this directory, a file each."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put small faults into protocols, machines and implementations, and see whether anything notices."""
+    from whence.conformance.cli import mutating
+    from whence.conformance.mutation.run import Limits
+
+    request = mutating.Request(
+        file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save
     )
+    run_command("mutate", json, lambda session: mutating.mutate(session, request))
 
 
 @trace.command("check")

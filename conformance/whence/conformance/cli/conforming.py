@@ -1,28 +1,26 @@
-"""`whence conform`: an implementation against the oracle and against its protocol."""
+"""`whence conform`: an implementation, in any language, against the oracle and against its protocol."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from whence.conformance.campaign.tally import failure_bound
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
-from whence.conformance.drive import LIMIT_S, Counterexample, Report, settings_for
+from whence.conformance.drive import Counterexample, Report, settings_for
 from whence.conformance.drive import conform as drive
-from whence.conformance.findings import CaseOutcome
-from whence.conformance.harness import run_case
-from whence.conformance.pictures import svg_of, text_of
+from whence.conformance.explain import case_explained, explained, picture
+from whence.conformance.external.system import Limits
+from whence.conformance.implementations import SHIPPED
+from whence.conformance.network import Settings
 from whence.conformance.recorded_case import RecordedCase, read_case
-from whence.conformance.replay import Replay
-from whence.conformance.schedule import describe
-from whence.conformance.subject import load_subject
+from whence.conformance.rerun import opposite, pytest_file, rerun_against, take_steps
+from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
-
-DRAWN_EVENTS = 60
-"""Longer executions are not drawn in the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,60 +28,136 @@ class Request:
     """What to drive against what.
 
     Attributes:
-        protocol: a library name or file.
-        impl: the implementation, as module:Class.
+        protocol: a library name or file; None: the oracle alone judges.
+        impl: the implementation, as `load_subject` takes it.
         cases: how many schedules, of `operations` operations each.
+        network: fields of `Settings`; where the value is None, what the protocol says holds, or else the default.
+        limits: time limits of a foreign system.
     """
 
-    protocol: str
+    protocol: str | None
     impl: str
     processes: int
     cases: int
     operations: int
     seed: int
+    network: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
 
-def conform(session: Session, request: Request, save: str | None, replay: str | None, svg: str | None) -> Output:
-    """Drives the implementation, or runs one recorded case again."""
-    check_writable(save)
-    check_writable(svg)
-    if replay is not None:
-        return _again(request, replay, svg)
-    report = _driven(session, request)
-    result = _result(request, report)
-    worst = report.counterexamples[0] if report.counterexamples else None
-    if worst is not None and save is not None:
-        write_text(save, _recorded(request, worst).text() + "\n")
-    if worst is not None and svg is not None:
-        write_text(svg, result.picture)
-    said = [_sentence(request, report)]
-    if report.interrupted:
-        said.append(f"incomplete: interrupted after {report.cases:,} of {request.cases:,} cases")
-    for path in (save, svg):
-        if path is not None:
-            said.append(f"{path} written" if worst is not None else f"nothing failed; {path} is not written")
-    code = UNKNOWN if report.interrupted and worst is None else None
-    return Output((result,), text="\n".join(said) + "\n", fields={"complete": not report.interrupted}, exit=code)
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the first counterexample goes in each of its forms; None: nowhere."""
+
+    save: str | None = None
+    svg: str | None = None
+    pytest: str | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The files that are to be written."""
+        return tuple(path for path in (self.save, self.svg, self.pytest) if path is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Driven:
+    """A report, and what the subject was held against: a protocol, or the oracle alone, and then why."""
+
+    report: Report
+    protocol: str | None
+    why_not: str = ""
+
+
+def subject_name(
+    impl: str | None, exec_: str | None, exec_per_process: str | None, protocol: str | None, *, needed: bool
+) -> str:
+    """The one system that was asked for, as `load_subject` takes it, or that Whence has for the protocol.
+
+    Empty where there is none, and none is needed. Raises: BadInput for several, and for none where one is needed.
+    """
+    given = [
+        prefix + named
+        for prefix, named in (("", impl), (EXEC, exec_), (EXEC_PER_PROCESS, exec_per_process))
+        if named is not None
+    ]
+    if len(given) > 1:
+        raise BadInput("give one of --impl, --exec and --exec-per-process, not several")
+    if not given and needed and protocol not in SHIPPED:
+        raise BadInput("what is to be tested? give one of --impl, --exec and --exec-per-process")
+    return given[0] if given else SHIPPED.get(protocol or "", "") if needed else ""
+
+
+def conform(session: Session, request: Request, files: Files) -> Output:
+    """Drives the implementation."""
+    for path in files.asked:
+        check_writable(path)
+    runs = _driven(session, request)
+    results = tuple(_result(request, driven) for driven in runs)
+    failed = next((driven for driven in runs if driven.report.counterexamples), None)
+    if failed is not None:
+        worst = failed.report.counterexamples[0]
+        recorded = _recorded(request, failed, worst)
+        if files.save is not None:
+            write_text(files.save, recorded.text() + "\n")
+        if files.svg is not None:
+            write_text(files.svg, picture(worst.outcome))
+        if files.pytest is not None:
+            write_text(files.pytest, pytest_file(recorded, worst.findings))
+    said = [_sentence(request, driven) for driven in runs]
+    said += [f"{path} written" if failed else f"nothing failed; {path} is not written" for path in files.asked]
+    interrupted = any(driven.report.interrupted for driven in runs)
+    code = UNKNOWN if interrupted and failed is None else None
+    return Output(results, text="\n".join(said) + "\n", fields={"complete": not interrupted}, exit=code)
 
 
 def conform_result(session: Session | None, request: Request) -> Result:
     """One statement: the implementation is causal and follows its protocol."""
-    return _result(request, _driven(session, request))
+    return _result(request, _driven(session, request)[-1])
 
 
-def _driven(session: Session | None, request: Request) -> Report:
-    protocol = _protocol(request.protocol)
-    subject = load_subject(request.impl, request.processes)
-    subject.require(protocol.delivery)
+def _driven(session: Session | None, request: Request) -> list[_Driven]:
+    """The run against the protocol, if there is one.
+
+    Of a foreign system, a run against the oracle alone comes first: only there its applications answer from inside a
+    delivery, where no protocol can follow.
+    """
+    protocol = None if request.protocol is None else _protocol(request.protocol)
+    subject = load_subject(request.impl, request.processes, request.limits)
 
     def progress(done: int, planned: int) -> None:
         if session is not None:
             session.status(f"{request.impl}: {done:,} of {planned:,} cases")
 
-    return drive(
-        subject.make_process, protocol, settings_for(protocol, request.processes),
-        cases=request.cases, seed=request.seed, operations=request.operations, progress=progress,
-    )  # fmt: skip
+    def run(against: ir.Protocol | None) -> Report:
+        take_steps(subject, replayed=against is not None)
+        return drive(
+            subject.make_process, against, settings,
+            cases=request.cases, seed=request.seed, operations=request.operations, progress=progress,
+        )  # fmt: skip
+
+    try:
+        settings = _settings(request, protocol, subject)
+        held = opposite(subject, settings, protocol)
+        runs = []
+        if held.protocol is None or subject.external is not None:
+            runs.append(_Driven(run(None), None, held.why_not))
+        if held.protocol is not None and not any(driven.report.interrupted for driven in runs):
+            runs.append(_Driven(run(held.protocol), request.protocol))
+    finally:
+        subject.close()
+    return runs
+
+
+def _settings(request: Request, protocol: ir.Protocol | None, subject: Subject) -> Settings:
+    """What was asked for; else what the protocol says; else reordering channels without faults."""
+    if protocol is None:
+        default = Settings(request.processes, delivery=subject.delivery or "unicast")
+    else:
+        default = settings_for(protocol, request.processes)
+    try:
+        return replace(default, **{name: value for name, value in request.network.items() if value is not None})
+    except ValueError as error:
+        raise BadInput(str(error)) from error
 
 
 def _protocol(name: str) -> ir.Protocol:
@@ -96,13 +170,14 @@ def _protocol(name: str) -> ir.Protocol:
     return fitting[0]
 
 
-def _result(request: Request, report: Report) -> Result:
+def _result(request: Request, driven: _Driven) -> Result:
+    report = driven.report
     worst = report.counterexamples[0] if report.counterexamples else None
     unknown = report.interrupted and worst is None
     verdict = Verdict.REFUTED if worst else Verdict.UNKNOWN if unknown else Verdict.TESTED
     facts: dict[str, Any] = {
-        "property": "conforms",
-        "protocol": request.protocol if "/" not in request.protocol else Path(request.protocol).stem,
+        "property": "conforms" if driven.protocol else "causal",
+        "protocol": _short(driven.protocol),
         "settings": report.settings.to_json(),
         "seed": request.seed,
         "operations": request.operations,
@@ -119,65 +194,63 @@ def _result(request: Request, report: Report) -> Result:
         facts["failure_rate_bound"] = float(f"{failure_bound(report.cases, report.failures):.3g}")
     if worst is not None:
         facts["findings"] = [str(finding) for shown in report.counterexamples for finding in shown.findings]
-        facts["counterexample"] = _recorded(request, worst).to_json()
+        facts["counterexample"] = _recorded(request, driven, worst).to_json()
     if unknown:
         facts["unknown"] = f"incomplete: interrupted after {report.cases:,} of {request.cases:,} cases"
+    if report.stopped:
+        facts["stopped"] = report.stopped
     return Result(
-        "causal, and as its protocol", "conform", request.impl, verdict, Level.L0, worst is None and not unknown,
-        report.seconds, facts, "\n\n".join(_explained(shown) for shown in report.counterexamples),
-        svg_of(worst.outcome.execution, _judged(worst.outcome)) if worst is not None else "",
+        "causal, and as its protocol" if driven.protocol else "causal", "conform", request.impl, verdict, Level.L0,
+        worst is None and not unknown, report.seconds, facts,
+        "\n\n".join(explained(shown) for shown in report.counterexamples),
+        picture(worst.outcome) if worst is not None else "",
     )  # fmt: skip
 
 
-def _sentence(request: Request, report: Report) -> str:
+def _sentence(request: Request, driven: _Driven) -> str:
+    report = driven.report
     shares = ", ".join(f"{count.name} {count.failures:,} of {count.cases:,}" for count in report.schedulers)
-    return (
+    said = (
         f"{request.impl}: {report.failures:,} of {report.cases:,} cases failed ({shares}); "
-        f"{report.events:,} sends, arrivals and deliveries, {report.matched:,} events as in the protocol's interpreter"
+        f"{report.events:,} sends, arrivals and deliveries"
     )
+    if driven.protocol is not None:
+        said += f", {report.matched:,} events as in the protocol's interpreter"
+    if driven.why_not:
+        said += f"; not replayed in {_short(request.protocol)}: {driven.why_not}"
+    if report.interrupted:
+        said += f"\nincomplete: interrupted after {report.cases:,} of {request.cases:,} cases"
+    elif report.stopped:
+        said += f"\nstopped after {report.cases:,} of {request.cases:,} cases: {report.stopped}"
+    return said
 
 
-def _recorded(request: Request, shown: Counterexample) -> RecordedCase:
-    return RecordedCase(request.impl, request.protocol, shown.outcome.settings, shown.operations)
+def _short(protocol: str | None) -> str | None:
+    """A library name, or the name of a file without its folder."""
+    return Path(protocol).stem if protocol is not None and "/" in protocol else protocol
 
 
-def _explained(shown: Counterexample) -> str:
-    return f"{shown.text()}{_drawn(shown.outcome)}"
+def _recorded(request: Request, driven: _Driven, shown: Counterexample) -> RecordedCase:
+    return RecordedCase(request.impl, driven.protocol, shown.outcome.settings, shown.operations)
 
 
-def _drawn(outcome: CaseOutcome) -> str:
-    execution = outcome.execution
-    if not 0 < len(execution.events) <= DRAWN_EVENTS:
-        return ""
-    return f"\n\n{text_of(execution, _judged(outcome))}"
-
-
-def _judged(outcome: CaseOutcome) -> Any:
-    return next((finding.judged for finding in outcome.findings if finding.judged is not None), None)
-
-
-def _again(request: Request, path: str, svg: str | None) -> Output:
-    """Runs a recorded case again: its settings and operations, with the protocol and implementation asked for."""
+def again(path: str, protocol: str | None, impl: str, limits: Limits, svg: str | None) -> Output:
+    """Runs a recorded case again, with the protocol and the implementation asked for, or else with its own."""
+    check_writable(svg)
     try:
         recorded = read_case(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not a recorded case: it is not text") from error
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
-    protocol = _protocol(request.protocol)
-    subject = load_subject(request.impl, recorded.settings.processes)
-    subject.require(protocol.delivery)
-    if recorded.settings.delivery != protocol.delivery:
-        raise BadInput(f"{path} has {recorded.settings.delivery} messages; {protocol.name} is {protocol.delivery}")
-    replay = Replay(protocol, recorded.settings.processes)
-    outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=LIMIT_S)
+    recorded = replace(recorded, system=impl or recorded.system, protocol=protocol or recorded.protocol)
+    found = None if recorded.protocol is None else _protocol(recorded.protocol)
+    outcome = rerun_against(recorded, found, limits)
     if svg is not None:
-        write_text(svg, svg_of(outcome.execution, _judged(outcome)))
-    lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(outcome.operations, 1)]
-    lines += [f"  => {finding}" for finding in outcome.findings] or ["  nothing is wrong"]
+        write_text(svg, picture(outcome))
     failed = bool(outcome.findings)
     facts = {
-        "protocol": request.protocol,
+        "protocol": _short(recorded.protocol),
         "settings": recorded.settings.to_json(),
         "cases": 1,
         "failures": int(failed),
@@ -186,7 +259,7 @@ def _again(request: Request, path: str, svg: str | None) -> Output:
         "findings": [str(finding) for finding in outcome.findings],
     }
     result = Result(
-        "recorded case", "conform", request.impl, Verdict.REFUTED if failed else Verdict.TESTED, Level.L0, not failed,
-        0.0, facts,
+        "recorded case", "conform", recorded.system, Verdict.REFUTED if failed else Verdict.TESTED, Level.L0,
+        not failed, 0.0, facts,
     )  # fmt: skip
-    return Output((result,), text="\n".join(lines) + _drawn(outcome), table=False)
+    return Output((result,), text=case_explained(outcome), table=False)

@@ -1,0 +1,130 @@
+"""Recorded cases run again: by `whence conform --replay`, in a pytest file, in a folder of the pytest plugin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.conformance.drive import LIMIT_S
+from whence.conformance.explain import case_explained
+from whence.conformance.external.system import Limits
+from whence.conformance.findings import CaseOutcome, Finding
+from whence.conformance.foreign import SystemRaised
+from whence.conformance.harness import run_case
+from whence.conformance.harness_campaign import find_protocol
+from whence.conformance.network import Settings
+from whence.conformance.recorded_case import RecordedCase, read_case
+from whence.conformance.replay import Replay
+from whence.conformance.subject import Subject, SubjectError, load_subject
+from whence.dsl import ir
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """What a subject is held against: a protocol that is replayed, or only the oracle.
+
+    Attributes:
+        protocol: what is replayed, or None.
+        why_not: why the protocol that was asked for is not replayed; empty where it is, or none was asked for.
+    """
+
+    protocol: ir.Protocol | None
+    why_not: str = ""
+
+
+def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
+    """What a subject can be held against. A foreign system is started and asked; see `take_steps`.
+
+    Raises:
+        SubjectError: the system refuses such settings, or its messages go elsewhere.
+    """
+    subject.require(settings.delivery)
+    if subject.external is None:
+        return Opposite(protocol)
+    try:
+        abilities = subject.external.introduce(settings)
+    except SystemRaised as error:
+        raise SubjectError(f"{subject.name} refuses to begin: {error}") from error
+    if protocol is not None and (abilities is None or not abilities.kinds):
+        return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
+    return Opposite(protocol)
+
+
+def take_steps(subject: Subject, *, replayed: bool) -> None:
+    """Has the applications of a foreign system answer where a protocol can follow: after the step that delivers.
+
+    Otherwise they answer from inside the delivery.
+    """
+    if subject.external is not None:
+        subject.external.in_step = replayed
+
+
+def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
+    """What happens when the case is run again.
+
+    Raises:
+        SubjectError: the system cannot be used.
+        ValueError: the protocol cannot be read.
+    """
+    protocol = None if recorded.protocol is None else find_protocol(recorded.protocol)
+    return rerun_against(recorded, protocol, limits)
+
+
+def rerun_against(
+    recorded: RecordedCase, protocol: ir.Protocol | None, limits: Limits | None = None
+) -> CaseOutcome:
+    """As `rerun`, against a protocol that is already there."""
+    if protocol is not None and protocol.delivery != recorded.settings.delivery:
+        delivery = recorded.settings.delivery
+        raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
+    subject = load_subject(recorded.system, recorded.settings.processes, limits)
+    try:
+        held = opposite(subject, recorded.settings, protocol).protocol
+        replay = None if held is None else Replay(held, recorded.settings.processes)
+        take_steps(subject, replayed=replay is not None)
+        limit_s = LIMIT_S if subject.external is None else None
+        return run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
+    finally:
+        subject.close()
+
+
+def assert_case_passes(case: Mapping[str, Any] | str) -> None:
+    """Runs a recorded case again, given as a mapping or as its text. For tests: nothing may be wrong with it.
+
+    Raises:
+        AssertionError: something is wrong; the message shows what, with the diagram.
+        ScheduleError: it is no recorded case. And as in `rerun`.
+    """
+    outcome = rerun(read_case(case if isinstance(case, str) else json.dumps(case)))
+    if outcome.findings:
+        raise AssertionError(f"{outcome.findings[0]}\n\n{case_explained(outcome)}")
+
+
+_TEMPLATE = '''"""{title}
+
+Found and shortened by `whence conform`. The test fails as long as the fault is there, and shows it.
+"""
+
+from whence.conformance.rerun import assert_case_passes
+
+CASE = {case}
+
+
+def test_{name}() -> None:
+    assert_case_passes(CASE)
+'''
+
+
+def pytest_file(recorded: RecordedCase, findings: Sequence[Finding]) -> str:
+    """The text of a test that fails as long as the case does. What was found is its title."""
+    title = "\n".join(str(finding) for finding in findings) + "."
+    lines = [f"    {key!r}: {value!r}," for key, value in recorded.to_json().items() if key != "operations"]
+    operations = [f"        {operation!r}," for operation in recorded.to_json()["operations"]]
+    case = "\n".join(["{", *lines, "    'operations': [", *operations, "    ],", "}"])
+    kinds = dict.fromkeys(finding.kind for finding in findings)
+    # What a foreign system calls its messages is in the title.
+    return _TEMPLATE.format(
+        title=title.replace("\\", "\\\\").replace('"""', "'''"), case=case, name="_".join(["no", *kinds])
+    )
