@@ -168,7 +168,7 @@ def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library:
 def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)
     settings = settings_for(protocol)
-    assert settings.loss == settings.duplication == (protocol.network.lossy and protocol.network.duplicating)
+    assert (settings.loss, settings.duplication) == (protocol.network.lossy, protocol.network.duplicating)
     report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, cases=300, seed=1)
     assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
     assert {count.name for count in report.schedulers} == {"hypothesis", *SCHEDULERS}

@@ -1,0 +1,70 @@
+"""The unicast implementations follow their protocols, and each of their planted faults is caught and shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from faults import FAULTS
+
+from whence.conformance.drive import Report, conform, settings_for
+from whence.conformance.network import Settings
+from whence.dsl import ir
+
+Library = Callable[[str], ir.Protocol]
+
+CLASSES = {
+    "fifo": "whence.impl.fifo:Fifo",
+    "client_server": "whence.impl.client_server:ClientServer",
+    "ses": "whence.impl.ses:SES",
+    "rst_mf": "whence.impl.rst_mf:RSTMF",
+    "rst_hunch": "whence.impl.rst_hunch:RSTHunch",
+    "mf_pipelined": "whence.impl.mf_pipelined:MFPipelined",
+}
+NOT_CAUSAL = {"fifo", "client_server"}
+"""Controls: that the oracle finds causal violations, and nothing else, is what their files state."""
+
+CASES = [(name, fault) for name in CLASSES for fault in FAULTS[name]]
+
+
+def shipped(name: str) -> Any:
+    module, _, class_name = CLASSES[name].partition(":")
+    return getattr(import_module(module), class_name)
+
+
+def kinds(report: Report) -> dict[str, int]:
+    return {kind: len(example.operations) for example in report.counterexamples for kind in example.kinds}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("processes", [2, 3, 5])
+def test_it_follows_its_protocol_event_for_event(name: str, processes: int, library: Library) -> None:
+    settings = settings_for(library(name), processes)
+    report = conform(shipped(name), library(name), settings, cases=200, seed=1)
+    assert set(kinds(report)) == ({"causal"} if name in NOT_CAUSAL and processes > 2 else set())
+    assert report.matched > report.events > 2_500
+    assert report.withheld == 0 < report.arrivals
+
+
+@pytest.mark.parametrize("name", ["fifo", "rst_hunch", "mf_pipelined"])
+def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
+    channels = "reordering" if library(name).network.reordering else "fifo"
+    settings = Settings(2, channels=channels, self_sends=True)
+    report = conform(shipped(name), library(name), settings, cases=100)
+    assert set(kinds(report)) <= ({"causal"} if name in NOT_CAUSAL else set())
+    assert report.matched > report.events
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
+def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
+    settings = Settings(
+        channels="fifo" if "fifo" in fault.NEEDS else "reordering",
+        loss="loss" in fault.NEEDS,
+        duplication="duplication" in fault.NEEDS,
+    )
+    found = kinds(conform(fault, library(name), settings, cases=160))
+    assert "nonconformance" in found
+    assert fault.FINDINGS[0] in found
+    assert found["nonconformance"] <= 6
