@@ -1,0 +1,28 @@
+"""What becomes of a mutant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Outcome: TypeAlias = Literal["killed", "equal", "survived", "undecided", "refused"]
+"""`killed`: something that is stated of the subject is false of the mutant, or not provable of it. `equal`: it does the
+same as the subject in every scope that was compared. `survived`: it differs, and nothing noticed. `undecided`: a
+limit ended the judgement. `refused`: the front end or the import refuses it, or it means the same: no mutant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a mutant.
+
+    Attributes:
+        outcome: see `Outcome`.
+        reason: by what it was killed, in what it is equal, or how far it was looked.
+    """
+
+    outcome: Outcome
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Both as JSON values."""
+        return {"outcome": self.outcome, "reason": self.reason}

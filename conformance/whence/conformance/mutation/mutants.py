@@ -1,0 +1,86 @@
+"""Mutants: the edits of a file or module that mean something, with what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from whence.conformance.mutation.edits import Edit, applied, diff
+from whence.conformance.mutation.specification_edits import machine_edits, protocol_edits
+from whence.dsl import ir, syntax
+from whence.dsl.load import Loaded, load_bytes
+from whence.dsl.parse import parse
+
+SubjectKind: TypeAlias = Literal["protocol", "machine", "implementation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One fault in one subject.
+
+    Attributes:
+        number: its place among the edits of its subject, from 1: the same text has the same numbers.
+        kind, subject: what it is a mutant of.
+        edit: the fault.
+        original, text: of the file, without and with the fault.
+        file: its name.
+    """
+
+    number: int
+    kind: SubjectKind
+    subject: str
+    edit: Edit
+    original: str
+    text: str
+    file: str
+
+    @property
+    def diff(self) -> str:
+        """The change."""
+        return diff(self.original, self.text, self.file)
+
+    @property
+    def title(self) -> str:
+        """What it is, in one line."""
+        return f"{self.subject} #{self.number}, {self.edit.place}, line {self.edit.span.line}: {self.edit.operator}"
+
+
+def bare_text(loaded: Loaded) -> str:
+    """The file without the mutants and theorems that it states, which say nothing of other mutants; lines stay."""
+    tree, _ = parse(loaded.source.text, str(loaded.path))
+    assert tree is not None, "the file has been read before"
+    lines = list(loaded.source.lines)
+    for declaration in tree.declarations:
+        if isinstance(declaration, syntax.Mutant | syntax.Theorem | syntax.Theory):
+            for number in range(declaration.span.line, declaration.span.end_line + 1):
+                lines[number - 1] = ""
+    return "\n".join(lines)
+
+
+def specification_mutants(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> list[Mutant]:
+    """The edits of a protocol or machine of the file, as mutants. Whether the front end takes each is open."""
+    kind: SubjectKind = "protocol" if isinstance(subject, ir.Protocol) else "machine"
+    lines = list(loaded.source.lines)
+    edits = protocol_edits(subject, lines) if isinstance(subject, ir.Protocol) else machine_edits(subject, lines)
+    original = bare_text(loaded)
+    return [
+        Mutant(number, kind, subject.name, edit, original, applied(original, edit), loaded.path.name)
+        for number, edit in enumerate(edits, 1)
+    ]
+
+
+def meaning(mutant: Mutant) -> ir.Specification | None:
+    """What the mutant's text means; None where the front end refuses it, or it means what the original does."""
+    changed = load_bytes(Path(mutant.file), mutant.text.encode()).specification
+    if changed is None:
+        return None
+    same = load_bytes(Path(mutant.file), mutant.original.encode()).specification
+    return None if same == changed else changed
+
+
+def subjects(specification: ir.Specification) -> Iterator[ir.Protocol | ir.Machine]:
+    """What of a file is mutated: its protocols and machines."""
+    yield from specification.protocols
+    yield from specification.machines

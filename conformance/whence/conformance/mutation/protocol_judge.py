@@ -1,0 +1,280 @@
+"""Mutants of a protocol: killed by what the file states of it in scopes, by its link, or by random runs.
+
+First is asked in which scopes a mutant does the same as its protocol (`equality`); there, nothing can kill it. In the
+others it is run at random, then explored.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from whence.conformance.mutation.equality import StepRecord
+from whence.conformance.mutation.fate import Fate
+from whence.dsl import ir
+from whence.dsl.recycling import system_of
+from whence.dsl.system import State, System
+from whence.dsl.workload import all_choices
+from whence.proofs.compiled.engine import explore_natively, why_not
+from whence.proofs.explore import Exploration, Interpretation, Progress, Request
+from whence.proofs.link import check_link
+from whence.proofs.scopes import describe, judged_in
+
+SCOPE_STATES: Final = 100_000
+"""Larger scopes are not used, unless asked for."""
+
+MUTANT_STATES: Final = 20_000
+"""So far a mutant is explored by the interpreter in each scope."""
+
+MUTANT_GROWTH: Final = 4
+"""A mutant may have so many times the states of its protocol, before the exploration of it is given up."""
+
+RUNS: Final = 60
+"""Random runs of a mutant in each scope."""
+
+LARGER_RUNS: Final = 300
+"""Random runs of a mutant beyond the scopes."""
+
+STEPS: Final = 120
+"""Of a random run, at most."""
+
+_INTERPRETED: Final = 5_000
+"""Larger scopes are explored by native code, which also tabulates local steps that no run takes: a mutant that differs
+in those only then counts as different."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownScope:
+    """A scope that was explored completely.
+
+    Attributes:
+        name: for the reader.
+        workload: what happens in it.
+        true, false: the properties that hold of the protocol, and those that are violated (or reached, for witnesses).
+        record: the protocol's local steps in it.
+        states: of the protocol.
+    """
+
+    name: str
+    workload: ir.Workload
+    true: frozenset[str]
+    false: frozenset[str]
+    record: StepRecord
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What is known of a protocol, for its mutants to be compared with.
+
+    Attributes:
+        protocol: it.
+        scopes: the smaller ones first.
+        skipped: scopes that are not used, and why.
+        link: of the protocol, in the scopes in which every event is enabled in the machine.
+        claimed: properties that no scope and no random run violates.
+        larger: workloads beyond the scopes, for random runs.
+    """
+
+    protocol: ir.Protocol
+    scopes: tuple[KnownScope, ...]
+    skipped: Mapping[str, str]
+    link: tuple[ir.Link, tuple[ir.Scope, ...]] | None
+    claimed: frozenset[str]
+    larger: tuple[ir.Workload, ...]
+
+
+def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int = SCOPE_STATES) -> Baseline:
+    """Explores the file's scopes of the protocol, and the usual ones."""
+    named = [scope for scope in specification.scopes if scope.protocol == protocol.name]
+    wanted: dict[ir.Workload, str] = {scope.workload: scope.name for scope in named}
+    expects = {scope.workload: scope.expects for scope in named}
+    for workload in usual_workloads(protocol):
+        wanted.setdefault(workload, describe(workload))
+    known: list[KnownScope] = []
+    skipped: dict[str, str] = {}
+    for workload, name in wanted.items():
+        if any(workload.endless):
+            skipped[name] = "messages are sent for ever"
+            continue
+        judged = frozenset(judged_in(protocol, workload, expects.get(workload, ())))
+        system = system_of(protocol, workload)
+        found = explored(system, judged, limit)
+        if not found.complete:
+            skipped[name] = found.why_incomplete
+            continue
+        false = frozenset(found.violations)
+        known.append(KnownScope(name, workload, judged - false, false, StepRecord(system), found.states))
+    known.sort(key=lambda scope: scope.states)
+    link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
+    linked = None
+    if link is not None:
+        able = tuple(scope for scope in link.scopes if check_link(link, protocol, scope.workload).complete)
+        linked = (link, able)
+    everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
+    claimed = everything.difference(*(scope.false for scope in known), protocol.witnesses)
+    larger = (larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3))
+    for workload in larger:
+        system = system_of(protocol, workload)
+        for seed in range(LARGER_RUNS):
+            claimed -= violated_by(system, seed, STEPS, claimed)
+    return Baseline(protocol, tuple(known), skipped, linked, claimed, larger)
+
+
+def usual_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
+    """The scopes that every protocol is compared in, whatever its file names."""
+    return (
+        _workload(protocol, 3, (1, 1, 1)),
+        _workload(protocol, 3, (2, 1, 1)),
+        _workload(protocol, 2, (2, 2)),
+        _workload(protocol, 2, (3, 1), faults=1),
+    )
+
+
+def larger_workload(protocol: ir.Protocol, processes: int, sends: int) -> ir.Workload:
+    """A workload for random runs, with as many faults as the network may have."""
+    return _workload(protocol, processes, (sends,) * processes, faults=2)
+
+
+def _workload(protocol: ir.Protocol, processes: int, sends: tuple[int, ...], faults: int = 0) -> ir.Workload:
+    choices = all_choices(processes, protocol.delivery, False)
+    destinations = tuple(tuple(sorted({one for choice in chosen for one in choice})) for chosen in choices)
+    return ir.Workload(
+        processes,
+        sends,
+        destinations,
+        faults if protocol.network.duplicating else 0,
+        faults if protocol.network.lossy else 0,
+        None,
+        () if protocol.delivery == "unicast" else choices,
+    )
+
+
+def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_STATES) -> Fate:
+    """What becomes of a mutant of the protocol."""
+    invariants = bool(mutated.invariants)
+    different: list[KnownScope] = []
+    equal: list[str] = []
+    for scope in known.scopes:
+        likeness = scope.record.likeness(mutated)
+        if likeness == "different" or (likeness == "same events" and invariants):
+            different.append(scope)
+        else:
+            equal.append(f"{scope.name} ({likeness})")
+    for scope in different:
+        fate = _at_random(mutated, scope.workload, RUNS, scope.true - set(mutated.witnesses), scope.name)
+        if fate is not None:
+            return fate
+    limited: list[str] = []
+    for scope in different:
+        fate = _explored_mutant(mutated, scope, states)
+        if fate is not None and fate.outcome == "undecided":
+            limited.append(fate.reason)
+        elif fate is not None:
+            return fate
+    fate = _linked(known, mutated)
+    if fate is not None:
+        return fate
+    for workload in known.larger:
+        fate = _at_random(mutated, workload, LARGER_RUNS, known.claimed, describe(workload))
+        if fate is not None:
+            return fate
+    if not different:
+        return Fate("equal", f"equal in scope {', '.join(equal)}")
+    if limited:
+        return Fate("undecided", "; ".join(limited))
+    return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
+
+
+def explored(system: System, judged: Collection[str], limit: int) -> Exploration:
+    """Explores the system itself, so that its local steps can be looked at afterwards."""
+    request = Request(system, frozenset(judged), limit=min(_INTERPRETED, limit))
+    found = Interpretation(request).run()
+    if found.complete or limit <= _INTERPRETED or why_not(system) is not None:
+        return found
+    return explore_natively(Request(system, frozenset(judged), limit=limit))
+
+
+def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:
+    """Which of the properties and invariants a random run violates."""
+    draw = random.Random(seed)
+    state: State = system.initial()
+    wanted = frozenset(names)
+    for _ in range(steps):
+        found = {finding.property for finding in system.broken(state)}
+        if not state.network:
+            stuck = system.stuck(state)
+            if stuck is not None:
+                found.add(stuck.property)
+        choices = list(system.enabled(state))
+        following = None
+        while choices and following is None:
+            outcome = system.apply(state, choices.pop(draw.randrange(len(choices))))
+            found |= {finding.property for finding in outcome.findings}
+            if outcome.state != state:
+                following = outcome.state
+        if found & wanted:
+            return frozenset(found & wanted)
+        if following is None:
+            break
+        state = following
+    return frozenset()
+
+
+def _at_random(
+    mutated: ir.Protocol, workload: ir.Workload, runs: int, names: Collection[str], where: str
+) -> Fate | None:
+    system = system_of(mutated, workload)
+    for seed in range(runs):
+        wrong = violated_by(system, seed, STEPS, names)
+        if wrong:
+            return Fate("killed", f"{', '.join(sorted(wrong))} violated in {where}, random run {seed}")
+    return None
+
+
+class _Enough(Exception):
+    """One surprise is enough."""
+
+
+def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fate | None:
+    """Explores the mutant in a scope, up to the first property that holds of the protocol and not of it."""
+    system = system_of(mutated, scope.workload)
+
+    def look(_made: Progress) -> None:
+        if scope.true & search.result.violations.keys():
+            raise _Enough
+
+    search = Interpretation(Request(system, scope.true | scope.false, limit=states, progress=look))
+    result = search.result
+    try:
+        search.run()
+    except _Enough:
+        result.why_incomplete = "a property is violated"
+    violated = scope.true & result.violations.keys()
+    if not violated and not result.complete and why_not(system) is None:
+        most = max(states, MUTANT_GROWTH * scope.states)
+        judged = scope.true | scope.false
+        result = explore_natively(Request(system_of(mutated, scope.workload), judged, limit=most))
+        violated = scope.true & result.violations.keys()
+    if violated:
+        name = min(violated, key=lambda name: (len(result.violations[name].steps), name))
+        return Fate("killed", f"{name} violated in scope {scope.name}, {len(result.violations[name].steps)} steps")
+    if not result.complete:
+        return Fate("undecided", f"scope {scope.name}: {result.why_incomplete}")
+    lost = scope.false - result.violations.keys()
+    if lost:
+        return Fate("killed", f"{', '.join(sorted(lost))} is violated (or reached) no more in scope {scope.name}")
+    return None
+
+
+def _linked(known: Baseline, mutated: ir.Protocol) -> Fate | None:
+    if known.link is None:
+        return None
+    link, scopes = known.link
+    for scope in scopes:
+        check = check_link(link, mutated, scope.workload)
+        if check.broken is not None:
+            return Fate("killed", f"link to {link.machine.name}: {len(check.steps)} steps in scope {scope.name}")
+    return None
