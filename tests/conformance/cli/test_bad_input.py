@@ -94,7 +94,7 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
         (["conform", "mf", "--impl", "whence.impl.mf"], "whence.impl.mf"),
         (["conform", "mf", "--impl", "json:JSONDecoder"], "JSONDecoder(0, 3)"),
         (["conform", "execution", "--impl", "whence.impl.mf:MF"], "no protocol"),
-        (["conform", "cbcast", "--impl", "whence.impl.mf:MF"], "cbcast is a broadcast protocol"),
+        (["conform", "cbcast", "--impl", "whence.impl.mf:MF"], "it is to be driven as broadcast"),
         (["campaign", "status", "nowhere"], "nowhere"),
         (["campaign", "start", "c", "--protocol", "execution"], "--impl"),
         (["campaign", "start", "c", "--protocol", "mf", "--scheduler", "unifrom"], "did you mean uniform?"),
