@@ -11,4 +11,9 @@ SHIPPED = {
     "hybrid_multicast": "whence.impl.hybrid_multicast:HybridMulticast",
     "cbcast": "whence.impl.cbcast:CBCAST",
     "newtop": "whence.impl.newtop:Newtop",
+    "ses": "whence.impl.ses:SES",
+    "rst_mf": "whence.impl.rst_mf:RSTMF",
+    "rst_hunch": "whence.impl.rst_hunch:RSTHunch",
+    "mf_pipelined": "whence.impl.mf_pipelined:MFPipelined",
+    "ks": "whence.impl.ks:KS",
 }

@@ -34,10 +34,8 @@ Departures:
     - A packet that makes several broadcasts deliverable delivers them in one step: a message that the application
       sends from inside the first delivery counts as sent after all of them.
     - Of one's own broadcasts, the application is told nothing: it knows them.
-    - A broadcast that has been delivered, or that waits already, is dropped when it comes again: the channels of the
-      paper do not duplicate.
-    - A clock of another shape, one that counts more of our broadcasts than there are, or another broadcast under the
-      number of one that waits, is a ProtocolError.
+    - A broadcast that comes again is a ProtocolError: the channels of the paper do not duplicate. So is a clock of
+      another shape, and one that counts more of our broadcasts than there are.
 """
 
 from __future__ import annotations
@@ -88,8 +86,6 @@ class CBCAST:
         if not isinstance(packet, Msg):
             raise unknown_packet(packet)
         self._require_consistent(sender, packet)
-        if packet.vt[sender] <= self._vt[sender]:
-            return []
         self._delayed.setdefault(sender, {})[packet.vt[sender]] = packet  # R.1
         return self._deliver_what_waits_for_nothing()
 
@@ -138,6 +134,5 @@ class CBCAST:
             raise ProtocolError(f"process {sender} sends a broadcast that its clock does not count")
         if vt[identity] > self._vt[identity]:
             raise ProtocolError(f"process {sender} counts {vt[identity]} broadcasts of ours, not {self._vt[identity]}")
-        waiting = self._delayed.get(sender, {}).get(vt[sender], packet)
-        if waiting != packet:
-            raise ProtocolError(f"process {sender} sends two broadcasts with the number {vt[sender]}")
+        if vt[sender] <= self._vt[sender] or vt[sender] in self._delayed.get(sender, ()):
+            raise ProtocolError(f"broadcast {vt[sender]} of process {sender} has arrived before")
