@@ -97,6 +97,8 @@ def kind_in_place(
         return "LIST_COMMA"
     elif symbol == "SEMICOLON" and "EDGE_SEMICOLON" in row and _next_is_number(words, index):
         return "EDGE_SEMICOLON"
+    elif symbol == "SEMICOLON" and "STEP_SEMICOLON" in row and _next_is_step(words, index):
+        return "STEP_SEMICOLON"
     return symbol
 
 
@@ -128,3 +130,8 @@ def _touches_next(words: Sequence[Word], index: int) -> bool:
 
 def _next_is_number(words: Sequence[Word], index: int) -> bool:
     return index + 1 < len(words) and words[index + 1].type == "NUMBER"
+
+
+def _next_is_step(words: Sequence[Word], index: int) -> bool:
+    """Whether a step of a program follows: no setting of a scope begins with these words."""
+    return index + 1 < len(words) and str(words[index + 1]) in ("send", "receive")

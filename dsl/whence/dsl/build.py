@@ -10,6 +10,7 @@ from whence.dsl.build_body import Children, Doc, FormulaBody, NameList, Section,
 from whence.dsl.build_scenario import ScenarioBuilder
 from whence.dsl.lines import Word
 from whence.dsl.print_scenario import Cast
+from whence.dsl.programs import setting_key
 from whence.dsl.syntax import Clause, Expect, Formula, Handler, Name, Node, Setting
 
 
@@ -36,6 +37,13 @@ class Edge(Node):
 
     source: int
     targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Node):
+    """A step of a program."""
+
+    step: syntax.ProgramStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +261,8 @@ class Builder(ScenarioBuilder):
         return syntax.StateVar(c[0], c[2], c[4] if len(c) > 3 else None, span=extent(c))
 
     def causal_send_handler(self, c: Children) -> Handler:
-        return Handler("causal_send", c[2].items, c[4], span=extent(c))
+        guard = c[4] if len(c) > 5 else None
+        return Handler("causal_send", c[2].items, c[-1], guard=guard, span=extent(c))
 
     def receive_handler(self, c: Children) -> Handler:
         return Handler("receive", c[3].items, c[7], c[2], c[5], span=extent(c))
@@ -275,9 +284,9 @@ class Builder(ScenarioBuilder):
         settings = pick(items, Setting)
         seen: dict[str, Setting] = {}
         for setting in settings:
-            first = seen.setdefault(setting.name, setting)
+            words = setting_key(setting).replace("_", " ")
+            first = seen.setdefault(words, setting)
             if first is not setting:
-                words = setting.name.replace("_", " ")
                 self.report("W0130", f"`{words}` is set twice", setting.span, f"first on line {first.span.line}")
         return settings
 
@@ -301,6 +310,21 @@ class Builder(ScenarioBuilder):
 
     def prompt_sends_setting(self, c: Children) -> Setting:
         return Setting("prompt_sends", span=extent(c))
+
+    def reactive_sends_setting(self, c: Children) -> Setting:
+        return Setting("reactive_sends", span=extent(c))
+
+    def tree_setting(self, c: Children) -> Setting:
+        edges = tuple((edge.source, edge.targets) for edge in pick(c, Edge))
+        return Setting("tree", (), edges, span=extent(c))
+
+    def program_setting(self, c: Children) -> Setting:
+        steps = tuple(step.step for step in pick(c, Step))
+        return Setting("program", (int(c[1]),), steps=steps, span=extent(c))
+
+    def program_step(self, c: Children) -> Step:
+        verb: Any = str(c[0])
+        return Step((verb, tuple(int(word) for word in c if word.type == "NUMBER")), span=extent(c))
 
     def for_ever_setting(self, c: Children) -> Setting:
         return Setting("for_ever", tuple(int(word) for word in c if word.type == "NUMBER"), span=extent(c))

@@ -10,9 +10,11 @@ from whence.dsl import ir, syntax
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.names import listed
 from whence.dsl.reporter import Reporter
-from whence.dsl.workload import Settings, build_workload, overridden
+from whence.dsl.workload import ANY_PROTOCOL, ProtocolKind, Settings, build_workload, overridden
 
-Subject: TypeAlias = Literal["theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol", "scenario"]
+Subject: TypeAlias = Literal[
+    "theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol", "scenario"
+]
 
 _BOUNDED = ("holds", "refuted", "unknown")
 _UNBOUNDED = ("proved", "refuted", "unknown")
@@ -36,7 +38,7 @@ class Exploration:
     base: Settings
     always: bool = False
     """Whether an expectation without scope and settings has a workload too: the one of the base."""
-    delivery: ir.Delivery = "unicast"
+    kind: ProtocolKind = ANY_PROTOCOL
 
 
 def check_expectations(
@@ -115,4 +117,4 @@ def _settings(expect: syntax.Expect, reporter: Reporter, exploration: Exploratio
         return None
     if base is None:
         return None
-    return build_workload(overridden(base, expect.settings), expect.span, reporter, exploration.delivery)
+    return build_workload(overridden(base, expect.settings), expect.span, reporter, exploration.kind)

@@ -14,7 +14,7 @@ from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.traversal import nodes
 from whence.dsl.types import MESSAGE, NAT, PROCESS, Type
-from whence.dsl.workload import Settings
+from whence.dsl.workload import ProtocolKind, Settings
 
 _REQUIRED = ("causal_send", "deliver")
 
@@ -42,7 +42,8 @@ def check_link(
             )
     chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
     delivery: ir.Delivery = "unicast" if protocol is None else protocol.delivery
-    exploration = Exploration(name, settings, {}, delivery=delivery) if known else None
+    kind = ProtocolKind(delivery, protocol is not None and protocol.network.tree)
+    exploration = Exploration(name, settings, {}, kind=kind) if known else None
     of = f"link `{conforms.name.text}`"
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)

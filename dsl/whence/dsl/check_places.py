@@ -14,6 +14,9 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
     root = expr
     while True:
         match root:
+            case ir.StateOf(name=name) if name in checker.vocabulary.fixed:
+                checker.reporter.error("W0403", written.span, f"`{name}` never changes: the tree of the scope gives it")
+                return None
             case ir.StateOf():
                 return expr
             case ir.Local(name=name):

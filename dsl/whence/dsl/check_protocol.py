@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from whence.dsl import ir, syntax
@@ -13,12 +13,16 @@ from whence.dsl.check_types import resolve_parameter, resolve_records, resolve_t
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.names import Vocabulary, a, declare, here, listed, plural
 from whence.dsl.protocol_warnings import warn_of_unused
+from whence.dsl.quiescence import COMPLETES
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Span
+from whence.dsl.topology import BUILT_IN
 from whence.dsl.traversal import nodes
 from whence.dsl.types import BOOL, MESSAGE, PROCESS, Type, has_zero
 
-PROTOCOL_PROPERTIES = ("causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order")
+PROTOCOL_PROPERTIES = (
+    "causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
+)  # fmt: skip
 """What `property` can name."""
 LIVENESS = ("delivered",)
 """What `eventually` can name."""
@@ -33,8 +37,11 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
     types = resolve_records(protocol.records, reporter)
     packets, carried = _packets(protocol.messages, types, reporter)
     procedures = _procedures(protocol.procedures, types, reporter)
-    state_types, state = _state(protocol, types, reporter)
-    vocabulary = Vocabulary("handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery)
+    fixed = BUILT_IN if network.tree else {}
+    state_types, state = _state(protocol, fixed, types, reporter)
+    vocabulary = Vocabulary(
+        "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
+    )
     handlers = [
         _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
     ]
@@ -73,7 +80,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
 
 
 def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir.Network:
-    known = ("reliable", "lossy", "duplicating", "fifo", "reordering")
+    known = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree")
     said: set[str] = set()
     for word in words:
         opposite = {"reliable": "lossy", "lossy": "reliable", "fifo": "reordering", "reordering": "fifo"}.get(word.text)
@@ -90,7 +97,7 @@ def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir
         elif opposite in said:
             reporter.error("W0409", word.span, f"a network cannot be both `{opposite}` and `{word.text}`")
         said.add(word.text)
-    return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said)
+    return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said, "tree" in said)
 
 
 def _parameters(
@@ -154,10 +161,11 @@ def _procedures(
 
 
 def _state(
-    protocol: syntax.Protocol, types: dict[str, Type | None], reporter: Reporter
+    protocol: syntax.Protocol, fixed: Mapping[str, Type], types: dict[str, Type | None], reporter: Reporter
 ) -> tuple[dict[str, Type | None], tuple[ir.StateVariable, ...]]:
-    names: dict[str, Span] = {}
-    state_types: dict[str, Type | None] = {}
+    """The types of the state variables, and the variables; `fixed` are those that the network gives."""
+    names: dict[str, Span] = {name: word.span for name in fixed for word in protocol.network if word.text == "tree"}
+    state_types: dict[str, Type | None] = dict(fixed)
     for variable in protocol.state:
         type_ = resolve_type(variable.type, types, reporter)
         if declare(variable.name, "state variable", names, reporter):
@@ -183,6 +191,7 @@ def _state(
                     f"write `{name}: {type_} = ...`, or make it an `option of {type_}`",
                 )
             state.append(ir.StateVariable(name, type_, ir.Zero(type_), span=variable.span))
+    state += [ir.StateVariable(name, type_, ir.Apply(type_, name, ())) for name, type_ in fixed.items()]
     return state_types, tuple(state)
 
 
@@ -228,14 +237,17 @@ def _handler(
                 reporter.error(
                     "W0204", handler.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, packets)
                 )
-    parameters = _handler_parameters(handler, signature, vocabulary, reporter)
-    bound = [(parameter.name, type_) for parameter, type_ in zip(handler.parameters, parameters, strict=True)]
+    types = _handler_parameters(handler, signature, vocabulary, reporter)
+    bound = [(parameter.name, type_) for parameter, type_ in zip(handler.parameters, types, strict=True)]
     if handler.sender is not None:
         bound.append((handler.sender, PROCESS))
-    body = BodyChecker(vocabulary, reporter, packets, procedures).body(handler.body, bound)
+    checker = BodyChecker(vocabulary, reporter, packets, procedures)
+    guard = None if handler.guard is None else checker.guard(handler.guard, bound)
+    body = checker.body(handler.body, bound)
     known = tuple(ir.Variable(name.text, type_) for name, type_ in bound if type_ is not None)
     sender = handler.sender.text if handler.sender is not None else None
-    return ir.Handler(handler.event, kind, known[:-1] if sender is not None else known, sender, body, span=handler.span)
+    parameters = known[:-1] if sender is not None else known
+    return ir.Handler(handler.event, kind, parameters, sender, body, guard, span=handler.span)
 
 
 def _handler_parameters(
@@ -331,7 +343,7 @@ def _formulas(
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     for position, formula in enumerate(formulas, start=1):
         name = formula.name.text or f"invariant_{position}"
-        if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link"):
+        if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
             reporter.error("W0519", formula.name.span, f"`{name}` is the name of a built-in property")
         elif formula.name.text:
             declare(formula.name, what, names, reporter)

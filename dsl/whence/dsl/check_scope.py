@@ -6,9 +6,11 @@ from whence.dsl import ir, syntax
 from whence.dsl.check_delivery import delivery_of
 from whence.dsl.check_expectations import Exploration, check_expectations
 from whence.dsl.check_protocol import LIVENESS, PROTOCOL_PROPERTIES
-from whence.dsl.names import listed
+from whence.dsl.names import listed, plural
+from whence.dsl.programs import imbalance
+from whence.dsl.quiescence import COMPLETES
 from whence.dsl.reporter import Reporter
-from whence.dsl.workload import Settings, build_workload, overridden, silent_senders
+from whence.dsl.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
 
 
 def expectable(protocol: syntax.Protocol) -> set[str]:
@@ -17,15 +19,21 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
         formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
     }
     reachable = {formula.name.text for formula in protocol.reachable}
-    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *invariants, *reachable}
+    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", COMPLETES, *invariants, *reachable}
+
+
+def kind_of(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
+    """What a scope has to know of a protocol; machines have no scopes."""
+    network = subject.network if isinstance(subject, syntax.Protocol) else ()
+    return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
 
 
 def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:
     """The typed scope and its settings; None if anything in it is erroneous."""
     before = reporter.errors
     settings = overridden({}, scope.settings)
-    delivery = delivery_of(protocol.delivery)
-    workload = build_workload(settings, scope.name.span, reporter, delivery)
+    kind = kind_of(protocol)
+    workload = build_workload(settings, scope.name.span, reporter, kind)
     if workload is None:
         return None
     name = protocol.name.text
@@ -35,7 +43,7 @@ def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Report
         "scope",
         expectable(protocol),
         f"protocol `{name}`",
-        Exploration(name, {scope.name.text: settings}, settings, delivery=delivery),
+        Exploration(name, {scope.name.text: settings}, settings, kind=kind),
     )
     if reporter.errors > before:
         return None
@@ -66,6 +74,15 @@ def _warn(
     if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
         reporter.warning(
             "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
+        )
+    wrong = imbalance(workload.programs)
+    if wrong is not None:
+        process, taken, sent = wrong
+        reporter.warning(
+            "W0913",
+            settings[f"program {process}"].span,
+            f"process {process} receives {plural(taken, 'message')}; it is sent {sent}",
+            "a message is delivered only where the program of its destination receives one",
         )
     silent = silent_senders(settings, workload)
     if silent:

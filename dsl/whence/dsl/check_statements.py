@@ -45,6 +45,13 @@ class BodyChecker:
             checker = self._introduce(checker, name, type_, "parameter")
         return self._block(statements, checker)
 
+    def guard(self, written: syntax.Expr, parameters: Sequence[tuple[syntax.Name, Type | None]]) -> ir.Expr | None:
+        """The condition under which the handler takes its event, under the handler's parameters."""
+        checker = ExpressionChecker(self.vocabulary, self.reporter, {}, {})
+        for name, type_ in parameters:
+            checker = checker.within({name.text: introduce(checker, name, type_, "parameter")})
+        return checker.check(written, BOOL, "what follows `when` is true or false")
+
     def _introduce(
         self, checker: ExpressionChecker, name: syntax.Name, type_: Type | None, kind: LocalKind
     ) -> ExpressionChecker:

@@ -149,6 +149,8 @@ CODES: dict[str, str] = {
     "W0618": "A link's machine quantifies over all numbers or counts in a transition, which cannot be run.",
     "W0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
     "W0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
+    "W0621": "Settings of a scope do not go together, or not with the protocol's network.",
+    "W0622": "The edges of a tree network are not a tree of all processes.",
     "W0630": "A scenario does not name its processes, or names one that is not among them.",
     "W0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
     # W09xx: warnings
@@ -164,6 +166,7 @@ CODES: dict[str, str] = {
     "W0910": "A scope has ticks, but the protocol does nothing periodically.",
     "W0911": "A mutant restates a declaration without changing it.",
     "W0912": "Destinations are given, but not for every process that sends.",
+    "W0913": "A program receives more or fewer messages than are sent to its process.",
 }
 
 _CHAPTERS = {

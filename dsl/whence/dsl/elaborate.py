@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from whence.dsl import ir, syntax
-from whence.dsl.check_delivery import delivery_of
 from whence.dsl.check_expectations import Exploration
 from whence.dsl.check_link import check_link
 from whence.dsl.check_machine import check_machine
 from whence.dsl.check_mutant import check_mutant
 from whence.dsl.check_protocol import check_protocol
 from whence.dsl.check_scenario import check_scenario
-from whence.dsl.check_scope import check_scope
+from whence.dsl.check_scope import check_scope, kind_of
 from whence.dsl.check_theory import check_theorem, check_theory
 from whence.dsl.diagnostics import Diagnostic, did_you_mean, in_reading_order
 from whence.dsl.reporter import Reporter
@@ -187,8 +186,7 @@ class _Elaboration:
             sound = self.protocols.get(of) is not None or self.machines.get(of) is not None
             if of not in subjects or not sound:
                 continue
-            delivery = delivery_of(subjects[of].delivery)
-            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, delivery=delivery)
+            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, kind=kind_of(subjects[of]))
             typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter)
             if typed is not None:
                 found.append(typed)

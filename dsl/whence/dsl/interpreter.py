@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
-from whence.dsl.execute import Compiler, Emission, Executor, Guard
-from whence.dsl.values import Message, Packet, Value
+from whence.dsl.execute import Compiler, Emission, Executor, Guard, Sent
+from whence.dsl.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
+from whence.dsl.values import Fault, Message, Packet, Value
 
 LocalState: TypeAlias = tuple[Value, ...]
 """One process's state variables, in declaration order."""
@@ -38,11 +39,16 @@ class _Body:
 class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
 
+    On a tree network these are linked by the edges of `tree`; where there are none, they form a line.
+
     Every step may raise `Fault`, when the protocol does what no protocol may do.
     """
 
     protocol: ir.Protocol
     processes: int
+    tree: Edges = ()
+    _neighbours: tuple[frozenset[int], ...] = field(init=False, default=())
+    _guard: Evaluator | None = field(init=False, default=None)
     _causal_send: _Body | None = field(init=False, default=None)
     _tick: _Body | None = field(init=False, default=None)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
@@ -50,6 +56,9 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
+        if self.protocol.network.tree:
+            self.tree = self.tree or line(self.processes)
+            self._neighbours = tuple(neighbours(self.tree, process) for process in range(self.processes))
         compiler = Compiler(positions, {})
         for procedure in self.protocol.procedures:
             parameters = tuple(parameter.name for parameter in procedure.parameters)
@@ -60,6 +69,8 @@ class Interpreter:
             match handler.event:
                 case "causal_send":
                     self._causal_send = body
+                    if handler.guard is not None:
+                        self._guard = compile_expression(handler.guard, Names(positions))
                 case "periodically":
                     self._tick = body
                 case "receive":
@@ -78,12 +89,32 @@ class Interpreter:
     def initial(self, process: int) -> LocalState:
         """The state in which a process starts."""
         frame = Frame(process=process, processes=self.processes)
+        if self.protocol.network.tree:
+            frame.symbols = {
+                NEIGHBOURS: lambda: self._neighbours[process],
+                NEXT_HOP: lambda: next_hops(self.tree, process),
+            }
         names = Names({})
         return tuple(compile_expression(variable.initial, names)(frame) for variable in self.protocol.state)
 
-    def causal_send(self, process: int, state: LocalState, message: Message, *, observe: bool = False) -> Step:
-        """The application of `process` sends a message."""
+    @property
+    def has_guard(self) -> bool:
+        """Whether the application may have to wait until the protocol takes a message."""
+        return self._guard is not None
+
+    def accepts(self, process: int, state: LocalState, message: Message) -> bool:
+        """Whether the application of `process` may send the message now. May raise Fault."""
+        if self._guard is None:
+            return True
         assert self._causal_send is not None
+        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame.locals = dict(zip(self._causal_send.parameters, (message,), strict=True))
+        return bool(self._guard(frame))
+
+    def causal_send(self, process: int, state: LocalState, message: Message, *, observe: bool = False) -> Step:
+        """The application of `process` sends a message, which the protocol accepts."""
+        assert self._causal_send is not None
+        assert self.accepts(process, state, message), "the guard of causal_send is false"
         return self._run(self._causal_send, process, state, (message,), observe)
 
     def receive(self, process: int, state: LocalState, packet: Packet, *, observe: bool = False) -> Step:
@@ -121,4 +152,11 @@ class Interpreter:
         if observe:
             frame.guards = []
         body.run(frame)
+        if self._neighbours:
+            self._keep_to_tree(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
+
+    def _keep_to_tree(self, process: int, emitted: Sequence[Emission]) -> None:
+        for emission in emitted:
+            if isinstance(emission, Sent) and emission.to not in self._neighbours[process]:
+                raise Fault(f"{emission.kind} is sent to p{emission.to}, which is not a neighbour")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from whence.dsl.syntax import NOWHERE, Span
+from whence.dsl.syntax import NOWHERE, ProgramStep, Span
 from whence.dsl.types import Record, Sort, Type
 
 
@@ -455,13 +455,17 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender."""
+    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender.
+
+    `guard`: the application sends a message only where this is true; None: at any time.
+    """
 
     event: Literal["causal_send", "receive", "periodically"]
     kind: str | None
     parameters: tuple[Variable, ...]
     sender: str | None
     body: tuple[Stmt, ...]
+    guard: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
@@ -475,11 +479,15 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What the network may do with packets; without `reordering`, each channel is FIFO."""
+    """What the network may do with packets; without `reordering`, each channel is FIFO.
+
+    `tree`: packets go between neighbours in a tree of the processes only; see `whence.dsl.topology`.
+    """
 
     lossy: bool = False
     duplicating: bool = False
     reordering: bool = True
+    tree: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,6 +523,9 @@ class Workload:
     timers fire only when no packet is in flight; a number: at most so often a process, at any moment.
     `endless`, where it is not empty: with how many identities process i sends for ever (0: it sends `sends[i]`
     messages); see `whence.dsl.recycling`. `prompt`: a message is sent only when the protocol network-sends it at once.
+    `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
+    processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
+    in order (None: it does as it likes); see `whence.dsl.programs`.
     """
 
     processes: int
@@ -526,6 +537,9 @@ class Workload:
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
     endless: tuple[int, ...] = ()
     prompt: bool = False
+    reactive: bool = False
+    tree: tuple[tuple[int, int], ...] = ()
+    programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

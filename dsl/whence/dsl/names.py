@@ -53,6 +53,7 @@ class Vocabulary:
 
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
     `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
+    `fixed` are the state variables that nothing changes: what a tree network gives.
     """
 
     place: Place
@@ -62,6 +63,7 @@ class Vocabulary:
     ordered: frozenset[str] = frozenset()
     procedures: frozenset[str] = frozenset()
     delivery: ir.Delivery = "unicast"
+    fixed: frozenset[str] = frozenset()
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from whence.dsl.causality import Finding
 from whence.dsl.execute import Delivered, Sent
+from whence.dsl.quiescence import blocked, completed
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.types import Type
 from whence.dsl.values import Packet, show
@@ -159,8 +160,8 @@ def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
     """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
     last = steps[-1].outcome if steps else None
     state = last.state if last else system.initial()
-    stuck = system.stuck(state)
-    found = (*(last.findings if last else ()), *((stuck,) if stuck is not None else ()), *system.broken(state))
+    ended = (system.stuck(state), blocked(system, state), completed(system, state))
+    found = (*(last.findings if last else ()), *filter(None, ended), *system.broken(state))
     return {finding.property for finding in found}
 
 

@@ -85,17 +85,27 @@ def _setting(setting: Setting, within_line: bool) -> str:
     """A setting; `within_line`: among others that commas separate."""
     comma = " " if within_line else ", "
     match setting.name:
-        case "self_sends" | "prompt_sends":
+        case "self_sends" | "prompt_sends" | "reactive_sends":
             return setting.name.replace("_", " ")
         case "for_ever":
             return f"for ever {comma.join(map(str, setting.values))}".rstrip()
         case "sends" if len(setting.values) == 1:
             return f"sends {setting.values[0]} per process"
-        case "destinations":
+        case "destinations" | "tree":
             edges = (f"{source} to {comma.join(map(str, targets)) or 'none'}" for source, targets in setting.edges)
-            return f"destinations {'; '.join(edges)}"
+            return f"{setting.name} {'; '.join(edges)}"
+        case "program":
+            return f"program {setting.values[0]}: {'; '.join(_step(step, comma) for step in setting.steps)}"
         case _:
             return f"{setting.name} {comma.join(map(str, setting.values))}"
+
+
+def _step(step: syntax.ProgramStep, comma: str) -> str:
+    verb, others = step
+    shown = comma.join(map(str, others))
+    if verb == "send":
+        return f"send to {shown or 'none'}"
+    return f"receive from {shown}" if shown else "receive"
 
 
 class _Printer:
@@ -326,7 +336,8 @@ class _Printer:
         """The header of a handler, without its `:`."""
         match handler.event:
             case "causal_send":
-                return f"on causal_send({_parameters(handler.parameters)})"
+                guard = "" if handler.guard is None else f" when {text_of(handler.guard)}"
+                return f"on causal_send({_parameters(handler.parameters)}){guard}"
             case "receive":
                 assert handler.kind is not None and handler.sender is not None
                 packet = f"{handler.kind.text}({_parameters(handler.parameters)})"

@@ -39,7 +39,7 @@ class Recycling(System):
                 continue
             for destinations in self.workload.choices(process):
                 action = Action("send", process, destinations)
-                if not self.workload.prompt or self._is_prompt(state, action):
+                if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
                     yield action
 
     def _is_prompt(self, state: State, action: Action) -> bool:
@@ -58,6 +58,12 @@ class Recycling(System):
             assert free is not None, "an action that is not enabled"
             number = free
         return Message(process, number, action.destinations)
+
+    def has_to_send(self, state: State, process: int) -> bool:
+        """Whether the application has a message left, and an identity for it."""
+        if self.workload.endless[process]:
+            return self._free(state, process) is not None
+        return state.sends[process] < self.workload.sends[process]
 
     def _send(self, state: State, action: Action, observe: bool) -> Outcome:
         process = action.process

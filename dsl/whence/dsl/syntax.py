@@ -175,9 +175,7 @@ class Require(Statement):
     condition: Expr
 
 
-Stmt: TypeAlias = (
-    Let | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
-)
+Stmt: TypeAlias = Let | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
 
 
 # --- declarations ------------------------------------------------------------------------------
@@ -238,15 +236,21 @@ class Inductive(Node):
     rules: tuple[Formula, ...]
 
 
+ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
+"""`send to p, q`, or `receive from p, q` (from anybody where none is named)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
     """A scope setting, by name: see Scope."""
 
     name: Literal[
-        "processes", "sends", "self_sends", "prompt_sends", "for_ever", "duplicates", "losses", "ticks", "destinations"
-    ]
+        "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "for_ever", "duplicates", "losses",
+        "ticks", "destinations", "tree", "program",
+    ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    steps: tuple[ProgramStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,9 +361,9 @@ class StateVar(Node):
 
 @dataclass(frozen=True, slots=True)
 class Handler(Node):
-    """`on causal_send(m):`, `on receive KIND(x, y) from j:`, `periodically:`.
+    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`.
 
-    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name.
+    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name; `guard` its `when`.
     """
 
     event: Literal["causal_send", "receive", "periodically"]
@@ -367,6 +371,7 @@ class Handler(Node):
     body: tuple[Stmt, ...]
     kind: Name | None = None
     sender: Name | None = None
+    guard: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

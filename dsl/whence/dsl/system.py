@@ -100,7 +100,7 @@ class System:
         return len(self._states), len(self._packets)
 
     def steps_taken(self) -> Iterator[tuple[int, int, int, Message | None, tuple[int, tuple[Emission, ...]] | Fault]]:
-        """What handlers have done so far: process, local state, packet (-1: none), message sent, and what came of it."""
+        """What handlers have done so far: process, local state, packet (-1: none), message, and what came of it."""
         for (process, before, packet, message), came in self._steps.items():
             yield process, before, packet, message, came
 
@@ -191,21 +191,22 @@ class System:
 
     def _in_program(self, state: State, action: Action) -> bool:
         """Whether the step hands over to the application only what its program is about to receive."""
-        return not self.workload.programs or self._place_after(state, action) is not None
-
-    def _place_after(self, state: State, action: Action) -> int | None:
-        """How far the program of the process that acts is after the step; None where the step does not fit."""
+        if not self.workload.programs:
+            return True
         process = action.process
+        message = self._message(state, action) if action.kind == "send" else None
+        step = self.local_step(process, state.locals[process], action, message)
+        return isinstance(step, Fault) or self._place_after(state, process, message, step[1]) is not None
+
+    def _place_after(
+        self, state: State, process: int, message: Message | None, emissions: tuple[Emission, ...]
+    ) -> int | None:
+        """How far the program of the process is after a step; None where the step does not fit into it."""
         program, place = self.workload.programs[process], state.places[process]
         if program is None:
             return place
-        message = self._message(state, action) if action.kind == "send" else None
-        if message is not None:
-            place += 1
-        step = self.local_step(process, state.locals[process], action, message)
-        if isinstance(step, Fault):
-            return place
-        for emission in step[1]:
+        place += message is not None
+        for emission in emissions:
             if isinstance(emission, Delivered):
                 if not receives(program, place, emission.message.src):
                     return None
@@ -353,12 +354,10 @@ class System:
                     network = self._with(network, self.number_of(packet))
         places = state.places
         if places:
-            place = self._place_after(before_step, action)
+            place = self._place_after(state, process, message, emissions)
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
-        after_state = State(
-            locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses, places
-        )
+        after_state = State(locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses, places)
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
@@ -391,12 +390,14 @@ class System:
         return tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
 
     def stuck(self, state: State) -> Finding | None:
-        """A message that is never delivered from here on, if nothing more is sent; judged when no packet is in flight.
+        """A message that is never delivered from here on, if nothing more is sent; judged when no packet can arrive.
 
-        With timers, they are given every chance: the message counts as stuck only if no continuation by
-        timers and arrivals, without further loss, delivers it.
+        Programs go on as far as they can. With timers, they are given every chance: the message counts as stuck only
+        if no continuation by timers and arrivals, without further loss, delivers it.
         """
-        if state.network or not state.ghost.pending:
+        if not state.ghost.pending or not self.is_quiet(state):
+            return None
+        if self.workload.programs and next(self.application_sends(state), None) is not None:
             return None
         waiting = {entry.message for entry in state.ghost.pending}
         if self.interpreter.has_timer:
@@ -408,17 +409,31 @@ class System:
         return Finding("delivered", due[0], message)
 
     def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
+        for after in self.settling(state):
+            waiting = waiting & {entry.message for entry in after.ghost.pending}
+            if not waiting:
+                break
+        return waiting
+
+    def settling(self, state: State) -> Iterator[State]:
+        """What can come of the state by arrivals and timers, and by programs; nothing more is lost or duplicated."""
         start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
         seen, frontier = {start}, [start]
-        while frontier and waiting:
+        while frontier:
             current = frontier.pop()
             actions = [Action("receive", self._packets[number].dst, (), number) for number in self.receivable(current)]
-            if not current.network:
-                actions = [Action("tick", process) for process in range(self.workload.processes)]
+            if not actions and self.interpreter.has_timer:
+                ticks = [Action("tick", process) for process in range(self.workload.processes)]
+                actions = [tick for tick in ticks if self._in_program(current, tick)]
+            if self.workload.programs:
+                actions += self.application_sends(current)
             for action in actions:
-                outcome = self.apply(current, action)
-                waiting = waiting & {entry.message for entry in outcome.state.ghost.pending}
-                if outcome.state not in seen:
-                    seen.add(outcome.state)
-                    frontier.append(outcome.state)
-        return waiting
+                after = self.apply(current, action).state
+                if after not in seen:
+                    seen.add(after)
+                    frontier.append(after)
+                    yield after
+
+    def has_to_send(self, state: State, process: int) -> bool:
+        """Whether the application of the process has a message left to send, now or later."""
+        return state.sends[process] < self.workload.sends[process]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import assert_never
 
-from whence.dsl import ir
+from whence.dsl import ir, topology
 from whence.dsl.names import plural
+from whence.dsl.programs import NAME, Programs, sends_of, setting_key
 from whence.dsl.reporter import Reporter
-from whence.dsl.syntax import Setting, Span
+from whence.dsl.syntax import ProgramStep, Setting, Span
 
 DEFAULT_PROCESSES = 3
 DEFAULT_SENDS = 1
@@ -19,16 +21,27 @@ MOST_MULTICAST = 8
 """Processes whose every set of destinations is explored where a multicast scope does not name the sets."""
 
 Settings = Mapping[str, Setting]
-"""Settings by name; what is absent has its default."""
+"""Settings by name (see `setting_key`); what is absent has its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolKind:
+    """What a scope has to know of its protocol: where a message goes, and whether the network is a tree."""
+
+    delivery: ir.Delivery = "unicast"
+    tree: bool = False
+
+
+ANY_PROTOCOL = ProtocolKind()
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
     """The base with these settings in place of its own of the same name."""
-    return {**base, **{setting.name: setting for setting in settings}}
+    return {**base, **{setting_key(setting): setting for setting in settings}}
 
 
 def build_workload(
-    settings: Settings, span: Span, reporter: Reporter, delivery: ir.Delivery = "unicast"
+    settings: Settings, span: Span, reporter: Reporter, kind: ProtocolKind = ANY_PROTOCOL
 ) -> ir.Workload | None:
     """The workload; None where the settings are out of range or contradict one another, which is reported.
 
@@ -40,10 +53,14 @@ def build_workload(
     if reporter.errors > before:
         return None
     processes = _number(settings, "processes", DEFAULT_PROCESSES)
+    delivery = kind.delivery
+    programs = _programs(settings, processes, reporter, delivery)
+    tree = _tree(settings, processes, reporter, kind)
     sends = _sends(settings, processes, span, reporter)
     chosen = _choices(settings, processes, span, reporter, delivery)
-    if sends is None or chosen is None:
+    if sends is None or chosen is None or programs is None or tree is None:
         return None
+    sends, chosen = _as_programmed(sends, chosen, programs, "sends" in settings)
     for process, (number, choices) in enumerate(zip(sends, chosen, strict=True)):
         if number == 0 or choices:
             continue
@@ -74,6 +91,9 @@ def build_workload(
         () if delivery == "unicast" else chosen,
         endless,
         "prompt_sends" in settings,
+        "reactive_sends" in settings,
+        tree,
+        programs,
     )
 
 
@@ -143,14 +163,20 @@ def _endless(
     settings: Settings, processes: int, sends: tuple[int, ...], span: Span, reporter: Reporter
 ) -> tuple[int, ...] | None:
     """With how many identities each process sends for ever; empty where all workloads are finite."""
+    if ("for_ever" in settings or "prompt_sends" in settings) and any(
+        setting.name == NAME for setting in settings.values()
+    ):
+        place = next(setting.span for setting in settings.values() if setting.name in ("for_ever", "prompt_sends"))
+        reporter.error(
+            "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
+        )
+        return None
     if "for_ever" not in settings:
         return (0,) * processes if "prompt_sends" in settings else ()
     setting = settings["for_ever"]
     for process in setting.values:
         if process >= processes:
-            reporter.error(
-                "W0604", setting.span, f"there is no process {process}", f"the processes are 0 to {processes - 1}"
-            )
+            _report_process(process, processes, setting.span, reporter)
             return None
     chosen = setting.values or tuple(range(processes))
     if not any(sends[process] for process in chosen):
@@ -189,9 +215,7 @@ def _choices(
     for source, edges in settings["destinations"].edges:
         for process in (source, *edges):
             if process >= processes:
-                reporter.error(
-                    "W0604", place, f"there is no process {process}", f"the processes are 0 to {processes - 1}"
-                )
+                _report_process(process, processes, place, reporter)
                 return None
         if source in edges and not to_itself:
             reporter.error("W0605", place, f"process {source} sends to itself", "if this is meant, add `self sends`")
@@ -203,3 +227,79 @@ def _choices(
             return None
         chosen[source] |= {tuple(sorted(set(edges)))} if delivery == "multicast" else {(edge,) for edge in edges}
     return tuple(tuple(sorted(choices, key=lambda choice: (len(choice), choice))) for choices in chosen)
+
+
+def _report_process(process: int, processes: int, place: Span, reporter: Reporter) -> None:
+    reporter.error("W0604", place, f"there is no process {process}", f"the processes are 0 to {processes - 1}")
+
+
+def _tree(settings: Settings, processes: int, reporter: Reporter, kind: ProtocolKind) -> topology.Edges | None:
+    """The edges of a tree network, where the scope gives them."""
+    if "tree" not in settings:
+        return ()
+    setting = settings["tree"]
+    if not kind.tree:
+        reporter.error(
+            "W0621", setting.span, "`tree`, but the network of the protocol is not a `tree`",
+            "who sends to whom is said by `destinations`",
+        )  # fmt: skip
+        return None
+    edges = tuple((source, target) for source, targets in setting.edges for target in targets)
+    for process in (process for edge in edges for process in edge):
+        if process >= processes:
+            _report_process(process, processes, setting.span, reporter)
+            return None
+    fault = topology.fault_of(edges, processes)
+    if fault is not None:
+        reporter.error("W0622", setting.span, f"this is not a tree of the {processes} processes: {fault}")
+        return None
+    return edges
+
+
+def _programs(settings: Settings, processes: int, reporter: Reporter, delivery: ir.Delivery) -> Programs | None:
+    """The programs; empty where no process has one."""
+    given = [setting for setting in settings.values() if setting.name == NAME]
+    found: list[tuple[ProgramStep, ...] | None] = [None] * processes
+    before = reporter.errors
+    for setting in given:
+        owner = setting.values[0]
+        for process in (owner, *(other for _, others in setting.steps for other in others)):
+            if process >= processes:
+                _report_process(process, processes, setting.span, reporter)
+                return None
+        for verb, others in setting.steps:
+            if verb == "send" and owner in others and "self_sends" not in settings:
+                reporter.error(
+                    "W0605", setting.span, f"process {owner} sends to itself", "if this is meant, add `self sends`"
+                )
+            elif verb == "send" and (delivery == "unicast" and len(others) != 1):
+                reporter.error("W0620", setting.span, "a message goes to one process: delivery is `unicast`")
+            elif (
+                verb == "send"
+                and delivery == "broadcast"
+                and (others,) != all_choices(processes, delivery, "self_sends" in settings)[owner]
+            ):
+                reporter.error("W0620", setting.span, "a message goes to every other process: delivery is `broadcast`")
+        found[owner] = setting.steps
+    if reporter.errors > before:
+        return None
+    return tuple(found) if given else ()
+
+
+def _as_programmed(
+    sends: tuple[int, ...], chosen: tuple[tuple[tuple[int, ...], ...], ...], programs: Programs, said: bool
+) -> tuple[tuple[int, ...], tuple[tuple[tuple[int, ...], ...], ...]]:
+    """How many messages each process sends and to whom: a program says so itself.
+
+    Where the scope does not say how many messages the others send (`said`), they send none.
+    """
+    if not programs:
+        return sends, chosen
+    numbers, choices = list(sends), list(chosen)
+    for process, program in enumerate(programs):
+        if program is None:
+            numbers[process] = sends[process] if said else 0
+            continue
+        own = sends_of(program)
+        numbers[process], choices[process] = len(own), tuple(sorted(set(own), key=lambda choice: (len(choice), choice)))
+    return tuple(numbers), tuple(choices)

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, TypeVar
 from whence.dsl import ir
 from whence.dsl.causality import Finding
 from whence.dsl.narrate import NarratedStep, run, violated
+from whence.dsl.quiescence import COMPLETES, DEADLOCK_FREE, blocked, completed
 from whence.dsl.recycling import Recycling, system_of
 from whence.dsl.system import Action, State, System
 
@@ -244,10 +245,12 @@ class Interpretation:
         self._report(len(following))
 
     def _judge_state(self, state: State) -> None:
-        if "delivered" in self.request.properties and "delivered" not in self.result.violations:
-            stuck = self.request.system.stuck(state)
-            if stuck is not None:
-                self._violated(stuck, state, None)
+        system = self.request.system
+        for name, judge in (("delivered", System.stuck), (DEADLOCK_FREE, blocked), (COMPLETES, completed)):
+            if name in self.request.properties and name not in self.result.violations:
+                ended = judge(system, state)
+                if ended is not None:
+                    self._violated(ended, state, None)
         for finding in self._broken(state):
             self._violated(finding, state, None)
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from whence.dsl import ir
 from whence.dsl.narrate import execution, record, text
+from whence.dsl.programs import Program
+from whence.dsl.programs import describe as describe_program
+from whence.dsl.quiescence import COMPLETES
 from whence.dsl.workload import MOST_MULTICAST, all_choices
 from whence.proofs.explore import THE_MACHINE, Coverage, Engine, Exploration, Progress, Resources, Violation, explore
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
@@ -57,6 +60,11 @@ def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
     return (*protocol.properties, *protocol.eventually, *invariants, "fault")
 
 
+def is_witness(protocol: ir.Protocol, name: str) -> bool:
+    """Whether the name is of something that holds when some run reaches it."""
+    return name in protocol.witnesses or name == COMPLETES
+
+
 def describe(workload: ir.Workload) -> str:
     """A workload in words."""
     words = [f"{workload.processes} processes"]
@@ -79,6 +87,13 @@ def describe(workload: ir.Workload) -> str:
         words.append(f"for ever by {', '.join(senders)}")
     if workload.prompt:
         words.append("sent promptly")
+    if workload.reactive:
+        words.append("also sent inside deliveries")
+    if workload.tree:
+        words.append(f"tree {', '.join(f'{a}-{b}' for a, b in workload.tree)}")
+    for process, program in enumerate(workload.programs):
+        if program is not None:
+            words.append(f"program {process}: {describe_program(program)}")
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
         words.append(f"{workload.ticks} ticks each")
@@ -119,7 +134,14 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "losses": workload.losses,
         "ticks": workload.ticks,
         **({"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}),
+        **({"reactive": True} if workload.reactive else {}),
+        **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
+        **({"programs": [_steps(program) for program in workload.programs]} if workload.programs else {}),
     }
+
+
+def _steps(program: Program | None) -> list[list[Any]] | None:
+    return None if program is None else [[verb, list(others)] for verb, others in program]
 
 
 def explore_scope(
@@ -143,7 +165,7 @@ def explore_scope(
         _property_result(
             "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload, property_=property_,
             exploration=exploration, search=search, wanted=wanted.get(property_, "holds"),
-            witness=property_ in protocol.witnesses,
+            witness=is_witness(protocol, property_),
         )
         for property_ in judged
     )  # fmt: skip
@@ -152,7 +174,8 @@ def explore_scope(
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
     usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
-    return tuple(dict.fromkeys((*usual, *(name for expect in expects for name in expect.names))))
+    shape = (COMPLETES,) if workload.programs else ()
+    return tuple(dict.fromkeys((*usual, *shape, *(name for expect in expects for name in expect.names))))
 
 
 def _explored(
@@ -199,7 +222,7 @@ def _mutant_results(
                 yield _property_result(
                     "mutant", f"{mutant.subject}/{mutant.name}", prefix=scope or describe(workload), scope=scope,
                     workload=workload, property_=name, exploration=exploration, search=search, wanted=verdict,
-                    witness=name in mutated.witnesses,
+                    witness=is_witness(mutated, name),
                 )  # fmt: skip
         if "link" in wanted:
             link = next(known for known in specification.links if known.protocol.name == mutant.subject)
@@ -334,8 +357,8 @@ def explain(violation: Violation) -> tuple[str, str]:
     lines = [text(violation.steps)]
     if finding.property == "delivered" and finding.message is not None:
         lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
-    elif finding.property in violation.system.protocol.witnesses:
-        lines.append(f"\n{finding.property} is reached.")
+    elif is_witness(violation.system.protocol, finding.property):
+        lines.append(f"\n{finding.detail if finding.property == COMPLETES else f'{finding.property} is reached'}.")
     elif not violation.steps or not violation.steps[-1].outcome.findings:
         lines.append(f"\n{finding.detail or finding.property}")
     highlight = None if seen is None else highlight_of(seen)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from whence.dsl import ir
 from whence.dsl.tla.exported import Exported
-from whence.dsl.tla.expressions import Scope, tla
+from whence.dsl.tla.expressions import Scope, Unsupported, tla
 from whence.dsl.tla.names import Names, prelude, words
 from whence.dsl.tla.statements import Operators, packet_field
 
@@ -33,6 +33,9 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
     `described` is the scope in words. Raises: Unsupported where TLA+ has no word for something in the protocol.
     """
+    refusal = _refusal(protocol, workload)
+    if refusal is not None:
+        raise Unsupported(refusal)
     names = Names()
     names.reserve(_MODULE_NAMES)
     module = names.fresh(protocol.name)
@@ -47,6 +50,15 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
     files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Whence.tla": prelude()}
     return Exported(module, files, tuple(notes))
+
+
+def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
+    """What of the protocol or the scope the export has no words for, if anything."""
+    if any(handler.guard is not None for handler in protocol.handlers):
+        return "`when`: the application waits until the protocol takes a message"
+    if workload.programs or workload.reactive:
+        return "programs of the application, and messages sent inside deliveries"
+    return "a tree network" if protocol.network.tree else None
 
 
 @dataclass(slots=True)

@@ -145,6 +145,10 @@ class _Attempt:
             said = "messages are sent for ever, or promptly only: whence explore answers that"
             self.result.undecided[name] = said
             return False
+        refusal = self._refusal()
+        if refusal is not None:
+            self.result.undecided[name] = refusal
+            return False
         if name in self.protocol.witnesses:
             self.result.undecided[name] = "bounded search looks for violations: whence explore finds what is reachable"
             return False
@@ -157,6 +161,14 @@ class _Attempt:
             return True
         self.result.undecided[name] = f"bounded search does not judge `{name}`"
         return False
+
+    def _refusal(self) -> str | None:
+        """What of the scope or the protocol bounded search does not know, if anything."""
+        if any(handler.guard is not None for handler in self.protocol.handlers):
+            return "the application waits until the protocol takes a message: whence explore answers that"
+        if self.workload.programs or self.workload.reactive:
+            return "the application follows programs, or sends inside deliveries: whence explore answers that"
+        return "the network is a tree: whence explore answers that" if self.protocol.network.tree else None
 
     def run(self, goals: Collection[str]) -> None:
         """Goes on until everything is violated or the depth is reached. Raises: _Exceeded, _Late, Unsupported."""

@@ -52,6 +52,12 @@ def why_not(system: System) -> str | None:
     """Why native code cannot explore this, if so."""
     if type(system) is not System:
         return "messages are sent for ever"
+    if system.interpreter.has_guard:
+        return "the application waits until the protocol takes a message"
+    if system.workload.programs:
+        return "the application follows programs"
+    if system.workload.reactive:
+        return "messages are sent inside deliveries"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
