@@ -370,6 +370,42 @@ def conform(
 
 
 @app.command()
+def matrix(
+    protocol: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A library protocol, or a file with one: what is claimed, and what to replay."),
+    ] = None,
+    impl: Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")] = None,  # noqa: UP045
+    exec_: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
+    ] = None,
+    exec_per_process: Annotated[
+        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+    ] = None,
+    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    cases: Annotated[int, typer.Option(min=1, help="Cases for each cell.")] = 400,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    seed: Seed = 0,
+    reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
+    start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    json: Json = False,
+) -> None:
+    """Drive a system under each assumption about channels and applications, one by one."""
+    from whence.conformance.cli import assuming, conforming
+    from whence.conformance.external.system import Limits
+
+    def body(session: Any) -> Any:
+        system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=True)
+        limits = Limits(reply_limit, start_limit)
+        return assuming.matrix(
+            session, assuming.Request(protocol, system, processes, cases, operations, seed, limits)
+        )
+
+    run_command("matrix", json, body)
+
+
+@app.command()
 def mutate(
     file: File,
     names: Annotated[

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Rejected, Session, write_text
-from whence.conformance.cli.specifications import known
+from whence.conformance.cli.specifications import known, protocol_of
 from whence.conformance.drive import settings_for
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.mutation.fate import Outcome
@@ -98,19 +98,10 @@ def _scores(
             yield mutate_specification(loaded, subject, request.limits, progress)
     if "impl" in wanted:
         assert impl is not None
-        protocol = _protocol(specification, stem)
+        protocol = protocol_of(request.file, specification)
         settings = settings_for(protocol)
         load_subject(impl, settings.processes).require(protocol.delivery)
         yield mutate_implementation(implementation_baseline(impl, protocol, settings), request.limits, progress)
-
-
-def _protocol(specification: ir.Specification, stem: str) -> ir.Protocol:
-    """The protocol that an implementation is held against: the only one, or the one named like the file."""
-    protocols = specification.protocols
-    for protocol in protocols:
-        if len(protocols) == 1 or protocol.name == stem:
-            return protocol
-    raise BadInput(f"{stem} has no protocol of its own name, and not just one")
 
 
 def _result(score: Score, at_least: float) -> Result:

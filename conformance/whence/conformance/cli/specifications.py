@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from whence.conformance.cli.session import BadInput, Rejected
 from whence.dsl import ir
 from whence.dsl.diagnostics import nearest
-from whence.dsl.load import load
+from whence.dsl.load import SUFFIX, load
 
 
 def specification(name: str) -> ir.Specification:
@@ -14,6 +16,22 @@ def specification(name: str) -> ir.Specification:
     if loaded.specification is None:
         raise Rejected(loaded)
     return loaded.specification
+
+
+def protocol_of(name: str, found: ir.Specification | None = None) -> ir.Protocol:
+    """The protocol of a file that systems are held against: the only one, or the one named like the file.
+
+    Raises: SourceError, Rejected; BadInput where there is none.
+    """
+    protocols = (specification(name) if found is None else found).protocols
+    stem = Path(name).name.removesuffix(SUFFIX)
+    for protocol in protocols:
+        if len(protocols) == 1 or protocol.name == stem:
+            return protocol
+    there = ", ".join(protocol.name for protocol in protocols)
+    raise BadInput(
+        f"{name} has several protocols ({there}), none named like the file" if there else f"{name} has no protocol"
+    )
 
 
 def known(name: str, names: tuple[str, ...], what: str) -> None:

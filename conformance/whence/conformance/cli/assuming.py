@@ -1,0 +1,148 @@
+"""`whence matrix`: a system under each assumption, and what each assumption is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
+from whence.conformance.cli.specifications import protocol_of
+from whence.conformance.drive import LIMIT_S, settings_for
+from whence.conformance.explain import explained, picture
+from whence.conformance.external.system import Limits
+from whence.conformance.matrix import ASSUMPTIONS, Cell, cells
+from whence.conformance.network import Settings
+from whence.conformance.recorded_case import RecordedCase
+from whence.conformance.rerun import take_steps
+from whence.conformance.subject import load_subject
+from whence.impl.commands import Delivery
+from whence.spec.verdict import Level, Result, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to drive: a system, as `load_subject` takes it, perhaps with its protocol; how much."""
+
+    protocol: str | None
+    impl: str
+    processes: int
+    cases: int
+    operations: int
+    seed: int
+    limits: Limits
+
+
+def matrix(session: Session, request: Request) -> Output:
+    """Drives the system under each assumption; one result per cell. Ctrl-C ends it with the cells so far."""
+    if not request.impl:
+        raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
+    protocol = None if request.protocol is None else protocol_of(request.protocol)
+    subject = load_subject(request.impl, request.processes, request.limits)
+    foreign = subject.external
+    default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
+    found: list[Cell] = []
+    interrupted = False
+    try:
+        if protocol is not None:
+            subject.require(protocol.delivery)
+        if foreign is not None:
+            take_steps(subject, replayed=False)
+            deliveries: Sequence[Delivery] = [protocol.delivery] if protocol is not None else get_args(Delivery)
+        else:
+            assert subject.delivery is not None, "a class says where its messages go"
+            deliveries = [subject.delivery]
+        made = cells(
+            subject.make_process, deliveries, protocol, default, replayed=foreign is None,
+            cases=request.cases, operations=request.operations, seed=request.seed,
+            limit_s=None if foreign is not None else LIMIT_S,
+            progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+            hopeless=(lambda: None) if foreign is None else foreign.hopeless,
+        )  # fmt: skip
+        try:
+            found += made
+        except KeyboardInterrupt:
+            interrupted = True
+    finally:
+        subject.close()
+    ran = [cell for cell in found if cell.cases]
+    if not ran and not interrupted:
+        reasons = {cell.not_applicable for cell in found}
+        raise BadInput(f"{request.impl} cannot be driven: {'; '.join(sorted(reasons))}")
+    results = tuple(_result(request, cell) for cell in ran)
+    text = _table(found) + ("incomplete: interrupted; these cells were finished\n" if interrupted else "")
+    code = None
+    if interrupted:
+        code = REFUTED if any(not result.expected for result in results) else UNKNOWN
+    return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
+
+
+def _result(request: Request, cell: Cell) -> Result:
+    """What fails where nothing promises that it works is no surprise."""
+    failed = bool(cell.failures)
+    facts: dict[str, Any] = {
+        "assumption": cell.assumption.name,
+        "delivery": cell.delivery,
+        "discharges": cell.assumption.discharges,
+        "stated": cell.assumption.statement,
+        "claimed": cell.claimed,
+        "protocol": request.protocol if cell.replayed else None,
+        "settings": None if cell.settings is None else cell.settings.to_json(),
+        "seed": request.seed,
+        "cases": cell.cases,
+        "failures": cell.failures,
+        "kinds": dict(cell.kinds),
+        "schedulers": [{"name": name, "cases": cases, "failures": bad} for name, cases, bad in cell.schedulers],
+    }
+    if cell.bound is not None:
+        facts["failure_rate_bound"] = float(f"{cell.bound:.3g}")
+    worst = cell.worst
+    if worst is not None:
+        recorded = RecordedCase(
+            request.impl, request.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
+        )
+        facts["findings"] = [str(finding) for finding in worst.findings]
+        facts["counterexample"] = recorded.to_json()
+    if cell.not_applicable:
+        facts["stopped"] = cell.not_applicable
+    return Result(
+        f"{cell.assumption.name}, {cell.delivery}", "conform", request.impl,
+        Verdict.REFUTED if failed else Verdict.TESTED, Level.L0, not failed or cell.claimed is False,
+        cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
+    )  # fmt: skip
+
+
+def _table(found: Sequence[Cell]) -> str:
+    """The matrix, and what each row discharges."""
+    kinds = [kind for kind in get_args(Delivery) if any(cell.delivery == kind and cell.cases for cell in found)]
+    names = [assumption.name for assumption in ASSUMPTIONS]
+    shown = {(cell.assumption.name, cell.delivery): _shown(cell) for cell in found}
+    wide = max(len("assumption"), *map(len, names))
+    widths = [max(len(kind), *(len(shown.get((name, kind), "")) for name in names)) for kind in kinds]
+    titles = (kind.ljust(width) for kind, width in zip(kinds, widths, strict=True))
+    header = "  ".join(["assumption".ljust(wide), *titles])
+    lines = [header.rstrip(), "-" * len(header)]
+    for name in names:
+        row = (shown.get((name, kind), "").ljust(width) for kind, width in zip(kinds, widths, strict=True))
+        lines.append("  ".join([name.ljust(wide), *row]).rstrip())
+    lines += ["", "What each assumption discharges:"]
+    for assumption in ASSUMPTIONS:
+        where = f" [{assumption.statement}]" if assumption.statement else ""
+        lines.append(f"  {assumption.name}: {assumption.discharges}{where}")
+    others = sorted({cell.delivery for cell in found} - set(kinds))
+    if others:
+        reason = next(cell for cell in found if cell.delivery in others).not_applicable
+        lines.append(f"Not driven as {' or '.join(others)}: it is {reason}.")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(cell: Cell) -> str:
+    if not cell.cases:
+        return f"- ({cell.not_applicable})"
+    outside = " (not claimed)" if cell.claimed is False else ""
+    if cell.failures:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in cell.kinds)
+        return f"REFUTED{outside} {cell.failures} of {cell.cases}: {kinds}"
+    assert cell.bound is not None
+    replayed = ", as its protocol" if cell.replayed else ""
+    return f"passes{outside} {cell.cases} cases{replayed}; rate < {100 * cell.bound:.2g} %"
