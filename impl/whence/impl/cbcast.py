@@ -65,6 +65,7 @@ class CBCAST:
     """
 
     delivery: ClassVar[Literal["broadcast"]] = "broadcast"
+    channels: ClassVar[Literal["reordering"]] = "reordering"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -80,6 +80,8 @@ class Reply:
 
 class ClientServer:
     """One process. See the module for the algorithm, `CausalProcess` for the interface. Causal at the server only."""
+
+    channels: ClassVar[Literal["fifo"]] = "fifo"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -65,6 +65,8 @@ class Ack:
 
 class Fifo:
     """One process. See the module for the algorithm and `CausalProcess` for the interface; delivery is FIFO only."""
+
+    channels: ClassVar[Literal["lossy"]] = "lossy"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

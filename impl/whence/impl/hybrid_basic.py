@@ -95,7 +95,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -161,6 +161,8 @@ class Per:
 
 class HybridBasic:
     """One process of Algorithm 1. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["lossy"]] = "lossy"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -139,6 +139,7 @@ class HybridMulticast:
     """
 
     delivery: ClassVar[Literal["multicast"]] = "multicast"
+    channels: ClassVar[Literal["lossy"]] = "lossy"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -138,7 +138,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, unknown_packet
@@ -169,6 +169,8 @@ class Buffered:
 
 class HybridOptimal:
     """One process of Algorithm 2. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["lossy"]] = "lossy"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

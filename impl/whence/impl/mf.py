@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -68,6 +68,8 @@ class Ack:
 
 class MF:
     """One process of the buffer protocol. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["reordering"]] = "reordering"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -70,6 +70,8 @@ class Ack:
 
 class MFPipelined:
     """One process of the protocol. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["fifo"]] = "fifo"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

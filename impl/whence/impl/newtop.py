@@ -96,6 +96,7 @@ class Newtop:
     """
 
     delivery: ClassVar[Literal["broadcast"]] = "broadcast"
+    channels: ClassVar[Literal["fifo"]] = "fifo"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -55,6 +55,8 @@ class Msg:
 
 class RSTMF:
     """One process of the protocol. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["reordering"]] = "reordering"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

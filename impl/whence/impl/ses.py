@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from operator import ge
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -59,6 +59,8 @@ class Msg:
 
 class SES:
     """One process of the protocol. See the module for the algorithm and `CausalProcess` for the interface."""
+
+    channels: ClassVar[Literal["reordering"]] = "reordering"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)
