@@ -178,6 +178,11 @@ def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library:
     # Newtop hands over a process's own broadcasts, in the order of all others.
     newtop = Settings(channels="fifo", self_sends=True, delivery="broadcast", total_order=True)
     assert settings_for(library("newtop")) == newtop
+    # The negative control promises FIFO and no more.
+    assert settings_for(library("fifo")) == Settings(loss=True, duplication=True, causal=False)
+    assert settings_for(library("fifo")).promises == ("fifo", "delivered")
+    silent = replace(library("fifo"), properties=(), eventually=())
+    assert settings_for(silent).promises == ("causal", "fifo", "delivered")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

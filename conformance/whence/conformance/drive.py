@@ -139,9 +139,11 @@ class Report:
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
     """What the protocol says that the network may do, where its messages go, and what it promises.
 
-    A broadcast goes to its sender too if the protocol hands it over there.
+    A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
+    taken to promise causal delivery.
     """
     network = protocol.network
+    stated = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
     return Settings(
         processes,
         channels="reordering" if network.reordering else "fifo",
@@ -149,7 +151,10 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
         loss=network.lossy,
         self_sends=protocol.delivery == "broadcast" and delivers_to_senders(protocol, processes),
         delivery=protocol.delivery,
-        total_order="total_order" in protocol.properties,
+        causal="causal" in stated,
+        fifo=not stated.isdisjoint({"causal", "fifo"}),
+        delivered="delivered" in stated,
+        total_order="total_order" in stated,
     )
 
 

@@ -120,6 +120,7 @@ class Case:
         "_settings",
         "_steps",
         "_undelivered",
+        "_unpromised",
         "_withheld",
         "network",
     )
@@ -128,6 +129,7 @@ class Case:
         count = settings.processes
         self.network = Network(fifo=settings.channels == "fifo")
         self._settings = settings
+        self._unpromised = {kind for kind in ("causal", "fifo") if kind not in settings.promises}
         self._oracle = Oracle(count)
         self._lockstep: Lockstep | None = None if replay is None else replay.begin()
         self._findings: list[Finding] = []
@@ -384,7 +386,7 @@ class Case:
         self._log.append((DELIVERED, process, name, -1))
         sender = self._senders.get(name)
         if found:
-            self._findings += [from_oracle(one, index) for one in found]
+            self._findings += [from_oracle(one, index) for one in found if one.kind not in self._unpromised]
             if found[0].kind in ("duplicate", "phantom"):
                 return
         self._undelivered[process].discard(name)
@@ -411,7 +413,7 @@ class Case:
                     self._tick(process)
             if not self.network.flights:
                 break
-        if not self._over:
+        if not self._over and self._settings.delivered:
             self._judge_end()
 
     def _judge_end(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from whence.conformance.campaign.case import CaseFunction, CaseOutcome
 from whence.conformance.drive import settings_for
 from whence.conformance.harness import run_scheduled
-from whence.conformance.network import Settings
+from whence.conformance.network import PROMISES, Settings
 from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.replay import Replay
 from whence.conformance.schedulers import SCHEDULERS
@@ -32,7 +32,7 @@ _PARAMETERS: Final = {
     "loss",
     "self_sends",
     "delivery",
-    "total_order",
+    *PROMISES,
 }
 
 

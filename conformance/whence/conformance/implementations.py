@@ -16,4 +16,6 @@ SHIPPED = {
     "rst_hunch": "whence.impl.rst_hunch:RSTHunch",
     "mf_pipelined": "whence.impl.mf_pipelined:MFPipelined",
     "ks": "whence.impl.ks:KS",
+    "fifo": "whence.impl.fifo:Fifo",
+    "client_server": "whence.impl.client_server:ClientServer",
 }

@@ -21,6 +21,10 @@ PER_MILLE: Final = 1_000
 """A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
 
 
+PROMISES: Final = ("causal", "fifo", "delivered", "total_order")
+"""What a system may promise, and the harness judge; that nothing is delivered twice or made up is always judged."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the network and the application may do.
@@ -32,8 +36,10 @@ class Settings:
         loss: a packet may vanish.
         self_sends: a process may causal-send to itself; with broadcast, each of its messages goes to itself too.
         delivery: a message goes to one process, to a set of processes, or to all.
-        total_order: the system promises that no two processes deliver two messages in different orders. It may then
-            withhold what causal delivery alone would let it deliver.
+        causal, fifo, delivered: what the system promises: that deliveries are in causal order; that those of one sender
+            are in the order of its sends; that every message is delivered. What is not promised is not judged.
+        total_order: it promises that no two processes deliver two messages in different orders. It may then withhold
+            what causal delivery alone would let it deliver.
 
     Raises:
         ValueError: a value is out of range.
@@ -45,6 +51,9 @@ class Settings:
     loss: bool = False
     self_sends: bool = False
     delivery: Delivery = "unicast"
+    causal: bool = True
+    fifo: bool = True
+    delivered: bool = True
     total_order: bool = False
 
     def __post_init__(self) -> None:
@@ -54,7 +63,7 @@ class Settings:
             raise ValueError(f"channels are fifo or reordering, not {self.channels!r}")
         if self.delivery not in get_args(Delivery):
             raise ValueError(f"delivery is {', '.join(get_args(Delivery))}, not {self.delivery!r}")
-        for name in ("duplication", "loss", "self_sends", "total_order"):
+        for name in ("duplication", "loss", "self_sends", *PROMISES):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
         if self.processes == 1 and not self.self_sends:
@@ -82,6 +91,11 @@ class Settings:
             return ()
         wanted = tuple(sorted(set(destination)))
         return wanted if all(self.allows(process, one) for one in wanted) else ()
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What the system promises."""
+        return tuple(name for name in PROMISES if getattr(self, name))
 
     def to_json(self) -> dict[str, Any]:
         """All settings as JSON values."""

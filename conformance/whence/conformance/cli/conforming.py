@@ -15,7 +15,7 @@ from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
 from whence.conformance.external.system import Limits
 from whence.conformance.implementations import SHIPPED
-from whence.conformance.network import Settings
+from whence.conformance.network import PROMISES, Settings
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.rerun import opposite, pytest_file, rerun_against, take_steps
 from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
@@ -200,11 +200,17 @@ def _result(request: Request, driven: _Driven) -> Result:
     if report.stopped:
         facts["stopped"] = report.stopped
     return Result(
-        "causal, and as its protocol" if driven.protocol else "causal", "conform", request.impl, verdict, Level.L0,
+        _statement(driven), "conform", request.impl, verdict, Level.L0,
         worst is None and not unknown, report.seconds, facts,
         "\n\n".join(explained(shown) for shown in report.counterexamples),
         picture(worst.outcome) if worst is not None else "",
     )  # fmt: skip
+
+
+def _statement(driven: _Driven) -> str:
+    """What was judged: the first thing that the system promises, which implies those after it; and the protocol."""
+    promised = next(iter(driven.report.settings.promises), "")
+    return ", and ".join(filter(None, (promised, "as its protocol" if driven.protocol else "")))
 
 
 def _sentence(request: Request, driven: _Driven) -> str:
@@ -216,6 +222,8 @@ def _sentence(request: Request, driven: _Driven) -> str:
     )
     if driven.protocol is not None:
         said += f", {report.matched:,} events as in the protocol's interpreter"
+    if not_promised := [name for name in PROMISES[:3] if name not in report.settings.promises]:
+        said += f"; not promised, and so not judged: {', '.join(not_promised)}"
     if driven.why_not:
         said += f"; not replayed in {_short(request.protocol)}: {driven.why_not}"
     if report.interrupted:
