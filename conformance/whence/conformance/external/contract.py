@@ -224,7 +224,7 @@ def _named(name: str | None) -> str | None:
 
 def shown(data: bytes) -> str:
     """What a system printed, for people."""
-    return repr(printable(data[: 2 * NAME_LENGTH].decode(errors="replace")))
+    return repr(printable(data[: 2 * NAME_LENGTH].decode(errors="replace").rstrip("\r\n")))
 
 
 def printable(text: str) -> str:

@@ -23,11 +23,11 @@ STDERR_BYTES: Final = 4_000
 """So much of what a command wrote last on its standard error is kept."""
 
 _CHUNK: Final = 2**18
-_GRACE_S: Final = 0.5
-"""How long a command whose standard input has ended may take to end by itself; and to say why its output has ended."""
+GRACE_S: Final = 0.5
+"""How long a command without standard input may take to end by itself, and the supervisor to say how it ended."""
 
-_BUSY_S: Final = 3 * _GRACE_S
-"""The supervisor's own start and end are waited for no longer than this beyond the graces that it gives."""
+_CLEANING_S: Final = 7.0
+"""How long the supervisor may take to kill everything: longer than `KILLING_S` there."""
 
 
 class CommandError(Exception):
@@ -111,19 +111,23 @@ class OsProcess:
         if self._buffer or self._out_ended or self._poll.poll(0):
             self._look(0)
             if self._buffer:
-                raise self._failed("crash", f"prints {shown(bytes(self._buffer))} when nothing was asked")
+                raise self._failed("crash", f"has printed {shown(bytes(self._buffer))} before it was asked")
         self._write(lines, until, limit_s)
         return [self._read_line(until, limit_s) for _ in range(count)]
 
-    def close(self, *, politely: bool = False) -> None:
-        """Ends the command and everything that it started. Politely: a command that ends by itself may do so."""
-        if politely and self._end.alive:
-            with suppress(OSError):
-                _streams(self._supervisor)[0].close()
-            until = time.monotonic() + _GRACE_S
-            while not self._said and time.monotonic() < until:
-                self._look(until - time.monotonic())
-                self._buffer.clear()
+    def part(self) -> None:
+        """Ends the command's standard input: it is to end by itself."""
+        with suppress(OSError):
+            _streams(self._supervisor)[0].close()
+
+    def wait(self, until: float) -> None:
+        """Waits for the end of the command, until that time of the monotonic clock at most."""
+        while self._end.alive and not self._said and (remaining := until - time.monotonic()) > 0:
+            self._look(remaining)
+            self._buffer.clear()
+
+    def close(self) -> None:
+        """Ends the command and everything that it started."""
         self._end()
 
     # --- streams -----------------------------------------------------------------------------
@@ -208,15 +212,16 @@ class OsProcess:
             data = os.read(self._status, 4096)
         except BlockingIOError:
             return
-        self._said += data
         # The command is over; what it had still printed is in the pipe. Descendants that hold it open are killed.
+        # A supervisor that says nothing has been killed, and the command with it.
+        self._said = data or b"lost"
         self._poll.unregister(self._status)
 
     # --- the end -----------------------------------------------------------------------------
 
     def _ended(self) -> SystemFailed:
         """How the command, or its output, ended."""
-        until = time.monotonic() + _GRACE_S
+        until = time.monotonic() + GRACE_S
         while not self._said and (remaining := until - time.monotonic()) > 0:
             if select.select([self._status], [], [], remaining)[0]:
                 self._read_status()
@@ -227,6 +232,8 @@ class OsProcess:
                 return self._failed("crash", f"has ended with exit code {what}{began}")
             case "signal":
                 return self._failed("crash", f"was ended by {_signal(what)}{began}")
+            case "lost":
+                return self._failed("crash", f"was ended from outside{began}")
             case "cannot":
                 return self._failed("crash", f"cannot be run: {printable(what)}")
             case _:
@@ -259,7 +266,7 @@ def _end(supervisor: subprocess.Popen[bytes], status: int, control: int) -> None
             stream.close()
     os.close(status)
     try:
-        supervisor.wait(5 + _BUSY_S)
+        supervisor.wait(_CLEANING_S)
     except subprocess.TimeoutExpired:
         supervisor.kill()
         supervisor.wait()

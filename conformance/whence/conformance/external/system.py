@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from whence.conformance.external import contract
 from whence.conformance.external.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
-from whence.conformance.external.os_process import OsProcess, split_command
+from whence.conformance.external.os_process import GRACE_S, OsProcess, split_command
 from whence.conformance.foreign import Answered, SystemFailed, SystemRaised
 from whence.conformance.network import Settings
 from whence.impl.commands import Command, Deliver, Send
@@ -46,9 +46,17 @@ class _Seat:
     hosts: tuple[int, ...]
     process: OsProcess | None = None
 
-    def close(self, *, politely: bool = False) -> None:
+    def part(self) -> None:
         if self.process is not None:
-            self.process.close(politely=politely)
+            self.process.part()
+
+    def wait(self, until: float) -> None:
+        if self.process is not None:
+            self.process.wait(until)
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.close()
             self.process = None
 
 
@@ -145,8 +153,16 @@ class ExternalSystem:
 
     def close(self) -> None:
         """Ends all processes of the system, and everything that they started. A next case starts new ones."""
-        for seat in self._seats:
-            seat.close(politely=True)
+        running = [seat for seat in self._seats if seat.process is not None]
+        until = time.monotonic() + GRACE_S
+        try:
+            for seat in running:
+                seat.part()
+            for seat in running:
+                seat.wait(until)
+        finally:
+            for seat in running:
+                seat.close()
 
     def ask(self, identity: int, line: bytes) -> Iterator[Any]:
         """The commands with which the participant answers. Raises: SystemFailed, SystemRaised."""
