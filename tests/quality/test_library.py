@@ -15,6 +15,7 @@ from whence.dsl.system import Action, State, System
 PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
     *("hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"),
+    *("fifo", "ses", "client_server", "ks"),
 ]
 
 NEVER_REFUTED = {
