@@ -406,6 +406,43 @@ def matrix(
 
 
 @app.command()
+def cover(
+    protocol: Annotated[str, typer.Argument(help="A library protocol, or a file with one.")],
+    impl: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The implementation, as module:Class; without any, the protocol itself is run."),
+    ] = None,
+    exec_: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
+    ] = None,
+    exec_per_process: Annotated[
+        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+    ] = None,
+    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    cases: Annotated[int, typer.Option(min=1, help="Cases for each scheduler.")] = 500,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    seed: Seed = 0,
+    reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
+    start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    json: Json = False,
+) -> None:
+    """Compare the schedulers: what each hits, and which handlers, branches and states of the protocol it reaches."""
+    from whence.conformance.cli import conforming, covering
+    from whence.conformance.external.system import Limits
+
+    def body(session: Any) -> Any:
+        system = conforming.subject_name(impl, exec_, exec_per_process, None, needed=False)
+        system = impl or system
+        limits = Limits(reply_limit, start_limit)
+        return covering.cover(
+            session, covering.Request(protocol, system, processes, cases, operations, seed, limits)
+        )
+
+    run_command("cover", json, body)
+
+
+@app.command()
 def mutate(
     file: File,
     names: Annotated[
@@ -443,6 +480,30 @@ def mutate(
         file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save
     )
     run_command("mutate", json, lambda session: mutating.mutate(session, request))
+
+
+@app.command()
+def demo(
+    protocol: Annotated[str, typer.Argument(help="A library protocol with a shipped implementation.")] = "hybrid_basic",
+    impl: Annotated[Optional[str], typer.Option(help="Another implementation, as module:Class.")] = None,  # noqa: UP045
+    processes: Annotated[int, typer.Option(min=2, max=32, help="How many operating-system processes.")] = 3,
+    messages: Annotated[int, typer.Option(min=1, max=10_000, help="Each sends so many, and may answer as many.")] = 30,
+    carrier: Annotated[str, typer.Option(help="udp or tcp, on the loopback interface.")] = "udp",
+    loss: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is lost.")] = 0.1,
+    duplication: Annotated[float, typer.Option(min=0, max=0.95, help="The share that is sent twice.")] = 0.1,
+    delay: Annotated[float, typer.Option(min=0, max=10_000, help="Frames are delayed by up to so many ms.")] = 5.0,
+    seed: Seed = 0,
+    out: Annotated[str, typer.Option(help="The folder for the recorded traces.")] = "whence-demo",
+    time_limit: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds, after which it is over.")] = 60.0,
+    json: Json = False,
+) -> None:
+    """Run an implementation in processes of its own over a bad network, record what happens, and judge it."""
+    from whence.conformance.cli import demonstrating
+
+    request = demonstrating.Request(
+        protocol, impl, processes, messages, carrier, loss, duplication, delay, seed, out, time_limit
+    )
+    run_command("demo", json, lambda session: demonstrating.demonstrate(session, request))
 
 
 @trace.command("check")

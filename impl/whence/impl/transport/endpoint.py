@@ -208,10 +208,14 @@ class Endpoint:
             delivery = await self._queue.get()
             if delivery is None:
                 self._queue.put_nowait(None)
-                if self._failure is not None:
-                    raise TransportError(self._reason()) from self._failure
+                self.raise_failure()
                 return
             yield delivery
+
+    def raise_failure(self) -> None:
+        """Raise TransportError if the endpoint has failed."""
+        if self._failure is not None:
+            raise TransportError(self._reason()) from self._failure
 
     async def close(self) -> None:
         """Stop at once: what has not been acknowledged is not sent again."""
