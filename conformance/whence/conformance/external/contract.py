@@ -178,9 +178,10 @@ def _event(entry: Any, processes: int) -> Event:
                 raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
             return Emitted(_destinations(to, processes), Foreign(content, _named(kind), _named(message)))
         case {"deliver": str(message)}:
-            sender = entry.get("from")
-            if sender is not None and type(sender) is not int:
-                raise Broken(f"reports a delivery from {shortened(sender)}, which is not the number of a process")
+            given = entry.get("from")
+            sender = None if given is None else _number(given)
+            if sender is None and given is not None:
+                raise Broken(f"reports a delivery from {shortened(given)}, which is not the number of a process")
             return Delivered(printable(message), sender)
         case {"sent": str(message)}:
             return Reacted(printable(message))
@@ -189,10 +190,18 @@ def _event(entry: Any, processes: int) -> Event:
 
 
 def _destinations(to: object, processes: int) -> tuple[int, ...]:
-    found = to if isinstance(to, list) else [to]
-    if not all(type(one) is int and 0 <= one < processes for one in found):
+    found = [_number(one) for one in (to if isinstance(to, list) else [to])]
+    inside = tuple([one for one in found if one is not None and 0 <= one < processes])
+    if len(inside) != len(found):
         raise Broken(f"sends a packet to {shortened(to)}; there are processes 0 to {processes - 1}")
-    return tuple(found)
+    return inside
+
+
+def _number(value: object) -> int | None:
+    """The integer that a JSON value is; some languages write 1.0 for 1."""
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def _object(line: bytes) -> dict[str, Any]:
