@@ -215,3 +215,25 @@ def _disturbance(random: Random, settings: Settings, network: Network) -> Operat
         return None
     position, channel = network.place(able[int(random.random() * len(able))])
     return (_DUPLICATE if chosen == 1 else _LOSE)(position, channel)
+
+
+def follow_up(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """What comes after a beginning that was chosen otherwise: some sends and arrivals, most of which leave one channel
+    alone, so that what the beginning has put there stays behind.
+    """
+    draw = random.random
+    flights = network.flights
+    kept = flights[int(draw() * len(flights))][:2] if flights else (-1, -1)
+
+    def others() -> list[int]:
+        return [index for index in network.receivable() if flights[index][:2] != kept]
+
+    for _ in range(int(draw() * operations)):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif draw() < 0.4 or not (able := others()):
+            yield _causal_send(random, settings)
+        else:
+            yield _receive(network, able[int(draw() * len(able))])
+    yield from _close(random, network, operations, others)

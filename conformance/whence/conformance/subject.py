@@ -65,7 +65,8 @@ class Subject:
 
 
 def load_subject(name: str, processes: int = 3, limits: Limits | None = None) -> Subject:
-    """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`.
+    """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`, or the
+    protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`.
 
     Modules of the current directory are found; one process is made on trial, as the first of `processes`. A program is
     not started before it is needed; `limits` are its time limits.
@@ -82,6 +83,8 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
             except CommandError as error:
                 raise SubjectError(str(error)) from error
             return Subject(name, system, None)  # type: ignore[arg-type]
+    if name.startswith("protocol:"):
+        return _protocol(name)
     if not _NAME.fullmatch(name):
         raise SubjectError(f"{name!r} does not name a class: write module:Class, as in whence.impl.mf:MF")
     module_name, _, class_name = name.partition(":")
@@ -103,6 +106,18 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
     return Subject(name, subject, delivery)
+
+
+def _protocol(name: str) -> Subject:
+    """A protocol as the system under test."""
+    # The language is not needed by whoever tests a class of Python with the oracle alone.
+    from whence.conformance.protocol_subject import ProtocolSystem, named_protocol
+
+    try:
+        system = ProtocolSystem(named_protocol(name))
+    except ValueError as error:
+        raise SubjectError(str(error)) from error
+    return Subject(name, system, system.delivery)
 
 
 def say(error: BaseException) -> str:
