@@ -34,7 +34,7 @@ class UnackedUnflagged(HybridMulticast):
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
     def _needs_permits(self, unsent: Unsent) -> bool:
-        return len(unsent.receivers) > 1
+        return len(unsent.pids) > 1
 
 
 class PermitNotAwaited(HybridMulticast):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import random
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,8 @@ class Simulation:
         self.handed: list[list[int]] = [[] for _ in range(processes)]
         self.arrived: list[set[int]] = [set() for _ in range(processes)]
         self.answers = 0
+        self.queue: deque[tuple[int, Any]] = deque()
+        self.busy = False
 
     def run(self, steps: int, sends: int) -> Outcome:
         self.answers = sends // 2 if self.channel.reactive else 0
@@ -132,7 +134,7 @@ class Simulation:
 
     def drain(self) -> None:
         """Nothing is lost any more; timers fire until there is nothing more to send or nothing changes."""
-        self.channel = Channel(fifo=self.channel.fifo)
+        self.channel = replace(self.channel, loss=0.0, duplication=0.0)
         for _ in range(30):
             while self.flight:
                 self.network()
@@ -149,12 +151,19 @@ class Simulation:
             self.outcome.crossings += [m for m in one if m in both] != [m for m in other if m in both]
 
     def carry_out(self, process: int, commands: Any) -> None:
-        for command in commands:
+        """Carry out the commands of one call; those of a call from inside a delivery come after them."""
+        self.queue += [(process, command) for command in commands]
+        if self.busy:
+            return
+        self.busy = True
+        while self.queue:
+            process, command = self.queue.popleft()
             match command:
                 case Send(destination, packet):
                     self.flight.append((process, destination, packet))
                 case Deliver(sender, message):
                     self.deliver(process, sender, message)
+        self.busy = False
 
     def deliver(self, process: int, sender: int, message: int) -> None:
         if process not in self.target[message] or self.source[message] != sender:

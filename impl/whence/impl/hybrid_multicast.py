@@ -74,7 +74,7 @@ Symbols:
     sb                     _sb
     rb                     _rb
     Msg in the send buffer Unsent
-    Msg in u               Unacked; rcv = receivers, unack = the keys of packets, payload removed = packets is empty
+    Msg in u               Unacked; rcv = the keys of pids, unack = those of packets, no payload = packets is empty
     Msg in transit, Rcv    Msg of `hybrid_basic`
     Per                    Per of `hybrid_basic`
 
@@ -112,21 +112,23 @@ from whence.impl.sliding import SlidingArray, SlidingMap
 class Unsent:
     """A message in the send buffer; it leaves once all missing permits below index `per` have come.
 
-    `pids` are the ids of its predecessors, one for each of the `receivers`, which are ascending.
+    `pids` has its receivers, ascending, and for each of them the id of the message's predecessor.
     """
 
-    receivers: tuple[int, ...]
+    pids: dict[int, int]
     mid: int
-    pids: tuple[int, ...]
     per: int
     message: Hashable
 
 
 @dataclass(slots=True)
 class Unacked:
-    """A message in the window of unacknowledged ones; `packets` are for the receivers that have to acknowledge it."""
+    """A message in the window of unacknowledged ones; `packets` are for the receivers that have to acknowledge it.
 
-    receivers: tuple[int, ...]
+    `pids` has all its receivers, ascending.
+    """
+
+    pids: dict[int, int]
     per: bool
     packets: dict[int, Msg]
 
@@ -157,15 +159,9 @@ class HybridMulticast:
     def causal_send(self, destinations: Set[int], message: Hashable) -> list[Command]:
         """Send `message` to `destinations`. Raises ValueError for none or unknown ones, or a message None."""
         self._group.require_multicast(destinations, message)
-        receivers = tuple(sorted(destinations))
-        unsent = Unsent(
-            receivers,
-            mid=self._ck,
-            pids=tuple([self._ls[receiver] for receiver in receivers]),
-            per=self._p.next,
-            message=message,
-        )  # A3.18
-        for receiver in receivers:  # A3.19
+        pids = {receiver: self._ls[receiver] for receiver in sorted(destinations)}
+        unsent = Unsent(pids, self._ck, self._p.next, message)  # A3.18
+        for receiver in pids:  # A3.19
             self._ls[receiver] = self._ck  # A3.20
         self._ck += 1  # A3.21
         self._sb.append(unsent)  # A3.22
@@ -200,7 +196,7 @@ class HybridMulticast:
 
     def _needs_permits(self, unsent: Unsent) -> bool:
         """Whether who delivers the message has to wait for others: for earlier receivers, or for its other ones."""
-        return self._u.size > 0 or len(unsent.receivers) > 1  # A3.13
+        return self._u.size > 0 or len(unsent.pids) > 1  # A3.13
 
     def _deliverable(self, sender: int) -> bool:
         """Whether the successor of the last message delivered from `sender` has been received."""
@@ -214,11 +210,8 @@ class HybridMulticast:
                 break  # A3.11
             self._sb.popleft()  # A3.12
             per = self._needs_permits(unsent)
-            packets = {
-                receiver: Msg(unsent.message, unsent.mid, pid, per)
-                for receiver, pid in zip(unsent.receivers, unsent.pids, strict=True)
-            }
-            index = self._u.add(Unacked(unsent.receivers, per, packets))  # A3.14
+            packets = {receiver: Msg(unsent.message, unsent.mid, pid, per) for receiver, pid in unsent.pids.items()}
+            index = self._u.add(Unacked(unsent.pids, per, packets))  # A3.14
             assert index == unsent.mid, "the window of unacknowledged messages is indexed by message id"
             for receiver, packet in packets.items():  # A3.15
                 commands.append(Send(receiver, packet))  # A3.16
@@ -247,7 +240,7 @@ class HybridMulticast:
         if mid < self._u.first:  # A3.25
             return [Send(sender, Permit(mid))]  # A3.26, A3.27
         unacked = self._u[mid]
-        if sender not in unacked.receivers:
+        if sender not in unacked.pids:
             raise ProtocolError(f"process {sender} acknowledges message {mid}, which was not sent to it")
         unacked.packets.pop(sender, None)  # A3.28, A3.29, A3.30
         if mid != self._u.first:  # A3.31
@@ -262,7 +255,7 @@ class HybridMulticast:
             if oldest.packets:  # A3.34
                 break  # A3.35
             if oldest.per:  # A3.36
-                for receiver in oldest.receivers:  # A3.37
+                for receiver in oldest.pids:  # A3.37
                     commands.append(Send(receiver, Permit(self._u.first)))  # A3.38
             self._u.remove()  # A3.39
         return commands
