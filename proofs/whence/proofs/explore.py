@@ -23,10 +23,27 @@ PROGRESS_SECONDS = 0.2
 SMALL = 2_000
 """So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
 
+AUTOMATIC = ("symmetry", "dead", "persistent")
+"""The reductions that are derived and sound whatever the protocol: what `auto` stands for."""
+
 REDUCTIONS = {
     "symmetry": "states that differ in the names of processes only are one; keeps verdicts and shortest lengths",
+    "dead": "what the observer of causality can no longer be asked for is forgotten; keeps verdicts and "
+    "shortest lengths",
+    "persistent": "an arrival that delivers nothing and commutes with all that may come is taken at once, and alone; "
+    "keeps verdicts",
+    "delay": "a send that only queues its message waits, where it may as well come later, until no packet is in "
+    "flight; keeps verdicts",
 }
-"""What native code can reduce by, and what that preserves. Delivered messages are never told apart, by any engine."""
+"""What native code can reduce by, and what that preserves. Delivered messages are never told apart, by any engine.
+
+Verdicts are those on all built-in properties and invariants, `delivered` among them. `persistent` and `delay` are
+claims about local steps, which the search checks as it goes; see `compiled.confluence`. Their counterexamples may be
+longer than need be, and are looked for again without them.
+"""
+
+LENGTHENING = frozenset(("persistent", "delay"))
+"""The reductions under which a counterexample may be longer than the shortest."""
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
@@ -48,11 +65,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that fails, and a shortest run that shows it, replayed by the interpreter."""
+    """A property that fails, and a shortest run that shows it, replayed by the interpreter.
+
+    `shortest` is False where a reduction may have made the run longer, and the search without it would not end.
+    """
 
     finding: Finding
     system: System
     steps: tuple[NarratedStep, ...]
+    shortest: bool = True
 
 
 @dataclass(slots=True)

@@ -102,5 +102,11 @@ class Operation(IntEnum):
     BREAK = 5
 
 
+KNOWN, LATE, ALONE = 1 << 61, 1 << 62, 1 << 63
+"""Bits of a step's entry: always set; it is a send that may come later; it is an arrival that may be taken alone."""
+
+SENDS_SHIFT = 24
+"""Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""
+
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

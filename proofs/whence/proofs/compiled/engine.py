@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from whence.dsl.causality import Finding
-from whence.dsl.system import Action, State, System
+from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault
 from whence.proofs import explore as explorer
 from whence.proofs.compiled.cells import FINDINGS, MOST_INVARIANTS
+from whence.proofs.compiled.confluence import Unbounded
+from whence.proofs.compiled.dead import Dead
+from whence.proofs.compiled.effects import variables_read
 from whence.proofs.compiled.invariants import LocalJudge, local_invariants
 from whence.proofs.compiled.layout import Capacity, Shape, shape_of
 from whence.proofs.compiled.memory import available, processors
 from whence.proofs.compiled.search import NativeSearch, OutOfMemory, Overflow
 from whence.proofs.compiled.sieve import Sieve
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
-from whence.proofs.compiled.tables import StepTable
-from whence.proofs.explore import Exploration, Progress, Request, replayed
+from whence.proofs.compiled.tables import StepTable, Withdrawn
+from whence.proofs.explore import LENGTHENING, REDUCTIONS, Exploration, Progress, Request, Violation, replayed
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
+
+
+_LEAST_AGAIN = 1_000_000
+"""At least so many states are searched for a counterexample that is shorter."""
 
 
 class Stopped(Exception):
@@ -77,15 +84,39 @@ def explore_natively(request: Request, sample: Sample = Sample()) -> Exploration
     threads = request.resources.threads or processors()
     engine = NativeEngine(request, threads)
     result = engine.run(sample.capacity)
-    found = frozenset(result.violations)
-    if threads > 1 and found:
-        system = System(request.system.protocol, request.system.workload)
-        again = replace(request, system=system, properties=found, stop_when_refuted=True, limit=None, progress=None)
-        repeated = NativeEngine(again, 1).run(engine.capacity)
-        if repeated.violations.keys() == found:
-            result.violations = repeated.violations
+    longer = not LENGTHENING.isdisjoint(result.reductions)
+    if result.violations and (longer or threads > 1):
+        _look_again(request, engine, longer)
     result.seconds = time.perf_counter() - started
     return result
+
+
+def _look_again(request: Request, engine: NativeEngine, longer: bool) -> None:
+    """Looks for the same violations by one thread, and without reductions that may have made them longer.
+
+    Where that takes many more states than the search itself, the longer ones are kept, and said to be so.
+    """
+    result = engine.result
+    limit = max(_LEAST_AGAIN, result.states) if longer else None
+    repeated = _again(request, engine, request.reductions - LENGTHENING, limit)
+    left = result.violations.keys() - repeated.keys()
+    if left and longer:
+        kept = _again(request, engine, request.reductions, None) if engine.threads > 1 else result.violations
+        repeated |= {name: replace(kept.get(name, result.violations[name]), shortest=False) for name in left}
+    if repeated.keys() == result.violations.keys():
+        result.violations = repeated
+
+
+def _again(
+    request: Request, engine: NativeEngine, reductions: frozenset[str], limit: int | None
+) -> dict[str, Violation]:
+    found = frozenset(engine.result.violations)
+    system = System(request.system.protocol, request.system.workload)
+    again = replace(
+        request, system=system, properties=found, stop_when_refuted=True, limit=limit, progress=None,
+        reductions=reductions,
+    )  # fmt: skip
+    return NativeEngine(again, 1).run(engine.capacity).violations
 
 
 @dataclass(slots=True)
@@ -118,6 +149,18 @@ class NativeEngine:
         judge = LocalJudge(system, local)
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         self._table = StepTable(system, self._shape, bool(properties & {"csps", "sps"}), judge, self._symmetry())
+        if self._reducing & LENGTHENING:
+            watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
+            read = variables_read(system.protocol, watched)
+            self._table.reduce(read, "persistent" in self._reducing, "delay" in self._reducing)
+
+    @property
+    def _reducing(self) -> frozenset[str]:
+        """The reductions that are asked for and not refused so far; whether there is a symmetry is another matter."""
+        return self.request.reductions.difference(self.result.refused)
+
+    def _refuse(self, names: Collection[str], why: str) -> None:
+        self.result.refused |= {name: why for name in names if name in self.request.reductions}
 
     def _symmetry(self) -> Symmetry | None:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
@@ -154,7 +197,8 @@ class NativeEngine:
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
-        self.result.reductions = () if self.symmetry is None else ("symmetry",)
+        made = self._reducing if self.symmetry is not None else self._reducing - {"symmetry"}
+        self.result.reductions = tuple(name for name in REDUCTIONS if name in made)
         return self.result
 
     def _attempt(self) -> bool:
@@ -170,6 +214,12 @@ class NativeEngine:
             self.result.refused["symmetry"] = str(found)
             self._use_table(locally=True)
             return False
+        except Withdrawn:
+            return False
+        except Unbounded as found:
+            self._refuse(LENGTHENING, str(found))
+            self._use_table(locally=bool(self._table.judge.invariants))
+            return False
         return True
 
     def _explore(self) -> None:
@@ -178,8 +228,9 @@ class NativeEngine:
         result.depth = 0
         self._sieves.clear()
         search = self.search = NativeSearch(
-            request.system, self._table, request.properties, self.capacity, self._memory, self.threads, request.limit
-        )
+            request.system, self._table, request.properties, self.capacity, self._memory, self.threads, request.limit,
+            self._reducing - {"symmetry"},
+        )  # fmt: skip
         if self._elsewhere and request.properties & {*self._elsewhere, "fault"}:
             self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
         if "delivered" in request.properties and self._shape.timers:
@@ -203,6 +254,8 @@ class NativeEngine:
         self._count()
         request, result = self.request, self.result
         self._report()
+        if self._reducing & LENGTHENING and not {"at_most_once", "no_creation"}.isdisjoint(self.search.found):
+            raise Unbounded("a message is delivered that was not to be, or more than once")
         if request.stop_when_refuted and request.properties <= self.search.found.keys() | result.violations.keys():
             self._collect()
             raise Stopped("every property is refuted")
@@ -276,40 +329,62 @@ class NativeEngine:
             return
         state, actions = self._way_to(number)
         if by_action:
-            action, finding = self._culprit(state, name)
-            actions.append(action)
+            last, finding = self._culprit(state, name)
+            actions += last
         else:
             finding = self._finding(state, name)
         self.result.violations[name] = replayed(self.request.system, finding, actions)
 
     def _way_to(self, number: int) -> tuple[State, list[Action]]:
-        """A state that the stored one stands for, and actions that lead to it, as few as can be."""
+        """A state that the stored one stands for, and actions that lead to it."""
         assert self.search is not None
         state, *line = self.search.line_to(number)
-        actions = []
+        actions: list[Action] = []
         for stored in line:
-            action, state = self._step_to(state, stored)
-            actions.append(action)
+            taken, state = self._steps_to(state, stored)
+            actions += taken
         return state, actions
 
-    def _step_to(self, state: State, stored: State) -> tuple[Action, State]:
-        symmetry = self.symmetry
-        for action in self.request.system.enabled(state):
-            after = self.request.system.apply(state, action).state
-            if after == stored:
-                return action, after
-            if symmetry is not None and any(symmetry.state(after, each) == stored for each in symmetry.group):
-                return action, after
+    def _steps_to(self, state: State, stored: State) -> tuple[list[Action], State]:
+        for actions, outcome in self._near(state):
+            if self.stands_for(stored, outcome.state):
+                return actions, outcome.state
         raise AssertionError(f"the interpreter has no step from {state} to {stored}")
 
-    def _culprit(self, state: State, name: str) -> tuple[Action, Finding]:
-        """The first action that violates the property in this state; native code says that there is one."""
-        for action in self.request.system.enabled(state):
-            outcome = self.request.system.apply(state, action)
+    def stands_for(self, stored: State, state: State) -> bool:
+        """Whether the state is one of those that the stored one stands for, by symmetry or without what is dead."""
+        if "dead" in self._reducing:
+            state = Dead.of(self._shape, self.request.properties).state(state)
+        symmetry = self.symmetry
+        if state == stored or symmetry is None:
+            return state == stored
+        return any(symmetry.state(state, each) == stored for each in symmetry.group)
+
+    def _near(self, state: State) -> Iterator[tuple[list[Action], Outcome]]:
+        """What follows from each action, and from steps after it that may be taken alone; fewest steps first."""
+        system = self.request.system
+        frontier = [([action], system.apply(state, action)) for action in system.enabled(state)]
+        seen: set[State] = set()
+        while frontier:
+            following = []
+            for actions, outcome in frontier:
+                yield actions, outcome
+                if outcome.state in seen or not self._reducing & LENGTHENING:
+                    continue
+                seen.add(outcome.state)
+                for number in system.receivable(outcome.state):
+                    if self._table.taken_alone(outcome.state, number):
+                        action = Action("receive", system.packet(number).dst, (), number)
+                        following.append(([*actions, action], system.apply(outcome.state, action)))
+            frontier = following
+
+    def _culprit(self, state: State, name: str) -> tuple[list[Action], Finding]:
+        """The first actions that violate the property in this state; native code says that there are some."""
+        for actions, outcome in self._near(state):
             found = outcome.findings if name in FINDINGS else self._broken(outcome.state)
             for finding in found:
                 if finding.property == name:
-                    return action, finding
+                    return actions, finding
         raise AssertionError(f"the interpreter sees no violation of {name} after {state}")
 
     def _finding(self, state: State, name: str) -> Finding:

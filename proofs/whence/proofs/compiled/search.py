@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 
 from whence.dsl.system import State, System
 from whence.proofs.compiled.cells import FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
@@ -60,6 +61,7 @@ class Renaming:
     """What is known of a symmetry, as arrays for native code: by permutation and number, and classes by number."""
 
     symmetry: Symmetry
+    table: StepTable
     capacity: Capacity
     locals: Array
     packets: Array
@@ -68,11 +70,12 @@ class Renaming:
     packets_done: int = 0
 
     @staticmethod
-    def start(symmetry: Symmetry, capacity: Capacity, shared: Array) -> Renaming:
+    def start(symmetry: Symmetry, table: StepTable, capacity: Capacity, shared: Array) -> Renaming:
         order, local_states, packets = len(symmetry.group), 1 << capacity.local_bits, 1 << capacity.packet_bits
         renaming = Renaming(
-            symmetry, capacity, Array(order * local_states, 4), Array(order * packets, 4), Array(local_states, 4)
-        )
+            symmetry, table, capacity,
+            Array(order * local_states, 4), Array(order * packets, 4), Array(local_states, 4),
+        )  # fmt: skip
         shared[Shared.RENAMED_LOCALS] = renaming.locals.address
         shared[Shared.RENAMED_PACKETS] = renaming.packets.address
         shared[Shared.CLASSES] = renaming.classes.address
@@ -80,16 +83,16 @@ class Renaming:
 
     def extend(self) -> None:
         """Writes down what has become known since the last call."""
-        symmetry, capacity = self.symmetry, self.capacity
-        for number in symmetry.known_locals[self.locals_done :]:
+        symmetry, capacity, table = self.symmetry, self.capacity, self.table
+        for number in islice(table.locals_noted, self.locals_done, None):
             names = symmetry.locals(number)
             self.classes[number] = min(names)
             for at, name in enumerate(names):
                 self.locals[at << capacity.local_bits | number] = name
-        for number in symmetry.known_packets[self.packets_done :]:
+        for number in islice(table.packets_noted, self.packets_done, None):
             for at, name in enumerate(symmetry.packets(number)):
                 self.packets[at << capacity.packet_bits | number + 1] = name + 1
-        self.locals_done, self.packets_done = len(symmetry.known_locals), len(symmetry.known_packets)
+        self.locals_done, self.packets_done = len(table.locals_noted), len(table.packets_noted)
 
 
 @dataclass(slots=True)
@@ -107,6 +110,7 @@ class NativeSearch:
     memory: int
     threads: int
     limit: int | None = None
+    reductions: frozenset[str] = frozenset()
     layout: Layout = field(init=False)
     kernel: Kernel = field(init=False)
     found: dict[str, int] = field(init=False, default_factory=dict)
@@ -122,8 +126,10 @@ class NativeSearch:
 
     def __post_init__(self) -> None:
         symmetry = self.table.symmetry
-        self.layout = Layout(self.table.shape, self.capacity, () if symmetry is None else symmetry.group)
-        self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS))
+        group = () if symmetry is None else symmetry.group
+        self.layout = Layout(self.table.shape, self.capacity, group, self.reductions)
+        watched = {"at_most_once", "no_creation"} if self.layout.by_sends else set()
+        self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS) | watched)
         self._reserve_store(min(_LARGEST, self.memory // (8 * self.layout.words + 12)))
         self.index = Array(_FIRST_INDEX, 4)
         self.shared = Array(64)
@@ -136,7 +142,7 @@ class NativeSearch:
         self.shared[Shared.COUNT] = 1
         self._use_index()
         if symmetry is not None:
-            self.renaming = Renaming.start(symmetry, self.capacity, self.shared)
+            self.renaming = Renaming.start(symmetry, self.table, self.capacity, self.shared)
             self._check_capacity()
             self.renaming.extend()
         self.kernel.rehash(self.shared.address, 0, 1)

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from whence.proofs.compiled.cells import CHUNK, FINDINGS, HOLE, STEP_FACTOR, Operation, Own, Shared
-from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
+from whence.proofs.compiled.cells import (
+    ALONE,
+    CHUNK,
+    FINDINGS,
+    HOLE,
+    LATE,
+    SENDS_SHIFT,
+    STEP_FACTOR,
+    Operation,
+    Own,
+    Shared,
+)  # fmt: skip
+from whence.proofs.compiled.dead import Dead
+from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, TRUE, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import Layout
 from whence.proofs.compiled.packed import Packed, position_on_network
 from whence.proofs.compiled.store import Store
@@ -17,6 +29,11 @@ def inputs_before_packets(layout: Layout) -> int:
     return shape.processes + sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
 
 
+_FAULT = 2
+_PLACES = (1 << 24) - 1
+"""Where a list of operations is takes so many bits of an entry."""
+
+
 class Search:
     """Defines `expand` and what it needs in a module. Only violations of `properties` are looked for."""
 
@@ -25,10 +42,41 @@ class Search:
         self.shape = layout.shape
         self.properties = frozenset(properties)
         self.store = Store(module, layout)
+        self.lookup = self._define_lookup(module)
+        self.operate = self._define_operate(module)
+        self.arrive = self._define_arrive(module)
         self.step = self._define_step(module)
+        self.successors = self._define_successors(module)
         self._define_expand(module)
 
     # --- one local step ----------------------------------------------------------------------
+
+    def _key(self, emit: Emitter, state: Packed, process: Value, given: Value) -> Value:
+        """The key of a local step."""
+        local = state.read("locals", process)
+        if self.layout.by_sends:
+            local = emit.either(local, emit.up(state.read("sends", process), SENDS_SHIFT))
+        return emit.either(emit.up(local, 32), given)
+
+    def _define_lookup(self, module: Value) -> Value:
+        """lookup(shared, own, key): the entry of a local step; 0 if it is not known, which is then asked for."""
+        emit = define(module, "lookup", [POINTER, POINTER, I64], I64, internal=True)
+        shared, own, key = emit.function.args
+        steps, mask = emit.pointer(shared, Shared.STEPS), emit.load(shared, Shared.STEPS_MASK)
+        stored, place, found = emit.add(key, 1), emit.reserve(1), emit.reserve(1)
+        emit.store(emit.both(emit.down(emit.mul(stored, STEP_FACTOR), 32), mask), place)
+
+        def searching() -> Value:
+            emit.store(emit.load(steps, emit.mul(emit.load(place), 2)), found)
+            return emit.compare(emit.load(found), "!=", stored)
+
+        with emit.repeat(searching):
+            with emit.when(emit.compare(emit.load(found), "==", 0)):
+                self._want(emit, own, key)
+                emit.give(0)
+            emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
+        emit.give(emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1)))
+        return emit.function
 
     def _define_step(self, module: Value) -> Value:
         """step(shared, own, next, process, input, parent, before): the handler's effect on `next`, then push.
@@ -38,38 +86,56 @@ class Search:
         emit = define(module, "step", [POINTER, POINTER, POINTER, I64, I64, I64, POINTER], VOID, internal=True)
         shared, own, words, process, given, parent, before = emit.function.args
         state = Packed(emit, self.layout, words)
-        steps, mask = emit.pointer(shared, Shared.STEPS), emit.load(shared, Shared.STEPS_MASK)
-        key = emit.add(emit.either(emit.up(state.read("locals", process), 32), given), 1)
-        place, found = emit.reserve(1), emit.reserve(1)
-        emit.store(emit.both(emit.down(emit.mul(key, STEP_FACTOR), 32), mask), place)
-
-        def searching() -> Value:
-            emit.store(emit.load(steps, emit.mul(emit.load(place), 2)), found)
-            return emit.compare(emit.load(found), "!=", key)
-
-        with emit.repeat(searching):
-            with emit.when(emit.compare(emit.load(found), "==", 0)):
-                self._want(emit, own, emit.sub(key, 1))
-                emit.give()
-            emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
-        entry = emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1))
-        state.write("locals", process, emit.both(entry, (1 << 32) - 1))
-        loud = emit.reserve(1)
-        emit.store(0, loud)
-        self._operations(emit, shared, own, state, process, parent, emit.down(entry, 32), loud)
+        entry = emit.call(self.lookup, shared, own, self._key(emit, state, process, given))
+        with emit.when(emit.compare(entry, "==", 0), likely=False):
+            emit.give()
+        loud = emit.call(self.operate, shared, own, words, process, parent, entry)
+        with emit.when(emit.compare(loud, "==", _FAULT), likely=False):
+            emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+            emit.give()
         if self.shape.timers:
             asked = emit.builder.icmp_unsigned("!=", before, NOWHERE)
-            with emit.when(emit.builder.and_(asked, emit.compare(emit.load(loud), "==", 0))):
+            with emit.when(emit.builder.and_(asked, emit.compare(loud, "==", 0))):
                 previous = Packed(emit, self.layout, before)
                 difference: Value = emit.number(0)
                 for at in range(self.layout.words):
                     difference = emit.either(difference, emit.differing(state.word(at), previous.word(at)))
                 with emit.when(emit.compare(difference, "==", 0)):
                     emit.give()
+        if "dead" in self.layout.reductions and self.shape.messages:
+            Dead.of(self.shape, self.properties).clear(emit, state, process)
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+        emit.builder.call(self.arrive, [shared, own, words, parent])
+        emit.give()
+        return emit.function
+
+    def _define_arrive(self, module: Value) -> Value:
+        """arrive(shared, own, words, parent): a successor goes on by steps that are taken alone, into the store."""
+        emit = define(module, "arrive", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
+        shared, own, words, parent = emit.function.args
+        if "persistent" in self.layout.reductions:
+            alone = self._define_alone(module)
+            state, going = Packed(emit, self.layout, words), emit.reserve(1)
+            packets, held = emit.pointer(shared, Shared.PACKETS), emit.reserve(self.layout.slots)
+            emit.store(1, going)
+            with emit.repeat(lambda: emit.nonzero(emit.load(going))):
+                count = state.unpack_network(held)
+                at = emit.call(alone, shared, own, words, held, count)
+                emit.store(at, going)
+                with emit.when(emit.compare(at, ">", self.layout.slots), likely=False):
+                    emit.give()
+                with emit.when(emit.nonzero(at)):
+                    number = emit.load(held, emit.sub(at, 1))
+                    process = emit.both(emit.load(packets, number), (1 << 32) - 1)
+                    entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
+                    state.take_packet(emit.sub(at, 1))
+                    emit.call(self.operate, shared, own, words, process, parent, entry)
         emit.builder.call(self.store.push, [shared, own, words, parent])
         emit.give()
         return emit.function
+
+    def _arrival_key(self, emit: Emitter, state: Packed, process: Value, number: Value) -> Value:
+        return self._key(emit, state, process, emit.add(number, inputs_before_packets(self.layout) - 1))
 
     def _want(self, emit: Emitter, own: Value, key: Value) -> None:
         """Asks for a step that is not in the table; one that finds no room is asked for again later."""
@@ -78,6 +144,19 @@ class Search:
         with emit.when(emit.compare(count, "<", emit.load(own, Own.WANTED_ROOM))):
             emit.store(key, emit.pointer(own, Own.WANTED), count)
             emit.store(emit.add(count, 1), own, Own.WANTED_COUNT)
+
+    def _define_operate(self, module: Value) -> Value:
+        """operate(shared, own, words, process, parent, entry): does what a local step does; 1 if that is
+        a delivery that is none, _FAULT if the step is at fault, otherwise 0.
+        """
+        emit = define(module, "operate", [POINTER, POINTER, POINTER, I64, I64, I64], I64, internal=True)
+        shared, own, words, process, parent, entry = emit.function.args
+        state, loud = Packed(emit, self.layout, words), emit.reserve(1)
+        state.write("locals", process, emit.both(entry, (1 << 32) - 1))
+        emit.store(0, loud)
+        self._operations(emit, shared, own, state, process, parent, emit.both(emit.down(entry, 32), _PLACES), loud)
+        emit.give(emit.load(loud))
+        return emit.function
 
     def _operations(
         self, emit: Emitter, shared: Value, own: Value, state: Packed, process: Value, parent: Value, start: Value,
@@ -100,8 +179,7 @@ class Search:
                     self._network_sent(emit, own, state, process, parent, message, argument)
             with emit.when(emit.compare(kind, "==", Operation.FAULT)):
                 self._found(emit, own, "fault", parent)
-                emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-                emit.give()
+                emit.give(_FAULT)
             with emit.when(emit.compare(kind, "==", Operation.BREAK)):
                 self._found_at(emit, own, emit.add(Own.FOUND, message), parent)
             emit.store(emit.add(here, 2), at)
@@ -256,7 +334,7 @@ class Search:
                 with emit.when(emit.compare(emit.load32(parents, parent), "!=", HOLE)):
                     emit.store(0, own, Own.MISSING)
                     emit.store(emit.load(own, Own.EDGES), edges)
-                    self._successors(emit, shared, own, parent)
+                    emit.builder.call(self.successors, [shared, own, parent])
                     with emit.when(emit.nonzero(emit.load(own, Own.MISSING)), likely=False):
                         emit.store(emit.load(edges), own, Own.EDGES)
                         count = emit.load(own, Own.DEFERRED_COUNT)
@@ -265,15 +343,18 @@ class Search:
         emit.builder.call(self.store.flush, [shared, own])
         emit.give()
 
-    def _successors(self, emit: Emitter, shared: Value, own: Value, parent: Value) -> None:
+    def _define_successors(self, module: Value) -> Value:
+        """successors(shared, own, parent): every action of a state."""
+        emit = define(module, "successors", [POINTER, POINTER, I64], VOID, internal=True)
+        shared, own, parent = emit.function.args
         row = emit.place(emit.pointer(shared, Shared.STATES), emit.mul(parent, self.layout.words))
         current = Packed(emit, self.layout, emit.reserve(self.layout.words))
         Packed(emit, self.layout, row).copy_to(current)
         following = Packed(emit, self.layout, emit.reserve(self.layout.words))
-        if self.shape.messages:
-            self._application_sends(emit, shared, own, parent, current, following)
         held = emit.reserve(self.layout.slots)
         count = current.unpack_network(held)
+        if self.shape.messages:
+            self._application_sends(emit, shared, own, parent, current, following, count)
         self._arrivals(emit, shared, own, parent, current, following, held, count)
         if self.shape.timers:
             self._timers(emit, shared, own, parent, current, following, count)
@@ -281,9 +362,40 @@ class Search:
             quiet = emit.builder.and_(emit.compare(count, "==", 0), emit.builder.not_(current.nothing("due")))
             with emit.when(quiet, likely=False):
                 self._found(emit, own, "delivered", parent)
+        emit.give()
+        return emit.function
+
+    def _define_alone(self, module: Value) -> Value:
+        """alone(shared, own, words, held, count): the position, plus one, of the arrival that is taken alone.
+
+        0 if there is none; more than can be in flight if that is not known yet.
+        """
+        emit = define(module, "alone", [POINTER, POINTER, POINTER, POINTER, I64], I64, internal=True)
+        shared, own, words, held, count = emit.function.args
+        state, shape = Packed(emit, self.layout, words), self.shape
+        for name, most in (("duplicates", shape.duplicates), ("losses", shape.losses)):
+            if most:
+                with emit.when(emit.compare(state.read(name, 0), "<", most)):
+                    emit.give(0)
+        packets, last = emit.pointer(shared, Shared.PACKETS), emit.reserve(1)
+        emit.store((1 << 64) - 1, last)
+        with emit.each(0, count) as at:
+            number = emit.load(held, at)
+            packet = emit.load(packets, number)
+            kind = emit.down(packet, 32) if shape.fifo else number
+            with emit.when(emit.compare(kind, "!=", emit.load(last))):
+                emit.store(kind, last)
+                process = emit.both(packet, (1 << 32) - 1)
+                entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
+                known = emit.compare(emit.load(own, Own.MISSING), "==", 0)
+                with emit.when(emit.builder.and_(known, emit.nonzero(emit.both(entry, ALONE)))):
+                    emit.give(emit.add(at, 1))
+        missing = emit.nonzero(emit.load(own, Own.MISSING))
+        emit.give(emit.select(missing, self.layout.slots + 1, 0))
+        return emit.function
 
     def _application_sends(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
     ) -> None:
         shape = self.shape
         targets = [sum(1 << process for process in choice) for chosen in shape.choices for choice in chosen]
@@ -302,6 +414,7 @@ class Search:
             with emit.when(emit.compare(done, "<", emit.load(limit, process))):
                 message, many = emit.add(emit.load(base, process), done), emit.load(amount, process)
                 with emit.each(0, many) as choice:
+                    given = emit.add(emit.add(emit.load(numbered, process), emit.mul(done, many)), choice)
                     current.copy_to(following)
                     following.increase("sends", process)
                     to = emit.load(target, emit.add(emit.load(first, process), choice))
@@ -314,8 +427,17 @@ class Search:
                         following.join("due", other, chosen_bit)
                         if shape.chosen:
                             following.join("addressed", other, chosen_bit)
-                    given = emit.add(emit.add(emit.load(numbered, process), emit.mul(done, many)), choice)
-                    self._take(emit, shared, own, following, process, given, parent, None)
+                    with emit.when(self._now(emit, shared, own, following, process, given, count)):
+                        self._take(emit, shared, own, following, process, given, parent, None)
+
+    def _now(
+        self, emit: Emitter, shared: Value, own: Value, following: Packed, process: Value, given: Value, count: Value
+    ) -> Value:
+        """Whether a send is made in this state: one that may as well come later waits while packets are in flight."""
+        if "delay" not in self.layout.reductions:
+            return TRUE
+        entry = emit.call(self.lookup, shared, own, self._key(emit, following, process, given))
+        return emit.builder.or_(emit.compare(emit.both(entry, LATE), "==", 0), emit.compare(count, "==", 0))
 
     def _take(
         self, emit: Emitter, shared: Value, own: Value, following: Packed, process: Value, given: Value, parent: Value,
@@ -329,7 +451,7 @@ class Search:
         count: Value,
     ) -> None:  # fmt: skip
         shape, packets = self.shape, emit.pointer(shared, Shared.PACKETS)
-        inputs, last = inputs_before_packets(self.layout) - 1, emit.reserve(1)
+        last = emit.reserve(1)
         emit.store((1 << 64) - 1, last)
         with emit.each(0, count) as at:
             number = emit.load(held, at)
@@ -337,10 +459,7 @@ class Search:
             kind = emit.down(packet, 32) if shape.fifo else number
             with emit.when(emit.compare(kind, "!=", emit.load(last))):
                 emit.store(kind, last)
-                current.copy_to(following)
-                following.take_packet(at)
-                process = emit.both(packet, (1 << 32) - 1)
-                self._take(emit, shared, own, following, process, emit.add(number, inputs), parent, None)
+                self._arrival(emit, shared, own, parent, current, following, at, held)
                 if shape.duplicates:
                     with emit.when(emit.compare(current.read("duplicates", 0), "<", shape.duplicates)):
                         current.copy_to(following)
@@ -354,10 +473,21 @@ class Search:
                         following.take_packet(at)
                         self._moved(emit, shared, own, following, parent)
 
+    def _arrival(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, at: Value,
+        held: Value,
+    ) -> None:  # fmt: skip
+        number, packets = emit.load(held, at), emit.pointer(shared, Shared.PACKETS)
+        current.copy_to(following)
+        following.take_packet(at)
+        process = emit.both(emit.load(packets, number), (1 << 32) - 1)
+        given = emit.add(number, inputs_before_packets(self.layout) - 1)
+        self._take(emit, shared, own, following, process, given, parent, None)
+
     def _moved(self, emit: Emitter, shared: Value, own: Value, following: Packed, parent: Value) -> None:
         """The network did something by itself."""
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.store.push, [shared, own, following.words, parent])
+        emit.builder.call(self.arrive, [shared, own, following.words, parent])
 
     def _timers(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value

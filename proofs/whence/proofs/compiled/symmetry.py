@@ -82,10 +82,7 @@ def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
 
 @dataclass(slots=True)
 class Symmetry:
-    """The renamings of a system's local states and packets, by number.
-
-    `known_locals` and `known_packets` are those of which the renamings are known, closed under the group.
-    """
+    """The renamings of a system's local states and packets, by number."""
 
     system: System
     shape: Shape
@@ -93,8 +90,6 @@ class Symmetry:
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
-    known_locals: list[int] = field(init=False, default_factory=list)
-    known_packets: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.group = group_of(self.shape)
@@ -121,7 +116,6 @@ class Symmetry:
                 )
                 for permutation in self.group
             )
-            self.known_locals.append(number)
             for other in known:
                 self.locals(other)
         return known
@@ -134,7 +128,6 @@ class Symmetry:
             known = self._packets[number] = tuple(
                 self.system.number_of(self._renamed_packet(packet, permutation)) for permutation in self.group
             )
-            self.known_packets.append(number)
             for other in known:
                 self.packets(other)
         return known

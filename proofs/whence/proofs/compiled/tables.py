@@ -11,24 +11,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from whence.dsl.execute import Delivered, Emission, Sent
-from whence.dsl.system import Action, System
+from whence.dsl.system import State, System
 from whence.dsl.values import Fault, Message, Packet
-from whence.proofs.compiled.cells import FINDINGS, STEP_FACTOR, Operation
+from whence.proofs.compiled.cells import ALONE, FINDINGS, KNOWN, LATE, SENDS_SHIFT, STEP_FACTOR, Operation
+from whence.proofs.compiled.confluence import Claim, Confluence, Place
+from whence.proofs.compiled.effects import Effects
+from whence.proofs.compiled.inputs import Inputs
 from whence.proofs.compiled.invariants import LocalJudge
 from whence.proofs.compiled.layout import Shape
 from whence.proofs.compiled.memory import Array
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 
-_WORD = (1 << 64) - 1
+_WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
 _SMALLEST = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
-    """What a local step reacts to: `process` takes it. `message` is what is sent, for an application send."""
-
-    action: Action
-    message: Message | None = None
+class Withdrawn(Exception):
+    """Something that the search relied on has turned out false: it must start again, and knows better then."""
 
 
 @dataclass(slots=True)
@@ -37,6 +36,9 @@ class StepTable:
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
     what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps.
+    `confluence` has what may be left out, and `effects` what it knows of steps. `locals_noted` and `packets_noted`
+    have the numbers that native code may meet, in the order in which they came up, closed under the symmetry;
+    `locals_used` and `packets_used` are above all of them.
     """
 
     system: System
@@ -44,13 +46,18 @@ class StepTable:
     checks: bool
     judge: LocalJudge
     symmetry: Symmetry | None = None
+    effects: Effects | None = field(init=False, default=None)
+    confluence: Confluence | None = field(init=False, default=None)
     entries: Array = field(init=False)
     operations: Array = field(init=False)
     packets: Array = field(init=False)
     known: dict[int, int] = field(init=False, default_factory=dict)
+    locals_noted: dict[int, None] = field(init=False, default_factory=dict)
+    packets_noted: dict[int, None] = field(init=False, default_factory=dict)
     locals_used: int = field(init=False, default=0)
     packets_used: int = field(init=False, default=0)
-    _inputs: list[Input] = field(init=False, default_factory=list)
+    _inputs: Inputs = field(init=False)
+    _relied_on: set[int] = field(init=False, default_factory=set)
     _lists: dict[tuple[int, ...], int] = field(init=False, default_factory=dict)
     _size: int = field(init=False, default=_SMALLEST)
     _operations_used: int = field(init=False, default=0)
@@ -59,15 +66,24 @@ class StepTable:
         self.entries = Array(2 * self._size)
         self.operations = Array(1 << 24)
         self.packets = Array(1 << 24)
-        shape = self.shape
-        self._inputs = [Input(Action("tick", process)) for process in range(shape.processes)]
-        for process in range(shape.processes):
-            for number in range(shape.sends[process]):
-                for choice in shape.choices[process]:
-                    action = Action("send", process, choice)
-                    self._inputs.append(Input(action, Message(process, number, choice)))
+        self._inputs = Inputs(self.system, self.shape)
         for local in self.system.initial().locals:
             self._note_local(local)
+
+    def reduce(self, watched: tuple[int, ...], alone: bool, late: bool) -> None:
+        """From now on, find out what may be left out. `watched`: positions of variables that are judged elsewhere."""
+        self.effects = Effects(self.system, self._inputs, self.judge, watched, self.symmetry)
+        most = tuple(
+            sum(
+                sends
+                for sends, choices in zip(self.shape.sends, self.shape.choices, strict=True)
+                if any(process in choice for choice in choices)
+            )
+            for process in range(self.shape.processes)
+        )
+        self.confluence = Confluence(self.effects, most, alone, late)
+        for process, local in enumerate(self.system.initial().locals):
+            self.confluence.start(Place(process, 0, local))
 
     @property
     def mask(self) -> int:
@@ -81,18 +97,64 @@ class StepTable:
             Fault: where an invariant has no value.
             Asymmetric: where a step differs from the one under other names.
         """
-        for key in keys:
-            if key not in self.known:
-                self._enter(key, self._entry(key))
+        fresh = [key for key in keys if key not in self.known]
+        for key in fresh:
+            self._enter(key, self._entry(key))
+        if self.confluence is not None and self.effects is not None:
+            self._claim(self.confluence, self.effects, fresh)
+
+    def _claim(self, confluence: Confluence, effects: Effects, fresh: list[int]) -> None:
+        """Marks the new steps that may be taken alone or come later."""
+        for key in fresh:
+            confluence.observe(self._place(key), key & _HALF)
+        gone = {
+            self._key(effects.renamed(*claim, renaming))
+            for claim in confluence.withdrawn
+            for renaming in effects.all_renamings()
+        }
+        confluence.withdrawn.clear()
+        for key in fresh:
+            alone, late = confluence.stands(self._place(key), key & _HALF)
+            if alone or late:
+                self._relied_on.add(key)
+                self._replace(key, self.known[key] | ALONE * alone | LATE * late)
+        wrong = self._relied_on & gone
+        for key in wrong:
+            self._replace(key, self.known[key] & ~(ALONE | LATE))
+        self._relied_on -= wrong
+        if wrong:
+            raise Withdrawn
+
+    def taken_alone(self, state: State, packet: int) -> bool:
+        """Whether the arrival of the packet may be taken alone in this state."""
+        if self.confluence is None:
+            return False
+        process = self.system.packet(packet).dst
+        place = Place(process, state.sends[process], state.locals[process])
+        return self.confluence.stands(place, self._inputs.arrival(packet))[0]
+
+    def _place(self, key: int) -> Place:
+        """Where the step with this key is taken. A key tells how much has been sent with the step."""
+        given = self._inputs[key & _HALF]
+        sent = (key >> 32 + SENDS_SHIFT) - (given.message is not None)
+        return Place(given.action.process, sent, self._local(key))
+
+    def _key(self, claim: Claim) -> int:
+        sent = claim.place.sends + (self._inputs[claim.given].message is not None)
+        return (sent << SENDS_SHIFT | claim.place.local) << 32 | claim.given
+
+    def _local(self, key: int) -> int:
+        local = key >> 32
+        return local & (1 << SENDS_SHIFT) - 1 if self.confluence is not None else local
 
     def _entry(self, key: int) -> int:
-        local, given = key >> 32, key & (1 << 32) - 1
-        known = self._input(given)
+        local, given = self._local(key), key & _HALF
+        known = self._inputs[given]
         step = self.system.local_step(known.action.process, local, known.action, known.message)
         if self.symmetry is not None:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
-            return local | self._list((Operation.FAULT, 0)) << 32
+            return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
         self._note_local(after)
         found: list[int] = []
@@ -105,13 +167,7 @@ class StepTable:
                     raise Asymmetric("an invariant tells processes apart")
         for invariant in broken:
             found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
-        return after | self._list(tuple(found)) << 32
-
-    def _input(self, number: int) -> Input:
-        if number < len(self._inputs):
-            return self._inputs[number]
-        packet = number - len(self._inputs)
-        return Input(Action("receive", self.system.packet(packet).dst, (), packet))
+        return KNOWN | after | self._list(tuple(found)) << 32
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
@@ -158,6 +214,15 @@ class StepTable:
         else:
             self._put(key, entry)
 
+    def _replace(self, key: int, entry: int) -> None:
+        """Another entry for a step that is known."""
+        self.known[key] = entry
+        stored = key + 1
+        place = (stored * STEP_FACTOR & _WORD) >> 32 & self.mask
+        while self.entries[2 * place] != stored:
+            place = place + 1 & self.mask
+        self.entries[2 * place + 1] = entry
+
     def _put(self, key: int, entry: int) -> None:
         stored = key + 1
         place = (stored * STEP_FACTOR & _WORD) >> 32 & self.mask
@@ -167,10 +232,14 @@ class StepTable:
 
     def _note_local(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.locals(number):
+            if self.confluence is not None and name >> SENDS_SHIFT:
+                raise MemoryError("there are too many local states")
+            self.locals_noted.setdefault(name)
             self.locals_used = max(self.locals_used, name + 1)
 
     def _note_packet(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
             packet = self.system.packet(name)
             self.packets[name + 1] = packet.dst | (packet.src * self.shape.processes + packet.dst) << 32
+            self.packets_noted.setdefault(name)
             self.packets_used = max(self.packets_used, name + 1)
