@@ -1,4 +1,4 @@
-"""FIFO, SES, clients and server, KS: what is proved for any number of processes, what the scopes cover, what each is for."""
+"""FIFO, SES, clients and server, KS: what is proved for any number, what the scopes cover, what each row is for."""
 
 from __future__ import annotations
 
