@@ -30,6 +30,7 @@ class Frame:
         locals: values of parameters, lets and bound variables; a `ref` name holds a place.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
+        application: what takes the messages that are delivered, and may send some inside the delivery.
     """
 
     process: int = 0
@@ -42,6 +43,7 @@ class Frame:
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
+    application: Callable[[Frame, Message], None] | None = None
 
 
 Evaluator: TypeAlias = Callable[[Frame], Value]

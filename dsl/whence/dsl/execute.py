@@ -33,9 +33,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A message is handed over, as part of a step."""
+    """A message is handed over, as part of a step. `then`: what the application sends at once, inside the delivery."""
 
     message: Message
+    then: Message | None = None
 
 
 Emission: TypeAlias = Sent | Delivered
@@ -281,7 +282,11 @@ def _send(kind: str, arguments: list[Evaluator], to: Evaluator) -> Executor:
 
 def _deliver(message: Evaluator) -> Executor:
     def run(frame: Frame) -> bool:
-        frame.emitted.append(Delivered(message(frame)))
+        handed = message(frame)
+        if frame.application is None:
+            frame.emitted.append(Delivered(handed))
+        else:
+            frame.application(frame, handed)
         return False
 
     return run

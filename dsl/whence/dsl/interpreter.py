@@ -6,18 +6,26 @@ are functions from (process, state, input) to (state, emissions).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
-from whence.dsl.execute import Compiler, Emission, Executor, Guard, Sent
+from whence.dsl.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
 from whence.dsl.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
 from whence.dsl.values import Fault, Message, Packet, Value
 
 LocalState: TypeAlias = tuple[Value, ...]
 """One process's state variables, in declaration order."""
+
+
+Reactions: TypeAlias = tuple[tuple[int, Message], ...]
+"""What the application sends inside deliveries of a step: the number of the delivery in the step, and the message."""
+
+
+class NotNow(Fault):
+    """The application sends inside a delivery what the protocol does not accept there: the step does not happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +119,35 @@ class Interpreter:
         frame.locals = dict(zip(self._causal_send.parameters, (message,), strict=True))
         return bool(self._guard(frame))
 
-    def causal_send(self, process: int, state: LocalState, message: Message, *, observe: bool = False) -> Step:
+    def causal_send(
+        self,
+        process: int,
+        state: LocalState,
+        message: Message,
+        *,
+        observe: bool = False,
+        reactions: Reactions = (),
+    ) -> Step:
         """The application of `process` sends a message, which the protocol accepts."""
         assert self._causal_send is not None
         assert self.accepts(process, state, message), "the guard of causal_send is false"
-        return self._run(self._causal_send, process, state, (message,), observe)
+        return self._run(self._causal_send, process, state, (message,), observe, reactions=reactions)
 
-    def receive(self, process: int, state: LocalState, packet: Packet, *, observe: bool = False) -> Step:
+    def receive(
+        self, process: int, state: LocalState, packet: Packet, *, observe: bool = False, reactions: Reactions = ()
+    ) -> Step:
         """A packet arrives; a kind without a handler is dropped."""
         entry = self._receive.get(packet.kind)
         if entry is None:
             return Step(state, ())
         body, sender = entry
         extra = {} if sender is None else {sender: packet.src}
-        return self._run(body, process, state, packet.arguments, observe, extra)
+        return self._run(body, process, state, packet.arguments, observe, extra, reactions=reactions)
 
-    def tick(self, process: int, state: LocalState, *, observe: bool = False) -> Step:
+    def tick(self, process: int, state: LocalState, *, observe: bool = False, reactions: Reactions = ()) -> Step:
         """A timer fires."""
         assert self._tick is not None
-        return self._run(self._tick, process, state, (), observe)
+        return self._run(self._tick, process, state, (), observe, reactions=reactions)
 
     def broken_invariants(self, states: Sequence[LocalState]) -> tuple[str, ...]:
         """The invariants that do not hold of the processes' states. May raise Fault."""
@@ -144,6 +162,8 @@ class Interpreter:
         arguments: tuple[Value, ...],
         observe: bool,
         extra: dict[str, Value] | None = None,
+        *,
+        reactions: Reactions = (),
     ) -> Step:
         frame = Frame(process=process, state=list(state), processes=self.processes)
         frame.locals = dict(zip(body.parameters, arguments, strict=True))
@@ -151,10 +171,33 @@ class Interpreter:
             frame.locals.update(extra)
         if observe:
             frame.guards = []
+        if reactions:
+            frame.application = self._reacting(dict(reactions))
         body.run(frame)
         if self._neighbours:
             self._keep_to_tree(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
+
+    def _reacting(self, messages: dict[int, Message]) -> Callable[[Frame, Message], None]:
+        """The application that sends these messages, each inside the delivery of this number in the step."""
+        deliveries = 0
+        handler = self._causal_send
+        assert handler is not None
+
+        def take(frame: Frame, handed: Message) -> None:
+            nonlocal deliveries
+            then = messages.get(deliveries)
+            deliveries += 1
+            frame.emitted.append(Delivered(handed, then))
+            if then is None:
+                return
+            caller, frame.locals = frame.locals, dict(zip(handler.parameters, (then,), strict=True))
+            if self._guard is not None and not self._guard(frame):
+                raise NotNow(f"{then.name} cannot be sent now")
+            handler.run(frame)
+            frame.locals = caller
+
+        return take
 
     def _keep_to_tree(self, process: int, emitted: Sequence[Emission]) -> None:
         for emission in emitted:

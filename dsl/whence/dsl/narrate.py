@@ -84,6 +84,9 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
         match emission:
             case Sent(to=to):
                 yield f"sends {show_packet(system, emission)} to p{to}"
+            case Delivered(message, then) if then is not None:
+                others = ", ".join(f"p{destination}" for destination in then.dsts) or "nobody"
+                yield f"delivers {message.name}, and inside the delivery: causal_send({then.name}) to {others}"
             case Delivered(message):
                 yield f"delivers {message.name}"
     claimed = {*system.protocol.properties, *system.protocol.eventually, "fault"}
@@ -144,6 +147,8 @@ def events_of(system: System, step: NarratedStep) -> Iterator[Event]:
     for emission in outcome.emissions:
         if isinstance(emission, Delivered):
             yield Deliver(action.process, emission.message.name)
+            if emission.then is not None:
+                yield Send(action.process, emission.then.name, emission.then.dsts)
 
 
 def text(steps: Sequence[NarratedStep]) -> str:
@@ -176,6 +181,8 @@ def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]
         elif action.packet >= 0:
             packet = system.packet(action.packet)
             entry |= {"packet": show_packet(system, packet), "from": packet.src, "to": packet.dst}
+        if action.reactions:
+            entry["reactions"] = [[number, list(destinations)] for number, destinations in action.reactions]
         recorded.append(entry)
     return recorded
 
@@ -196,6 +203,8 @@ def replay(system: System, recorded: Sequence[dict[str, Any]]) -> tuple[Narrated
 
 def _matches(system: System, action: Action, entry: dict[str, Any]) -> bool:
     if action.kind != entry.get("action") or action.process != entry.get("process"):
+        return False
+    if [[number, list(destinations)] for number, destinations in action.reactions] != entry.get("reactions", []):
         return False
     if action.kind == "send":
         return list(action.destinations) == entry.get("destinations")

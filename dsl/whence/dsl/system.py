@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from whence.dsl import ir
 from whence.dsl.causality import Finding, Ghost, delivered, network_sent, sent
 from whence.dsl.execute import Delivered, Emission, Guard, Sent
-from whence.dsl.interpreter import Interpreter, LocalState, Step
+from whence.dsl.interpreter import Interpreter, LocalState, NotNow, Reactions, Step
 from whence.dsl.programs import receives
 from whence.dsl.values import Fault, Message, Packet
 
@@ -37,12 +37,17 @@ class State(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What happens next. `packet` is a number in the system's table for receive, duplicate and lose."""
+    """What happens next. `packet` is a number in the system's table for receive, duplicate and lose.
+
+    `reactions`: what the application sends inside deliveries of this step, each as the number of the delivery in the
+    step and the destinations.
+    """
 
     kind: Literal["send", "receive", "tick", "duplicate", "lose"]
     process: int
     destinations: tuple[int, ...] = ()
     packet: int = -1
+    reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,9 @@ class System:
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _ordered: bool = field(init=False, default=False)
+    _nested: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(
+        init=False, default_factory=dict
+    )
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -165,6 +173,7 @@ class System:
                     action = Action("send", process, destinations)
                     if self._accepts(state, action) and self._in_program(state, action):
                         yield action
+                        yield from self._reacting(state, action)
 
     def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
         """Where the next message of the process may go, by its program."""
@@ -194,8 +203,8 @@ class System:
         if not self.workload.programs:
             return True
         process = action.process
-        message = self._message(state, action) if action.kind == "send" else None
-        step = self.local_step(process, state.locals[process], action, message)
+        message = self._subject(state, action)
+        step = self.local_step(process, state.locals[process], action, message, self._reactions(state, action))
         return isinstance(step, Fault) or self._place_after(state, process, message, step[1]) is not None
 
     def _place_after(
@@ -211,6 +220,10 @@ class System:
                 if not receives(program, place, emission.message.src):
                     return None
                 place += 1
+                if emission.then is not None:
+                    if place >= len(program) or program[place] != ("send", emission.then.dsts):
+                        return None
+                    place += 1
         return place
 
     def internal(self, state: State) -> Iterator[Action]:
@@ -220,6 +233,7 @@ class System:
             receive = Action("receive", packet.dst, (), number)
             if self._in_program(state, receive):
                 yield receive
+            yield from self._reacting(state, receive)
             if state.duplicates < self.workload.duplicates:
                 yield Action("duplicate", packet.src, (), number)
             if state.losses < self.workload.losses:
@@ -234,6 +248,40 @@ class System:
                 tick = Action("tick", process)
                 if self._in_program(state, tick):
                     yield tick
+                yield from self._reacting(state, tick)
+
+    def _reacting(self, state: State, action: Action) -> Iterator[Action]:
+        """The same action, with a message that the application sends inside one of its deliveries."""
+        process = action.process
+        made = state.sends[process] + (action.kind == "send")
+        if not self.workload.reactive or made >= self.workload.sends[process]:
+            return
+        step = self.local_step(process, state.locals[process], action, self._subject(state, action))
+        if isinstance(step, Fault):
+            return
+        for number in range(sum(isinstance(emission, Delivered) for emission in step[1])):
+            for destinations in self.workload.choices(process):
+                reacting = action._replace(reactions=((number, destinations),))
+                messages = self._reactions(state, reacting)
+                known = self.local_step(
+                    process, state.locals[process], reacting, self._subject(state, action), messages
+                )
+                if not isinstance(known, NotNow) and self._in_program(state, reacting):
+                    yield reacting
+
+    def _subject(self, state: State, action: Action) -> Message | None:
+        """The message that the action sends, if it is a send."""
+        return self._message(state, action) if action.kind == "send" else None
+
+    def _reactions(self, state: State, action: Action) -> Reactions:
+        """The messages of the action's reactions."""
+        if not action.reactions:
+            return ()
+        first = state.sends[action.process] + (action.kind == "send")
+        return tuple(
+            (number, Message(action.process, first + position, destinations))
+            for position, (number, destinations) in enumerate(action.reactions)
+        )
 
     def is_quiet(self, state: State) -> bool:
         """Whether no packet can arrive: none is in flight, or programs keep those that are from arriving."""
@@ -297,31 +345,55 @@ class System:
         ghost = sent(state.ghost, process, message, self.bit(message))
         return self._step(state._replace(sends=tuple(sends), ghost=ghost), action, observe, message)
 
-    def _handle(self, process: int, local: LocalState, action: Action, message: Message | None, observe: bool) -> Step:
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        observe: bool,
+    ) -> Step:
         if message is not None:
-            return self.interpreter.causal_send(process, local, message, observe=observe)
+            return self.interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
         if action.kind == "tick":
-            return self.interpreter.tick(process, local, observe=observe)
-        return self.interpreter.receive(process, local, self._packets[action.packet], observe=observe)
+            return self.interpreter.tick(process, local, observe=observe, reactions=reactions)
+        packet = self._packets[action.packet]
+        return self.interpreter.receive(process, local, packet, observe=observe, reactions=reactions)
 
     def local_step(
-        self, process: int, before: int, action: Action, message: Message | None = None
+        self, process: int, before: int, action: Action, message: Message | None = None, reactions: Reactions = ()
     ) -> tuple[int, tuple[Emission, ...]] | Fault:
         """What the handler of `action` does to the local state `before`: its number after, and what it emits.
 
-        `message` is the message sent, for the action `send`. Remembered: a step depends on nothing else.
+        `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
+        Remembered: a step depends on nothing else.
         """
+        if reactions:
+            nested = (process, before, action.packet, message, reactions)
+            found = self._nested.get(nested)
+            if found is None:
+                found = self._observed_step(process, before, action, message, reactions, observe=False)[0]
+                self._nested[nested] = found
+            return found
         key = (process, before, action.packet, message)
         known = self._steps.get(key)
         if known is None:
-            known = self._steps[key] = self._observed_step(process, before, action, message, observe=False)[0]
+            known = self._steps[key] = self._observed_step(process, before, action, message, (), observe=False)[0]
         return known
 
     def _observed_step(
-        self, process: int, before: int, action: Action, message: Message | None, *, observe: bool
+        self,
+        process: int,
+        before: int,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        *,
+        observe: bool,
     ) -> tuple[tuple[int, tuple[Emission, ...]] | Fault, tuple[Guard, ...]]:
         try:
-            step = self._handle(process, self._states[before], action, message, observe)
+            step = self._handle(process, self._states[before], action, message, reactions, observe)
         except Fault as fault:
             return fault, ()
         return (self.local_number(step.state), step.emissions), step.guards
@@ -330,22 +402,26 @@ class System:
         process = action.process
         before = state.locals[process]
         guards: tuple[Guard, ...] = ()
+        reactions = self._reactions(state, action._replace(kind="receive"))  # a send is counted already
         if observe:
-            known, guards = self._observed_step(process, before, action, message, observe=True)
+            known, guards = self._observed_step(process, before, action, message, reactions, observe=True)
         else:
-            known = self.local_step(process, before, action, message)
+            known = self.local_step(process, before, action, message, reactions)
         if isinstance(known, Fault):
             return Outcome(state, (), (Finding("fault", process, message, detail=str(known)),), message)
         after, emissions = known
         locals_ = state.locals
         if after != before:
             locals_ = (*locals_[:process], after, *locals_[process + 1 :])
-        ghost, network, findings = state.ghost, state.network, []
+        ghost, network, findings, sends = state.ghost, state.network, [], state.sends
         for emission in emissions:
             match emission:
-                case Delivered(delivery):
+                case Delivered(delivery, then):
                     ghost, wrong = delivered(ghost, process, delivery, self.bit, ordered=self._ordered)
                     findings += wrong
+                    if then is not None:
+                        ghost = sent(ghost, process, then, self.bit(then))
+                        sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
                 case Sent(kind, arguments, to):
                     packet = Packet(kind, process, to, arguments)
                     carried = self.carried(packet)
@@ -357,7 +433,7 @@ class System:
             place = self._place_after(state, process, message, emissions)
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
-        after_state = State(locals_, network, ghost, state.sends, state.ticks, state.duplicates, state.losses, places)
+        after_state = State(locals_, network, ghost, sends, state.ticks, state.duplicates, state.losses, places)
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:

@@ -171,6 +171,10 @@ def _endless(
             "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
         )
         return None
+    if "for_ever" in settings and "reactive_sends" in settings:
+        place = settings["reactive_sends"].span
+        reporter.error("W0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
+        return None
     if "for_ever" not in settings:
         return (0,) * processes if "prompt_sends" in settings else ()
     setting = settings["for_ever"]

@@ -109,6 +109,8 @@ class LinkRun:
         for emission in outcome.emissions:
             if isinstance(emission, Delivered):
                 yield Event("deliver", None, (emission.message,), None)
+                if emission.then is not None:
+                    yield Event("causal_send", None, (emission.then,), None)
             else:
                 yield Event("send", emission.kind, emission.arguments, emission.to)
 
