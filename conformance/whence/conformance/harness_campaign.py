@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Final
 
-from whence.conformance.campaign.case import CaseFunction, CaseOutcome
+from whence.conformance.campaign.case import CaseOutcome
+from whence.conformance.coverage import CoveredReplay, Features, scenarios
 from whence.conformance.drive import settings_for
+from whence.conformance.guided import BUILT_IN, Corpus, portfolio
 from whence.conformance.harness import run_scheduled
 from whence.conformance.network import PROMISES, Settings
+from whence.conformance.protocol_subject import PREFIX
+from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.replay import Replay
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
+from whence.conformance.rerun import opposite, take_steps
+from whence.conformance.schedulers import Scheduler
+from whence.conformance.subject import Subject, load_subject
 from whence.dsl import ir
-from whence.dsl.load import SourceError, load
+from whence.dsl.load import locate
 
 PORTFOLIO: Final = "portfolio"
 """As a scheduler: each seed has the next one, the default every other time."""
@@ -25,6 +32,7 @@ _PARAMETERS: Final = {
     "system",
     "protocol",
     "scheduler",
+    "corpus",
     "processes",
     "operations",
     "channels",
@@ -36,12 +44,17 @@ _PARAMETERS: Final = {
 }
 
 
-def campaign_runner(params: Mapping[str, Any]) -> CaseFunction:
+STATE_SAMPLE: Final = 8
+"""One abstract state in so many is recorded with a case: those whose hash it divides. Campaigns meet millions."""
+
+
+def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     """The function that runs the case of a seed.
 
-    Parameters: `system`, `module:Class`; `protocol`, the file or library name of the protocol to replay each case in,
-    or null (the default) for the oracle alone; `scheduler`, a name of `SCHEDULERS` or `portfolio`; `operations` of a
-    case; and the fields of `Settings`, by default what the protocol says of its network.
+    Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay each
+    case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`; `corpus`, what
+    the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null; `operations` of a case; and
+    the fields of `Settings`, by default what the protocol says of its network.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
@@ -58,50 +71,92 @@ def campaign_runner(params: Mapping[str, Any]) -> CaseFunction:
     operations = params.get("operations", DEFAULT_OPERATIONS)
     if type(operations) is not int or operations < 1:
         raise ValueError(f"operations is {operations!r}; a case has at least one")
-    names = _scheduler_names(params.get("scheduler", next(iter(SCHEDULERS))))
+    given = params.get("corpus")
+    schedulers = portfolio(BUILT_IN if given is None else Corpus.from_json(given))
+    names = scheduler_names(params.get("scheduler", next(iter(schedulers))), schedulers)
     protocol = None if protocol_name is None else find_protocol(protocol_name)
     settings = _settings(params, protocol)
     subject = load_subject(system, settings.processes)
-    subject.require(settings.delivery)
-    replay = None if protocol is None else Replay(protocol, settings.processes)
+    held = opposite(subject, settings, protocol)
+    take_steps(subject, replayed=held.protocol is not None)
+    return HarnessRunner(
+        subject,
+        None if held.protocol is None else protocol_name,
+        held.protocol,
+        settings,
+        [(name, schedulers[name]) for name in names],
+        operations,
+    )
 
-    def run(seed: int) -> CaseOutcome:
-        name = names[seed % len(names)]
-        outcome = run_scheduled(subject.make_process, SCHEDULERS[name], seed, operations, settings, replay)
+
+class HarnessRunner:
+    """The case function of the harness. `facts` says what its inputs are, and what its bits mean."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        protocol_name: str | None,
+        protocol: ir.Protocol | None,
+        settings: Settings,
+        schedulers: Sequence[tuple[str, Scheduler]],
+        operations: int,
+    ) -> None:
+        self._subject = subject
+        self._protocol_name = protocol_name
+        self._settings = settings
+        self._schedulers = schedulers
+        self._operations = operations
+        self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
+        self._features = Features.of(protocol)
+        self._judges_invariants = subject.name.startswith(PREFIX)
+        self.facts: dict[str, Any] = {
+            "features": [list(feature) for feature in self._features.names],
+            "state sample": STATE_SAMPLE,
+            "protocol": None if protocol_name is None else _hash_of(locate(protocol_name)),
+            "system": _system_hash(subject.name),
+        }
+
+    def __call__(self, seed: int) -> CaseOutcome:
+        """Runs the case of the seed."""
+        name, scheduler = self._schedulers[seed % len(self._schedulers)]
+        make = self._subject.make_process
+        outcome = run_scheduled(make, scheduler, seed, self._operations, self._settings, self._replay)
+        findings = [str(finding) for finding in outcome.findings]
+        states: tuple[int, ...] = ()
+        if self._replay is None:
+            bits = self._features.bits(("scenario", shown) for shown in scenarios(outcome))
+        else:
+            reached = self._replay.reached(outcome)
+            bits = reached.bits
+            states = tuple(state for state in reached.abstract if state % STATE_SAMPLE == 0)
+            if self._judges_invariants:
+                findings += [f"invariant: {broken} is false" for broken in sorted(reached.broken)]
         recorded = None
-        if outcome.findings:
-            recorded = RecordedCase(system, protocol_name, settings, outcome.operations).text()
-        findings = tuple(str(finding) for finding in outcome.findings)
-        return CaseOutcome(seed, len(outcome.log), findings, recorded, outcome.digest(), name)
-
-    return run
+        if findings:
+            case = RecordedCase(self._subject.name, self._protocol_name, self._settings, outcome.operations)
+            recorded = case.text()
+        return CaseOutcome(seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), name, bits, states)
 
 
-def find_protocol(name: str) -> ir.Protocol:
-    """The protocol of a file or library file: the only one in it, or the one named like the file.
-
-    Raises:
-        ValueError: there is none, or the file has errors.
-    """
-    try:
-        loaded = load(name)
-    except SourceError as error:
-        raise ValueError(str(error)) from error
-    if loaded.specification is None:
-        raise ValueError(f"{name} has errors; see whence check {name}")
-    protocols = loaded.specification.protocols
-    fitting = [protocol for protocol in protocols if len(protocols) == 1 or protocol.name == loaded.path.stem]
-    if not fitting:
-        raise ValueError(f"{name} has no protocol of its own name, and not just one")
-    return fitting[0]
+def _system_hash(name: str) -> str | None:
+    """The hash of the file that a system is in, where it is one file, of Python or of the language."""
+    if name.startswith(PREFIX):
+        return _hash_of(locate(name.removeprefix(PREFIX).partition("#")[0]))
+    file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
+    return _hash_of(Path(file)) if file is not None and Path(file).is_file() else None
 
 
-def _scheduler_names(name: object) -> tuple[str, ...]:
-    default, *others = SCHEDULERS
+def _hash_of(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def scheduler_names(name: object, schedulers: Collection[str]) -> tuple[str, ...]:
+    """The schedulers that the seeds have in turn. Raises: ValueError for a name that there is not."""
+    default, *others = schedulers
     if name == PORTFOLIO:
         return tuple(part for other in others for part in (default, other))
-    if not isinstance(name, str) or name not in SCHEDULERS:
-        raise ValueError(f"the scheduler is {', '.join(SCHEDULERS)} or {PORTFOLIO}, not {name!r}")
+    if not isinstance(name, str) or name not in schedulers:
+        raise ValueError(f"the scheduler is {', '.join(schedulers)} or {PORTFOLIO}, not {name!r}")
     return (name,)
 
 

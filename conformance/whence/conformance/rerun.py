@@ -13,8 +13,8 @@ from whence.conformance.external.system import Limits
 from whence.conformance.findings import CaseOutcome, Finding
 from whence.conformance.foreign import SystemRaised
 from whence.conformance.harness import run_case
-from whence.conformance.harness_campaign import find_protocol
 from whence.conformance.network import Settings
+from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.replay import Replay
 from whence.conformance.subject import Subject, SubjectError, load_subject

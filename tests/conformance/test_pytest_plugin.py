@@ -1,0 +1,224 @@
+"""The pytest plugin, as it is in the test suite of somebody else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+MINE = '''
+from whence.impl.rst import RST
+
+
+class Mine(RST):
+    """Right."""
+
+
+class Forgets(RST):
+    """Does not take note of what messages bring."""
+
+    def _merge(self, meta):
+        pass
+
+
+class Breaks(RST):
+    """Cannot receive."""
+
+    def receive(self, sender, packet):
+        raise RuntimeError("not today")
+'''
+
+THREE_LINES = '''
+import pytest
+from mine import Mine
+
+@pytest.mark.whence(system=Mine, protocol="rst")
+def test_mine(claim):
+    claim.check()
+'''
+
+EVERY_CLAIM = ["runs", "causal", "fifo", "delivered", "prompt", "at_most_once", "no_creation", "conforms"]
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A test suite with its systems; what it runs is quick."""
+    pytester.makepyfile(mine=MINE)
+    pytester.makeini("[pytest]\naddopts = --strict-markers --whence-cases=60\nfilterwarnings = error")
+    pytester.syspathinsert()
+    return pytester
+
+
+def marked(pytester: pytest.Pytester, mark: str, body: str = "claim.check()") -> None:
+    pytester.makepyfile(f"import pytest, mine\n\n@pytest.mark.whence({mark})\ndef test_it(claim):\n    {body}\n")
+
+
+def test_three_lines_are_a_test_for_each_claim(suite: pytest.Pytester) -> None:
+    suite.makepyfile(THREE_LINES)
+    result = suite.runpytest_subprocess("-v")
+    result.assert_outcomes(passed=len(EVERY_CLAIM))
+    result.stdout.fnmatch_lines([f"*::test_mine[[]{claim}[]] PASSED*" for claim in EVERY_CLAIM])
+
+
+def test_what_refutes_a_claim_is_shown(suite: pytest.Pytester) -> None:
+    marked(suite, "system=mine.Forgets, channels='fifo'")
+    result = suite.runpytest()
+    result.assert_outcomes(passed=6, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*test_it?causal?*",
+            "causal: p1 delivers m2.1 before m0.1 (m0.1 -> m0.2 -> m2.1)",
+            "mine:Forgets: * of 60 cases failed; this one has 5 operations:",
+            "  3  p2 receives the oldest packet from p0",
+            "*├─────m0.1─────▶●*m0.1, too late*",
+            "pytest --whence-save keeps it, as a test, in the folder whence_cases beside this one.",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
+def test_the_guard_of_the_protocol_is_shown(suite: pytest.Pytester) -> None:
+    marked(suite, "system='mine:Forgets', protocol='rst', cases=10, claims=['conforms']")
+    result = suite.runpytest("--whence-cases=100", "--whence-seed=7")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["nonconformance: p*, receive MSG*mailroom*", "*of 100 cases failed against rst;*"])
+
+
+def test_a_crash_refutes_one_claim(suite: pytest.Pytester) -> None:
+    marked(suite, "system=mine.Breaks")
+    result = suite.runpytest("-v")
+    result.assert_outcomes(passed=6, failed=1)
+    result.stdout.fnmatch_lines(["*runs? FAILED*", "crash: p1: receive(0, Msg(*raises RuntimeError: not today"])
+
+
+def test_a_foreign_system(suite: pytest.Pytester) -> None:
+    adapter = Path(__file__).parents[2] / "conformance" / "examples" / "python" / "adapter.py"
+    command = f"exec:{sys.executable} {adapter}"
+    marked(suite, f"system={command!r}, protocol='rst'")
+    suite.runpytest().assert_outcomes(passed=8)
+    marked(suite, f"system={command + ' --faulty'!r}, protocol='rst', cases=200")
+    result = suite.runpytest("--whence-cases=200")
+    result.assert_outcomes(passed=6, failed=2)
+    result.stdout.fnmatch_lines(["causal: *", "nonconformance: *"])
+
+
+def test_what_is_not_promised_is_not_claimed(suite: pytest.Pytester) -> None:
+    marked(suite, "system='whence.impl.fifo:Fifo', protocol='fifo'")
+    result = suite.runpytest("-v")
+    result.assert_outcomes(passed=6)
+    result.stdout.no_fnmatch_line("*[[]causal[]]*")
+    result.stdout.no_fnmatch_line("*[[]prompt[]]*")
+
+
+def test_kept_cases_are_tests(suite: pytest.Pytester) -> None:
+    marked(suite, "system=mine.Forgets, claims=['causal']")
+    result = suite.runpytest_subprocess("--whence-save")
+    result.assert_outcomes(failed=1)
+    [kept] = (suite.path / "whence_cases").iterdir()
+    assert kept.name == "mine_Forgets-causal.json"
+    result.stdout.fnmatch_lines([f"Kept in {kept}."])
+    assert len(json.loads(kept.read_text())["operations"]) == 5
+    again = suite.runpytest_subprocess("--whence-save")
+    again.assert_outcomes(failed=2)
+    assert [kept] == list((suite.path / "whence_cases").iterdir()), "the same case is kept once"
+    again.stdout.fnmatch_lines(["causal: p1 delivers *", "FAILED whence_cases/mine_Forgets-causal.json::case*"])
+    suite.makepyfile(mine=MINE.replace("pass", "super()._merge(meta)"))
+    suite.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_a_class_without_a_name_is_not_kept(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        "import pytest, mine\n"
+        "def make():\n"
+        "    class Local(mine.Forgets): pass\n"
+        "    return Local\n"
+        "@pytest.mark.whence(system=make(), claims=['causal'])\n"
+        "def test_it(claim): claim.check()\n"
+    )
+    result = suite.runpytest("--whence-save")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["Not kept in *: nothing can be imported by the name *<locals>.Local."])
+    assert not (suite.path / "whence_cases").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{}", "a recorded case is an object with *"),
+        ("[", "a recorded case is JSON: *"),
+        (
+            '{"format": "whence-case/1", "system": "nothing:X", "protocol": null, "settings": {}, "operations": []}',
+            "*there is no module nothing*",
+        ),
+        (
+            '{"format": "whence-case/1", "system": "mine:Mine", "protocol": "no", "settings": {}, "operations": []}',
+            "*there is no*no*",
+        ),
+    ],
+)
+def test_files_that_are_no_cases_fail(suite: pytest.Pytester, content: str, said: str) -> None:
+    folder = suite.mkdir("whence_cases")
+    (folder / "case.json").write_text(content)
+    result = suite.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*case.json: {said}"])
+
+
+def test_other_json_files_are_left_alone(suite: pytest.Pytester) -> None:
+    (suite.mkdir("cases") / "case.json").write_text("{}")
+    suite.makepyfile("def test_nothing(): assert True")
+    suite.runpytest().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ("", "*missing 1 required positional argument: 'system'"),
+        ("system='nothing:X'", "*there is no module nothing*"),
+        ("system='exec:no-such-program'", "*there is no program 'no-such-program' to run"),
+        ("system=mine.Mine, protocol='nothing'", "*nothing*"),
+        ("system=mine.Mine, channels='slow'", "*channels are fifo or reordering, not 'slow'"),
+        ("system=mine.Mine, colour='red'", "*unknown setting colour"),
+        ("system=mine.Mine, protocol='cbcast'", "*it is to be driven as broadcast"),
+        ("system=mine.Mine, claims=['conforms']", "*there is no claim conforms here; there is runs, causal, *"),
+        ("system=mine.Mine, operations=0", "*at least one case of one operation is needed*"),
+    ],
+)
+def test_a_mark_that_cannot_be_followed_is_said_at_collection(suite: pytest.Pytester, mark: str, said: str) -> None:
+    marked(suite, mark)
+    result = suite.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_the_mark_and_the_fixture_need_each_other(suite: pytest.Pytester) -> None:
+    suite.makepyfile("def test_it(claim): claim.check()")
+    result = suite.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the fixture claim is for tests that are marked: @pytest.mark.whence(system=*"])
+    suite.makepyfile("import pytest, mine\n@pytest.mark.whence(system=mine.Mine)\ndef test_it(): assert True")
+    result = suite.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*test_it is marked with whence, and does not take the fixture claim"])
+
+
+def test_a_run_is_shared_between_workers_of_a_group(suite: pytest.Pytester) -> None:
+    suite.makepyfile(THREE_LINES)
+    result = suite.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
+    result.assert_outcomes(passed=len(EVERY_CLAIM))
+
+
+def test_without_a_mark_nothing_of_whence_is_imported(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        "import sys\n"
+        "def test_it():\n"
+        "    loaded = {name for name in sys.modules if name.startswith('whence.')}\n"
+        "    assert loaded <= {'whence.conformance', 'whence.conformance.pytest_plugin'}\n"
+    )
+    suite.runpytest_subprocess().assert_outcomes(passed=1)
