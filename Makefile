@@ -7,6 +7,7 @@
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
+#   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -19,7 +20,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker statements lint lock clean
+.PHONY: setup verify test tools checker statements errata lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -72,6 +73,9 @@ statements: setup
 	$(BIN)/whence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
 	$(BIN)/python -m whence.conformance.statements build/verify.json > build/statements.md
 	mv build/statements.md docs/statements.md
+
+errata: setup
+	$(BIN)/python -m whence.conformance.errata docs
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup
