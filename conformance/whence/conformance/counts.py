@@ -51,7 +51,7 @@ def counts(result: Result) -> str:
     facts = result.facts
     shown = [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
     if facts.get("reductions"):
-        shown.append(f"up to {' and '.join(facts['reductions'])}")
+        shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
     if isinstance(facts.get("counterexample"), list):

@@ -265,6 +265,8 @@ def _property_result(
         **_covered(covered),
         **(_manner(covered) if isinstance(covered, Exploration) else {}),
     }
+    if violation is not None and not violation.shortest:
+        facts["shortest"] = False
     explanation = picture = ""
     if violation is not None and witness:
         verdict = Verdict.HOLDS

@@ -149,7 +149,7 @@ def explore(
     property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
     limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
     reductions: Annotated[
-        str, typer.Option(help="none; auto: all that there are; or names, such as symmetry. Verdicts stay the same.")
+        str, typer.Option(help="none; auto; names, such as symmetry; or auto,delay. Verdicts stay the same.")
     ] = "none",
     engine: Annotated[
         str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")

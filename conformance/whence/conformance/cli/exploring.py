@@ -18,7 +18,7 @@ from whence.dsl.narrate import NarratedStep, execution, record, replay, text
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
-from whence.proofs.explore import REDUCTIONS, Engine, Progress, Resources
+from whence.proofs.explore import AUTOMATIC, REDUCTIONS, Engine, Progress, Resources
 from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
@@ -62,15 +62,16 @@ _ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
 
 
 def _reductions(given: str) -> tuple[str, ...]:
-    """Which reductions are meant: `auto` is all that are sound for safety and quiescence."""
-    if given in ("auto", "none"):
-        return tuple(REDUCTIONS) if given == "auto" else ()
-    names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+    """Which reductions are meant: `auto` is those that need no asking, and others may be added to them."""
+    if given == "none":
+        return ()
+    names = [name.strip() for name in given.split(",")]
     for name in names:
         known(name, ("auto", "none", *REDUCTIONS), "reduction")
-    if {"auto", "none"} & {*names}:
-        raise BadInput(f"--reductions {given}: auto and none stand alone")
-    return names
+    if "none" in names:
+        raise BadInput(f"--reductions {given}: none stands alone")
+    meant = {*names, *(AUTOMATIC if "auto" in names else ())}
+    return tuple(name for name in REDUCTIONS if name in meant)
 
 
 def _bytes(given: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from whence.dsl.system import State
 from whence.proofs.compiled.engine import NativeEngine, Sample, why_not
 from whence.proofs.compiled.memory import processors
-from whence.proofs.explore import Exploration, Interpretation, Request
+from whence.proofs.explore import LENGTHENING, Exploration, Interpretation, Request
 
 
 class EnginesDisagree(Exception):
@@ -19,9 +19,8 @@ def explore_with_both(request: Request) -> Exploration:
     """Explores by native code, and holds it against the interpreter.
 
     Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
-    it is violated and in how many steps; under a reduction not the numbers, and all states that the stored ones
-    stand for. Both explore everything, whatever is refuted. An exploration that did not come to its end is not
-    compared, and incomplete.
+    it is violated and in how many steps; under a reduction what it keeps of that. Both explore everything, whatever
+    is refuted. An exploration that did not come to its end is not compared, and incomplete.
 
     Raises:
         EnginesDisagree: where anything differs.
@@ -41,12 +40,7 @@ def explore_with_both(request: Request) -> Exploration:
     expected.seconds = found.seconds = time.perf_counter() - started
     if not found.complete:
         return found
-    assert engine.search is not None
-    stored = [engine.search.state(number) for number in engine.search.numbers()]
-    symmetry = engine.symmetry
-    group = [] if symmetry is None else symmetry.group
-    states = {*stored, *(symmetry.state(state, each) for each in group for state in stored if symmetry is not None)}
-    differences = [*_differences(expected, found), *_different_states(set(interpretation.origins), states)]
+    differences = [*_differences(expected, found), *_different_states(set(interpretation.origins), engine)]
     if differences:
         raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
     found.engine, found.violations = "both", expected.violations
@@ -54,10 +48,12 @@ def explore_with_both(request: Request) -> Exploration:
 
 
 def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
+    lengths = LENGTHENING.isdisjoint(native.reductions)
+
     def facts(found: Exploration) -> dict[str, object]:
-        violated = {name: len(violation.steps) for name, violation in sorted(found.violations.items())}
+        violated = {name: len(violation.steps) * lengths for name, violation in sorted(found.violations.items())}
         counted = {} if native.reductions else {"states": found.states, "transitions": found.transitions}
-        return {**counted, "depth": found.depth, "violations": violated}
+        return {**counted, **({"depth": found.depth} if lengths else {}), "violations": violated}
 
     other = facts(native)
     return [
@@ -67,10 +63,31 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
     ]
 
 
-def _different_states(interpreted: set[State], native: set[State]) -> list[str]:
+def _different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
+    """The interpreter's states without what is dead are those stored and their renamings.
+
+    Where arrivals are taken alone or sends wait, the states stored are among them, and those in which nothing is in
+    flight are stored, whatever the observer knows of them.
+    """
+    assert engine.search is not None
+    stored = {engine.search.state(number) for number in engine.search.numbers()}
+    if engine.symmetry is not None:
+        symmetry = engine.symmetry
+        stored = {symmetry.state(state, each) for state in stored for each in symmetry.group}
+    expected = {engine.without_dead(state) for state in interpreted}
+    missing = expected - stored
+    if not LENGTHENING.isdisjoint(engine.result.reductions):
+        quiet = {_unobserved(state) for state in stored if not state.network}
+        missing = {state for state in expected if not state.network and _unobserved(state) not in quiet}
     found = []
-    if interpreted - native:
-        found.append(f"{len(interpreted - native)} states only by the interpreter, as {min(interpreted - native)}")
-    if native - interpreted:
-        found.append(f"{len(native - interpreted)} states only by native code, as {min(native - interpreted)}")
+    if missing:
+        found.append(f"{len(missing)} states only by the interpreter, as {min(missing)}")
+    if stored - expected:
+        found.append(f"{len(stored - expected)} states only by native code, as {min(stored - expected)}")
     return found
+
+
+def _unobserved(state: State) -> tuple[object, ...]:
+    """The state without what is observed of causality: the protocol's part, and to whom what is due."""
+    due = tuple((entry.message, entry.due) for entry in state.ghost.pending)
+    return (state.locals, state.sends, state.ticks, state.duplicates, state.losses, due)

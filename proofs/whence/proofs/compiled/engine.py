@@ -353,12 +353,17 @@ class NativeEngine:
 
     def stands_for(self, stored: State, state: State) -> bool:
         """Whether the state is one of those that the stored one stands for, by symmetry or without what is dead."""
-        if "dead" in self._reducing:
-            state = Dead.of(self._shape, self.request.properties).state(state)
+        state = self.without_dead(state)
         symmetry = self.symmetry
         if state == stored or symmetry is None:
             return state == stored
         return any(symmetry.state(state, each) == stored for each in symmetry.group)
+
+    def without_dead(self, state: State) -> State:
+        """The state without what the observer no longer needs, where that is cleared."""
+        if "dead" not in self._reducing:
+            return state
+        return Dead.of(self._shape, self.request.properties).state(state)
 
     def _near(self, state: State) -> Iterator[tuple[list[Action], Outcome]]:
         """What follows from each action, and from steps after it that may be taken alone; fewest steps first."""
