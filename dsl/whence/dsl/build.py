@@ -422,6 +422,7 @@ class Builder(ScenarioBuilder):
             casts[0].names if casts else (),
             steps,
             pick(block.items, Expect),
+            pick(block.items, syntax.TreeLink),
             doc=block.doc,
             span=extent(c),
         )

@@ -9,7 +9,7 @@ from whence.dsl import syntax
 from whence.dsl.build_body import BodyBuilder, Children, extent, pick
 from whence.dsl.lines import Word
 from whence.dsl.print_scenario import Cast
-from whence.dsl.syntax import Assertion, Name, Node, ScenarioStep
+from whence.dsl.syntax import Assertion, Name, Node, ScenarioStep, TreeLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,9 @@ class ScenarioBuilder(BodyBuilder):
 
     def cast(self, c: Children) -> Cast:
         return Cast(c[1], span=extent(c))
+
+    def tree_link(self, c: Children) -> TreeLink:
+        return TreeLink(c[1], c[3], span=extent(c))
 
     def sends_step(self, c: Children) -> ScenarioStep:
         sender, message = pick(c, Name)

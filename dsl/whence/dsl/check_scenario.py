@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from whence.dsl import ir, syntax
+from whence.dsl import ir, syntax, topology
 from whence.dsl.check_expectations import check_expectations
 from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.check_protocol import LIVENESS, PROTOCOL_PROPERTIES
@@ -51,6 +52,7 @@ def check_scenario(
         reporter.error(
             "W0602", scenario.processes[0].span, f"{len(scenario.processes)} processes, at most {MOST_PROCESSES}"
         )
+    edges = work.tree(scenario.links)
     steps = [work.step(step) for step in scenario.steps]
     named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(invariant.name for invariant in protocol.invariants)}
     expects = check_expectations(
@@ -65,7 +67,7 @@ def check_scenario(
         protocol,
         tuple(work.processes),
         typed,
-        _workload(typed, len(work.processes), protocol),
+        replace(_workload(typed, len(work.processes), protocol), tree=edges),
         expects,
         doc=scenario.doc,
         span=scenario.span,
@@ -100,6 +102,22 @@ class _Work:
     processes: dict[str, int] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
     messages: dict[str, Span] = field(default_factory=dict)
+
+    def tree(self, links: Sequence[syntax.TreeLink]) -> topology.Edges:
+        """The edges of a tree network; empty where the processes form a line, or where that is at fault."""
+        if links and not self.protocol.network.tree:
+            self._misfit(links[0].span, f"the network of `{self.protocol.name}` is not a `tree`")
+            return ()
+        ends = [(self._process(link.process), self._process(peer)) for link in links for peer in link.peers]
+        edges = tuple((a, b) for a, b in ends if a is not None and b is not None)
+        if len(edges) < len(ends) or not edges:
+            return ()
+        fault = topology.fault_of(edges, len(self.processes))
+        if fault is not None:
+            self.reporter.error(
+                "W0622", links[-1].span, f"the links are not a tree of the {len(self.processes)} processes: {fault}"
+            )
+        return edges
 
     def step(self, step: syntax.ScenarioStep | syntax.Assertion) -> ir.ScenarioStep | ir.NamedFormula | None:
         """The typed step; a message is known from its send on."""

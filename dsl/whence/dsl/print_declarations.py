@@ -43,7 +43,8 @@ class _State(Node):
 _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
-    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.ScenarioStep | syntax.Assertion
+    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
+    | syntax.Assertion
 )  # fmt: skip
 
 
@@ -227,7 +228,7 @@ class _Printer:
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
-                return [*cast, *s.steps, *s.expects]
+                return [*cast, *s.links, *s.steps, *s.expects]
             case _:
                 assert_never(declaration)
 
@@ -266,7 +267,7 @@ class _Printer:
     def item_text(
         self,
         item: _Listed | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Expect
-        | syntax.MessageKind | syntax.StateVar | Setting | syntax.Clause | Cast | syntax.ScenarioStep,
+        | syntax.MessageKind | syntax.StateVar | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep,
     ) -> str:  # fmt: skip
         """An item that takes one line."""
         match item:
@@ -295,7 +296,7 @@ class _Printer:
                 return f"{name.text}: {type_text(type_)}{value}"
             case Setting():
                 return _setting(item, False)
-            case Cast() | syntax.ScenarioStep():
+            case Cast() | syntax.TreeLink() | syntax.ScenarioStep():
                 return step_text(item)
             case syntax.Clause(_, _, _, _, transition, arguments, once):
                 return f"{self.pattern(item)} is {transition.text}({list_text(arguments)}){', once' if once else ''}"

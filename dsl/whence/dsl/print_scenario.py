@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from whence.dsl.syntax import Name, Node, ScenarioStep
+from whence.dsl.syntax import Name, Node, ScenarioStep, TreeLink
 from whence.dsl.unparse import list_text
 
 
@@ -16,11 +16,13 @@ class Cast(Node):
     names: tuple[Name, ...]
 
 
-def step_text(item: Cast | ScenarioStep) -> str:
+def step_text(item: Cast | TreeLink | ScenarioStep) -> str:
     """A line of a scenario that is no assertion and no expectation."""
     if isinstance(item, Cast):
         return f"processes {_names(item.names)}"
     process = item.process.text
+    if isinstance(item, TreeLink):
+        return f"link {process} to {_names(item.peers)}"
     match item.event:
         case "sends":
             assert item.subject is not None

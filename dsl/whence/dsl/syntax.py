@@ -492,6 +492,14 @@ class ScenarioStep(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class TreeLink(Node):
+    """`link p to q, r` in a scenario on a tree network: edges of the tree."""
+
+    process: Name
+    peers: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Assertion(Node):
     """`assert P` in a scenario: P is true of the state that its steps have led to."""
 
@@ -502,7 +510,8 @@ class Assertion(Node):
 class Scenario(Declaration):
     """`scenario NAME of PROTOCOL [with MUTANT]:` one execution, step by step, and what is true on the way.
 
-    `processes Alice, Bob` names the processes 0, 1, ...; expectations are of properties of the execution.
+    `processes Alice, Bob` names the processes 0, 1, ...; expectations are of properties of the execution. `links`
+    are of a tree network.
     """
 
     protocol: Name
@@ -510,6 +519,7 @@ class Scenario(Declaration):
     processes: tuple[Name, ...] = ()
     steps: tuple[ScenarioStep | Assertion, ...] = ()
     expects: tuple[Expect, ...] = ()
+    links: tuple[TreeLink, ...] = ()
 
 
 TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario
