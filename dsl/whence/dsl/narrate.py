@@ -142,7 +142,7 @@ def events_of(system: System, step: NarratedStep) -> Iterator[Event]:
     if action.kind == "receive":
         packet = system.packet(action.packet)
         carried = system.carried(packet)
-        if carried is not None:
+        if carried is not None and packet.dst in carried.dsts:  # on a tree others pass it on
             yield Receive(packet.dst, carried.name, packet.src)
     for emission in outcome.emissions:
         if isinstance(emission, Delivered):

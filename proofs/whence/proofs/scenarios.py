@@ -83,7 +83,8 @@ def observed(scenario: ir.Scenario, played: Played) -> Execution:
     """What an outside observer sees of the execution, in the words of the scenario."""
     seen = execution(played.system, played.steps)
     names = _called(played)
-    return replace(seen, events=tuple(replace(event, message=names[event.message]) for event in seen.events))
+    events = tuple(replace(event, message=names[event.message]) for event in seen.events)
+    return replace(seen, events=events, names=scenario.processes)
 
 
 def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tuple[str, str]:

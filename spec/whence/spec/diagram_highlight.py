@@ -83,4 +83,4 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     small = Highlight(
         highlight.process, highlight.message, highlight.missing[:1], highlight.chain, index, highlight.caption
     )
-    return Execution(execution.processes, tuple(events)), small
+    return Execution(execution.processes, tuple(events), execution.names), small

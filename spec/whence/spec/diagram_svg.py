@@ -60,7 +60,8 @@ class _Picture:
 
         longest = max((len(_label(point.message)) for point in self._layout.points), default=0)
         self._step = max(34.0, longest * CHARACTER + 14)
-        self._left = MARGIN + len(f"p{execution.processes - 1}") * 8.5 + 26
+        self._names = [_label(execution.name_of(process)) for process in range(execution.processes)]
+        self._left = MARGIN + max(map(len, self._names), default=2) * 8.5 + 26
         self._width = max(NARROWEST, self._left + max(self._layout.columns, 1.0) * self._step + MARGIN)
         self._right = self._width - MARGIN
         caption = highlight.caption if highlight else ""
@@ -141,7 +142,7 @@ class _Picture:
     def _process_lines(self) -> Iterator[str]:
         for process in range(self._processes):
             y = self._y(process)
-            yield f'<text class="name" x="{MARGIN:.0f}" y="{y + 4.5:.1f}">p{process}</text>'
+            yield f'<text class="name" x="{MARGIN:.0f}" y="{y + 4.5:.1f}">{escape(self._names[process])}</text>'
             yield f'<path class="process" d="M{self._left - 16:.1f} {y:.1f}H{self._right:.1f}"/>'
 
     def _turn(self) -> Iterator[str]:

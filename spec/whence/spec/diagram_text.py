@@ -82,7 +82,7 @@ class _Sheet:
         notes = self._notes()
         names = _Row([])
         for process in range(self._execution.processes):
-            names.put(self._column(process), f"p{process}")
+            names.put(self._column(process), self._execution.name_of(process)[: self._step - 1])
         rows = [names]
         for index, event in enumerate(self._execution.events):
             if index == self._repeats_from:

@@ -5,7 +5,7 @@ Processes are numbered from 0. A message is named by a string that is unique in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -40,7 +40,15 @@ Event: TypeAlias = Send | Receive | Deliver
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Events in one global order that respects each process's own order. `processes` is their number."""
+    """Events in one global order that respects each process's own order. `processes` is their number.
+
+    `names`, where there are any, is what the processes are called; it takes no part in equality.
+    """
 
     processes: int
     events: tuple[Event, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def name_of(self, process: int) -> str:
+        """What a picture calls the process."""
+        return self.names[process] if self.names else f"p{process}"
