@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from whence.conformance.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
-from whence.conformance.replay import Expected, Input, Lockstep, Replay
+from whence.conformance.replay import REMEMBERED, Expected, Input, Lockstep, Replay
 from whence.conformance.schedule import React
 from whence.dsl import ir
 from whence.dsl.interpreter import LocalState
@@ -110,11 +110,15 @@ def _branch(statement: ir.If | ir.While, outcome: bool) -> str:
 
 @dataclass(slots=True)
 class CaseCoverage:
-    """What one case reached: features as bits, abstract states by hash, local states by hash."""
+    """What one case reached: features as bits, abstract states by hash, local states by hash.
+
+    `broken` are the invariants of the protocol that were false on the way (its own: no fault of who follows it).
+    """
 
     bits: int = 0
     abstract: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
+    broken: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -125,7 +129,7 @@ class CoveredReplay(Replay):
     _last: CoveredLockstep | None = field(init=False, default=None)
     _known: dict[tuple[int, int, Input], tuple[int, int, int]] = field(init=False, default_factory=dict)
     """Of each step: its bits, and the hashes of the abstract and the local state that it leads to."""
-    _met: dict[tuple[int, ...], int] = field(init=False, default_factory=dict)
+    _met: dict[tuple[int, ...], frozenset[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         Replay.__post_init__(self)
@@ -150,9 +154,12 @@ class CoveredReplay(Replay):
             bits |= own
             abstract.add(shape)
             local.add(state)
+        broken: set[str] = set()
         for states in dict.fromkeys(self._last.met):
-            bits |= self._witnessed(states)
-        return CaseCoverage(bits, frozenset(abstract), frozenset(local))
+            broken |= self._broken(states)
+        witnessed = broken.intersection(self.protocol.witnesses)
+        bits |= self.features.bits(("scenario", name) for name in witnessed)
+        return CaseCoverage(bits, frozenset(abstract), frozenset(local), frozenset(broken - witnessed))
 
     def _look(self, process: int, state: int, given: Input) -> tuple[int, int, int]:
         known = self._known.get((process, state, given))
@@ -174,16 +181,17 @@ class CoveredReplay(Replay):
             case _:
                 return "periodically"
 
-    def _witnessed(self, states: tuple[int, ...]) -> int:
-        """The `reachable` formulas that are true: the protocol has their denials among its invariants."""
+    def _broken(self, states: tuple[int, ...]) -> frozenset[str]:
+        """The invariants that are false; a `reachable` formula is the denial of one of them."""
         known = self._met.get(states)
         if known is None:
+            if len(self._met) > REMEMBERED:
+                self._met.clear()
             try:
                 broken = self._interpreter.broken_invariants([self._states[number] for number in states])
             except Fault:
                 broken = ()
-            names = [("scenario", name) for name in broken if name in self.protocol.witnesses]
-            known = self._met[states] = self.features.bits(names)
+            known = self._met[states] = frozenset(broken)
         return known
 
 
@@ -201,7 +209,7 @@ class CoveredLockstep(Lockstep):
         """The subject did what was expected."""
         self.taken.append((process, self.states[process], expected.input))
         Lockstep.accept(self, process, expected)
-        if self.replay.protocol.witnesses:
+        if self.replay.protocol.invariants:
             self.met.append(tuple(self.states))
 
 

@@ -51,10 +51,10 @@ STATE_SAMPLE: Final = 8
 def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     """The function that runs the case of a seed.
 
-    Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay each
-    case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`; `corpus`, what
-    the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null; `operations` of a case; and
-    the fields of `Settings`, by default what the protocol says of its network.
+    Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
+    each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
+    `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
+    `operations` of a case; and the fields of `Settings`, by default what the protocol says of its network.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.

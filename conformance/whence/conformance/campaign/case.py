@@ -34,6 +34,8 @@ class CaseOutcome:
         operations_json: the case as replayable operations; stored for cases that failed.
         digest: 64 bits of everything that the case did, the same wherever and whenever it runs.
         group: what the case is counted under in reports, the scheduler for example.
+        covered: what the case reached, as bits; what they mean is the runner's business.
+        states: hashes of a fixed part of the abstract states that the case met: a state is always in it, or never.
     """
 
     seed: int
@@ -42,6 +44,8 @@ class CaseOutcome:
     operations_json: str | None = None
     digest: int = 0
     group: str = ""
+    covered: int = 0
+    states: tuple[int, ...] = ()
 
 
 CaseFunction: TypeAlias = Callable[[int], CaseOutcome]
@@ -56,10 +60,15 @@ SCHEMA = pa.schema(
         pa.field("findings", pa.list_(pa.string()), nullable=False),
         pa.field("error", pa.string()),
         pa.field("operations", pa.string()),
+        pa.field("covered", pa.list_(pa.int64()), nullable=False),
+        pa.field("states", pa.list_(pa.int64()), nullable=False),
     ]
 )
 """One row a seed. `digest` is `row_digest`; `operations` is there for failing cases; `error` says why a case has no
-outcome: an exception in the runner, or its time limit."""
+outcome: an exception in the runner, or its time limit. `covered` are bits, 63 to a number, the lowest first."""
+
+
+_WORD = 63
 
 
 class CaseTimeout(Exception):
@@ -88,6 +97,22 @@ def load_runner(runner: str, params: Mapping[str, Any]) -> CaseFunction:
         raise CampaignError(f"the runner {runner} made {type(function).__name__}, not a function of a seed")
     case_function: CaseFunction = function
     return case_function
+
+
+def runner_facts(case_function: CaseFunction) -> dict[str, Any]:
+    """What the runner says of its inputs: its attribute `facts`, JSON values by name; without one, nothing.
+
+    Raises:
+        CampaignError: it is anything else.
+    """
+    facts = getattr(case_function, "facts", {})
+    try:
+        same = isinstance(facts, dict) and json.loads(canonical_json(facts)) == facts
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise CampaignError("the runner's facts are not JSON values by name")
+    return dict(facts)
 
 
 def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterable[int]) -> Iterator[bytes]:
@@ -137,7 +162,23 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         "findings": list(outcome.findings),
         "error": error,
         "operations": outcome.operations_json if outcome.findings else None,
+        "covered": words_of(outcome.covered),
+        "states": sorted(outcome.states),
     }
+
+
+def words_of(bits: int) -> list[int]:
+    """Bits as numbers of 63 bits, the lowest first."""
+    words = []
+    while bits:
+        words.append(bits & (1 << _WORD) - 1)
+        bits >>= _WORD
+    return words
+
+
+def bits_of(words: Iterable[int]) -> int:
+    """What `words_of` has cut up."""
+    return sum(word << _WORD * place for place, word in enumerate(words))
 
 
 def _check_outcome(outcome: object, seed: int) -> None:
@@ -155,6 +196,10 @@ def _check_outcome(outcome: object, seed: int) -> None:
         raise TypeError("the digest is a number and the group a text")
     if not isinstance(outcome.operations_json, str | None):
         raise TypeError("operations_json is a text or None")
+    if not isinstance(outcome.covered, int) or outcome.covered < 0:
+        raise TypeError("covered are bits, as a number that is not negative")
+    if not all(type(state) is int and -(2**63) <= state < 2**63 for state in outcome.states):
+        raise TypeError("states are hashes of 64 bits, signed")
 
 
 @contextmanager

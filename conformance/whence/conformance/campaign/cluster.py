@@ -74,8 +74,12 @@ class Cluster:
 
 
 @contextmanager
-def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
+def open_cluster(
+    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+) -> Iterator[Cluster]:
     """A Spark at `master`, ended with the block. All that it says goes to the file `log`.
+
+    `shipped` are Python files, and archives, which are sent to the workers.
 
     The workers of an embedded Spark (`local[...]`) run this interpreter and import what it imports. Those of a cluster
     run `python3`, or what the variable PYSPARK_PYTHON names, which has to have Whence and the runner installed.
@@ -88,7 +92,7 @@ def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
-        launch = thread.submit(_launch, master, log)
+        launch = thread.submit(_launch, master, log, shipped)
         try:
             try:
                 context = launch.result()
@@ -101,7 +105,7 @@ def open_cluster(master: str, log: Path) -> Iterator[Cluster]:
             thread.submit(_stop, launch).result()
 
 
-def _launch(master: str, log: Path) -> SparkContext:
+def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]]) -> SparkContext:
     configuration = _configuration(master)
     with log.open("wb") as sink, _environment(master):
         try:
@@ -113,7 +117,12 @@ def _launch(master: str, log: Path) -> SparkContext:
                     _end(process)
             raise
         try:
-            return SparkContext(conf=configuration, gateway=gateway)
+            context = SparkContext(conf=configuration, gateway=gateway)
+            for file in shipped[0]:
+                context.addPyFile(file)
+            for archive in shipped[1]:
+                context.addArchive(archive)
+            return context
         except SPARK_ERRORS:
             _forget(gateway)
             raise

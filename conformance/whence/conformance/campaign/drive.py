@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,9 +12,9 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from whence.conformance.campaign.case import load_runner, run_cases
+from whence.conformance.campaign.case import load_runner, run_cases, runner_facts
 from whence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
-from whence.conformance.campaign.status import Status, status_of
+from whence.conformance.campaign.status import Status, status_of, with_batch
 from whence.conformance.campaign.store import (
     SPARK_LOG,
     Manifest,
@@ -32,6 +34,9 @@ Progress: TypeAlias = Callable[[Status], None]
 """Called with the status at the beginning and after each batch."""
 
 
+SHIPPED_SUFFIXES = (".py", ".zip", ".egg")
+
+
 def ignore_progress(_status: Status) -> None:
     """No progress wanted."""
 
@@ -46,10 +51,11 @@ def start(directory: Path, parameters: CampaignParameters, progress: Progress = 
             can be resumed all the same.
     """
     check_vacant(directory, parameters)
-    load_runner(parameters.runner, parameters.params)
+    _ship(parameters)
+    facts = runner_facts(load_runner(parameters.runner, parameters.params))
     _check_java()
     with locked(directory):
-        return _run(directory, create(directory, parameters), progress)
+        return _run(directory, create(directory, parameters, facts), progress)
 
 
 def resume(
@@ -70,14 +76,27 @@ def resume(
     read_manifest(directory)
     with locked(directory):
         manifest = read_manifest(directory)
-        check_code(directory, manifest)
         parameters = manifest.parameters
-        load_runner(parameters.runner, parameters.params)
+        _ship(parameters)
+        check_code(directory, manifest, runner_facts(load_runner(parameters.runner, parameters.params)))
         if master is not None:
             parameters = replace(parameters, master=master)
         if partitions is not None:
             parameters = replace(parameters, partitions=partitions)
         return _run(directory, replace(manifest, parameters=parameters), progress)
+
+
+def _ship(parameters: CampaignParameters) -> None:
+    """What is sent to the workers is there, and is imported from here as well."""
+    for name in (*parameters.py_files, *(archive.partition("#")[0] for archive in parameters.archives)):
+        if not Path(name).is_file():
+            raise CampaignError(f"there is no file {name} to send to the workers")
+    for name in parameters.py_files:
+        if Path(name).suffix not in SHIPPED_SUFFIXES:
+            raise CampaignError(f"{name} cannot be imported from: send .py files, or .zip or .egg archives of packages")
+        place = str(Path(name).resolve().parent if Path(name).suffix == ".py" else Path(name).resolve())
+        if place not in sys.path:
+            sys.path.insert(0, place)
 
 
 def _check_java() -> None:
@@ -104,11 +123,14 @@ def _run(directory: Path, manifest: Manifest, progress: Progress) -> Status:
     work = partial(run_cases, parameters.runner, canonical_json(parameters.params), parameters.case_limit_s)
     try:
         progress(now)
-        with open_cluster(parameters.master, directory / SPARK_LOG) as cluster:
+        shipped = parameters.py_files, parameters.archives
+        with open_cluster(parameters.master, directory / SPARK_LOG, shipped) as cluster:
             for seeds in missing:
+                started = time.monotonic()
                 rows = _rows(cluster.run(work, seeds, parameters.partitions), seeds)
-                batch = write_batch(directory, parameters, seeds, rows, tally_rows(rows))
-                now = replace(now, tally=now.tally + batch.tally, batches_done=now.batches_done + 1)
+                seconds = time.monotonic() - started
+                batch = write_batch(directory, parameters, seeds, rows, tally_rows(rows), seconds)
+                now = with_batch(now, batch)
                 progress(now)
     except KeyboardInterrupt:
         return replace(now, interrupted=True)

@@ -42,6 +42,8 @@ class CampaignParameters:
         partitions: Spark tasks a batch; 0 leaves it to the number of cores.
         master: the Spark master; `local[*]` is embedded.
         case_limit_s: seconds after which a case is given up and counted as an error.
+        py_files: files (.py, .zip, .egg) that are sent to the workers, and put on their import path.
+        archives: archives that are sent to the workers and unpacked there, as `spark.archives` names them.
 
     Raises:
         CampaignError: a value is out of range or of the wrong type.
@@ -55,6 +57,8 @@ class CampaignParameters:
     partitions: int = 0
     master: str = "local[*]"
     case_limit_s: float = 60.0
+    py_files: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.runner, str) or not RUNNER_NAME.fullmatch(self.runner):
@@ -96,7 +100,8 @@ class CampaignParameters:
 
     def to_json(self) -> dict[str, Any]:
         """All parameters as JSON values."""
-        return {**asdict(self), "params": dict(self.params)}
+        files = {"py_files": list(self.py_files), "archives": list(self.archives)}
+        return {**asdict(self), "params": dict(self.params), **files}
 
     @staticmethod
     def from_json(value: object) -> CampaignParameters:
@@ -108,7 +113,14 @@ class CampaignParameters:
         names = {item.name for item in fields(CampaignParameters)}
         if not isinstance(value, dict) or set(value) != names:
             raise CampaignError(f"the parameters of a campaign are {', '.join(sorted(names))}")
-        return CampaignParameters(**value)
+        files = {name: _texts(name, value[name]) for name in ("py_files", "archives")}
+        return CampaignParameters(**{**value, **files})
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise CampaignError(f"{name} is a list of texts, not {value!r}")
+    return tuple(value)
 
 
 def canonical_json(value: object) -> str:

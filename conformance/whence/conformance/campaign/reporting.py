@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import pyarrow as pa
 import pyarrow.compute as pc
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from whence.conformance.campaign.case import bits_of
+from whence.conformance.campaign.charts import chart
 from whence.conformance.campaign.parameters import CampaignError
 from whence.conformance.campaign.status import Status, status_of
 from whence.conformance.campaign.store import finished_batches, read_manifest, read_rows
@@ -34,15 +38,86 @@ class FailingCase:
     operations_json: str | None
 
 
+class ShownCause(Protocol):
+    """What a report shows of failures with one cause; see `whence.conformance.causes`."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def guard(self) -> str: ...
+    @property
+    def cases(self) -> int: ...
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def finding(self) -> str: ...
+    @property
+    def shortened(self) -> bool: ...
+    @property
+    def explanation(self) -> str: ...
+    @property
+    def picture(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What the cases reached, as far as the runner says it.
+
+    Attributes:
+        features: what the bits stand for, as (kind, name), from the campaign's manifest.
+        bits: of all cases.
+        seen: how many cases had each bit.
+        states: hashes of abstract states, a fixed part of all: one in `sample`.
+        by_group: the same for each group.
+        sample: see `states`; 0 where nothing is said.
+        curve: after each batch: cases, cases a second in it, bits reached, abstract states met (of the part).
+    """
+
+    features: tuple[tuple[str, str], ...]
+    bits: int
+    seen: tuple[int, ...]
+    states: frozenset[int]
+    by_group: Mapping[str, frozenset[int]]
+    sample: int
+    curve: tuple[tuple[int, float, int, int], ...]
+
+    def count(self, kind: str) -> tuple[int, int]:
+        """How many features of a kind were reached, and how many there are."""
+        places = [place for place, feature in enumerate(self.features) if feature[0] == kind]
+        return sum(self.bits >> place & 1 for place in places), len(places)
+
+    def estimate(self, states: frozenset[int]) -> int:
+        """How many abstract states there were, about: the part, times what it is a part of."""
+        return len(states) * self.sample
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        kinds = list(dict.fromkeys(kind for kind, _ in self.features))
+        counts = {kind: dict(zip(("reached", "there"), self.count(kind), strict=True)) for kind in kinds}
+        missing = [" ".join(feature) for place, feature in enumerate(self.features) if not self.bits >> place & 1]
+        return {
+            **counts,
+            "seen": {" ".join(feature): count for feature, count in zip(self.features, self.seen, strict=True)},
+            "missing": missing,
+            "abstract_states_about": self.estimate(self.states),
+            "curve": [
+                {"cases": cases, "cases_per_second": round(rate, 1), "features": features,
+                 "abstract_states_about": states * self.sample}
+                for cases, rate, features, states in self.curve
+            ],
+        }  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A campaign, read whole. Its rows have been counted again and agree with the recorded tallies."""
 
     status: Status
     shown: tuple[FailingCase, ...]
+    reached: Reached
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values: the status, and the failing cases that are shown."""
+        """JSON values: the status, what was reached, and the failing cases that are shown."""
         cases = [
             {
                 "seed": case.seed,
@@ -54,20 +129,52 @@ class Report:
             }
             for case in self.shown
         ]
-        return {**self.status.to_json(), "verdict": self.status.verdict.value, "failing": cases}
+        verdict = self.status.verdict.value
+        return {**self.status.to_json(), "verdict": verdict, "reached": self.reached.to_json(), "failing": cases}
 
-    def to_html(self) -> str:
-        """One page without anything from elsewhere."""
-        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    def to_html(self, causes: Sequence[ShownCause] = (), commands: Sequence[str] = ()) -> str:
+        """One page without anything from elsewhere. `commands` run the causes again, in their order."""
+        environment = Environment(
+            loader=PackageLoader("whence.conformance", "templates"), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
         environment.filters["count"] = lambda number: f"{number:,}"
         environment.filters["percent"] = lambda rate: f"{100 * rate:.3g} %"
+        reached, status = self.reached, self.status
         groups = [
-            (group, cases, bad, bad / cases, failure_bound(cases, bad))
-            for group, (cases, bad) in self.status.tally.groups.items()
+            (group, cases, bad, bad / cases, failure_bound(cases, bad),
+             reached.estimate(reached.by_group.get(group, frozenset())))
+            for group, (cases, bad) in status.tally.groups.items()
+        ]  # fmt: skip
+        coverage: list[tuple[str, int, int | None]] = [
+            (plural, *reached.count(kind))
+            for kind, plural in (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))
+            if reached.count(kind)[1]
         ]
-        return environment.from_string(_PAGE).render(
-            status=self.status, facts=self.status.to_json(), groups=groups, cases=self.shown
-        )
+        if reached.states:
+            coverage.append(("abstract states, about", reached.estimate(reached.states), None))
+        named = enumerate(reached.features)
+        inputs = [(name, value) for name, value in status.facts.items() if name in ("protocol", "system") and value]
+        params = [(name, value) for name, value in sorted(status.parameters.params.items()) if name != "corpus"]
+        curve = reached.curve
+        pictures = [
+            chart([(cases, states * reached.sample) for cases, _, _, states in curve], "cases", "abstract states"),
+            chart([(cases, features) for cases, _, features, _ in curve], "cases", "handlers, branches, scenarios"),
+            chart([(cases, rate) for cases, rate, _, _ in curve], "cases", "cases a second"),
+        ]
+        return environment.get_template("campaign.html").render(
+            subject=status.parameters.params.get("system", status.parameters.runner), status=status,
+            facts=status.to_json(), groups=groups, cases=self.shown, coverage=coverage, inputs=inputs, params=params,
+            scenarios=[(name, reached.seen[place]) for place, (kind, name) in named if kind == "scenario"],
+            missing=[feature for place, feature in enumerate(reached.features) if not reached.bits >> place & 1],
+            pictures=[picture for picture in pictures if picture],
+            causes=[_with_command(cause, command) for cause, command in zip_longest(causes, commands, fillvalue="")],
+        )  # fmt: skip
+
+
+def _with_command(cause: Any, command: Any) -> dict[str, Any]:
+    names = ("kinds", "guard", "cases", "seeds", "finding", "shortened", "explanation", "picture")
+    return {**{name: getattr(cause, name) for name in names}, "command": command}
 
 
 def report(directory: Path, shown: int = SHOWN_CASES) -> Report:
@@ -81,17 +188,59 @@ def report(directory: Path, shown: int = SHOWN_CASES) -> Report:
     batches = finished_batches(directory, manifest.parameters)
     recounted: list[Tally] = []
     failing: list[FailingCase] = []
+    reaching = _Reaching(manifest.facts)
     for batch in batches:
         rows = read_rows(batch)
         tally = tally_rows(rows)
         if tally != batch.tally or rows.column("seed").to_pylist() != list(batch.seeds):
             raise CampaignError(f"{batch.path} does not agree with its own tally; delete it and resume")
         recounted.append(tally)
+        reaching.add(rows, batch.seconds)
         if len(failing) < shown:
             failing.extend(_failing(rows))
     status = status_of(directory, manifest, batches)
     assert reduce(Tally.__add__, recounted, Tally()) == status.tally
-    return Report(status, tuple(failing[:shown]))
+    return Report(status, tuple(failing[:shown]), reaching.reached())
+
+
+class _Reaching:
+    """What batches reached, batch by batch."""
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._features = tuple((str(kind), str(name)) for kind, name in facts.get("features", ()))
+        self._sample = int(facts.get("state sample", 0))
+        self._bits = 0
+        self._cases = 0
+        self._seen = [0] * len(self._features)
+        self._by_group: dict[str, set[int]] = {}
+        self._states: set[int] = set()
+        self._curve: list[tuple[int, float, int, int]] = []
+
+    def add(self, rows: pa.Table, seconds: float) -> None:
+        """One more batch."""
+        columns = (rows.column(name).to_pylist() for name in ("covered", "group", "states"))
+        counted: dict[tuple[int, ...], int] = {}
+        for words, group, states in zip(*columns, strict=True):
+            key = tuple(words)
+            counted[key] = counted.get(key, 0) + 1
+            self._by_group.setdefault(group, set()).update(states)
+            self._states.update(states)
+        for key, count in counted.items():
+            bits = bits_of(key)
+            self._bits |= bits
+            for place in range(len(self._features)):
+                self._seen[place] += count * (bits >> place & 1)
+        self._cases += rows.num_rows
+        rate = rows.num_rows / seconds if seconds else 0.0
+        self._curve.append((self._cases, rate, self._bits.bit_count(), len(self._states)))
+
+    def reached(self) -> Reached:
+        """What they reached together."""
+        by_group = {group: frozenset(states) for group, states in self._by_group.items()}
+        return Reached(
+            self._features, self._bits, tuple(self._seen), frozenset(self._states), by_group, self._sample,
+            tuple(self._curve),
+        )  # fmt: skip
 
 
 def failing_cases(directory: Path) -> Iterator[FailingCase]:
@@ -104,8 +253,10 @@ def failing_cases(directory: Path) -> Iterator[FailingCase]:
         yield from _failing(read_rows(batch))
 
 
-def write_report(report: Report, path: Path) -> None:
-    """Write the HTML page to `path`, whole or not at all.
+def write_report(
+    report: Report, path: Path, causes: Sequence[ShownCause] = (), commands: Sequence[str] = ()
+) -> None:
+    """Write the HTML page to `path`, whole or not at all. See `Report.to_html` for the rest.
 
     Raises:
         CampaignError: it cannot be written.
@@ -114,7 +265,7 @@ def write_report(report: Report, path: Path) -> None:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".report-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(report.to_html())
+                file.write(report.to_html(causes, commands))
             Path(name).chmod(0o644)
             Path(name).replace(path)
         finally:
@@ -134,89 +285,3 @@ def _failing(rows: Any) -> Iterator[FailingCase]:
             error=row["error"],
             operations_json=row["operations"],
         )
-
-
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Campaign: {{ status.parameters.runner }}</title>
-<style>
-:root { color-scheme: light dark; --line: #8886; --bad: #b3261e; --good: #1b6e3c; --quiet: #6b6b6b; }
-@media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --good: #7bd88f; --quiet: #a0a0a0; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { text-align: left; padding: .3rem 1rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-code, pre { font: 14px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; max-height: 16rem; overflow: auto; }
-.refuted { color: var(--bad); } .tested { color: var(--good); } .quiet { color: var(--quiet); }
-</style>
-</head>
-<body>
-<h1>Campaign</h1>
-<p><strong class="{{ status.verdict.value }}">{{ status.verdict.value }}</strong> (L0, sampled):
-{{ facts.failures|count }} of {{ facts.cases|count }} cases failed; with 95 % confidence
-the failure rate is below {{ facts.failure_rate_bound|percent }}.
-{% if not status.complete %}
-<strong>Incomplete:</strong> {{ (facts.cases_total - facts.cases)|count }} cases have not run.
-{% endif %}
-{% if facts.errors %}
-<strong>{{ facts.errors|count }} cases have no outcome</strong> (the runner failed, or the time limit passed).
-{% endif %}
-</p>
-<table>
-<tr><th>Runner</th><td><code>{{ status.parameters.runner }}</code></td></tr>
-{% for name, value in status.parameters.params|dictsort %}
-<tr><th>{{ name }}</th><td><code>{{ value }}</code></td></tr>
-{% endfor %}
-<tr><th>Seeds</th><td>{{ status.parameters.first_seed }} to {{ status.parameters.end_seed - 1 }}</td></tr>
-<tr><th>Events</th><td>{{ facts.events|count }}</td></tr>
-<tr><th>Digest</th><td><code>{{ facts.digest }}</code></td></tr>
-<tr><th>Code</th><td><code>{{ status.code }}</code></td></tr>
-<tr><th>Versions</th><td>{% for name, value in status.versions|dictsort %}{{ name }} {{ value }}
-{{- ", " if not loop.last }}{% endfor %}</td></tr>
-</table>
-{% if facts.kinds %}
-<h2>Findings</h2>
-<table>
-<tr><th>Kind</th><th class="number">Cases</th></tr>
-{% for kind, number in facts.kinds.items() %}
-<tr><td>{{ kind }}</td><td class="number">{{ number|count }}</td></tr>
-{% endfor %}
-</table>
-{% endif %}
-{% if groups|length > 1 %}
-<h2>Groups</h2>
-<table>
-<tr><th>Group</th><th class="number">Cases</th><th class="number">Failed</th><th class="number">Rate</th>
-<th class="number">Rate below (95 %)</th></tr>
-{% for group, cases, bad, rate, bound in groups %}
-<tr><td>{{ group or "(none)" }}</td><td class="number">{{ cases|count }}</td><td class="number">{{ bad|count }}</td>
-<td class="number">{{ rate|percent }}</td><td class="number">{{ bound|percent }}</td></tr>
-{% endfor %}
-</table>
-{% endif %}
-{% if cases %}
-<h2>Failing cases</h2>
-<p class="quiet">The first {{ cases|length }} by seed. The operations replay a case.</p>
-{% for case in cases %}
-<h3>Seed {{ case.seed }}{{ ", " ~ case.group if case.group }}</h3>
-<ul>
-{% for finding in case.findings %}
-<li class="refuted">{{ finding }}</li>
-{% endfor %}
-{% if case.error is not none %}
-<li>{{ case.error }}</li>
-{% endif %}
-</ul>
-{% if case.operations_json is not none %}
-<details><summary>Operations</summary><pre>{{ case.operations_json }}</pre></details>
-{% endif %}
-{% endfor %}
-{% endif %}
-</body>
-</html>
-"""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from whence.conformance.campaign.parameters import CampaignParameters
-from whence.conformance.campaign.store import Batch, Manifest, finished_batches, read_manifest
+from whence.conformance.campaign.store import Batch, Manifest, finished_batches, is_locked, read_manifest
 from whence.conformance.campaign.tally import Tally, failure_bound
 from whence.spec.verdict import Level, Result, Verdict
 
@@ -25,6 +25,9 @@ class Status:
         batches_done: finished batches; `tally` counts exactly their cases.
         batches_total: all batches.
         interrupted: whether the call that returned this was interrupted by the user.
+        seconds: how long the finished batches took, without what Spark takes to start.
+        facts: what the runner says of its inputs: hashes, and what its bits mean.
+        running: whether some process works on it.
     """
 
     directory: Path
@@ -35,6 +38,19 @@ class Status:
     batches_done: int
     batches_total: int
     interrupted: bool = False
+    seconds: float = 0.0
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    running: bool = False
+
+    @property
+    def rate(self) -> float | None:
+        """Cases a second, over the finished batches; None of none."""
+        return self.tally.cases / self.seconds if self.seconds else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at that rate; None where there is none yet."""
+        return None if not self.rate else (self.parameters.cases - self.tally.cases) / self.rate
 
     @property
     def complete(self) -> bool:
@@ -60,6 +76,11 @@ class Status:
             "code": self.code,
             "complete": self.complete,
             "interrupted": self.interrupted,
+            "running": self.running,
+            "seconds": round(self.seconds, 3),
+            "cases_per_second": None if self.rate is None else round(self.rate, 1),
+            "seconds_left": None if self.seconds_left is None else round(self.seconds_left, 1),
+            "inputs": dict(self.facts),
             "cases_total": self.parameters.cases,
             "batches_done": self.batches_done,
             "batches_total": self.batches_total,
@@ -75,7 +96,8 @@ def status(directory: Path) -> Status:
         CampaignError: there is no campaign, or a file of it is damaged.
     """
     manifest = read_manifest(directory)
-    return status_of(directory, manifest, finished_batches(directory, manifest.parameters))
+    found = status_of(directory, manifest, finished_batches(directory, manifest.parameters))
+    return replace(found, running=is_locked(directory))
 
 
 def status_of(directory: Path, manifest: Manifest, batches: Iterable[Batch]) -> Status:
@@ -89,6 +111,18 @@ def status_of(directory: Path, manifest: Manifest, batches: Iterable[Batch]) -> 
         tally=sum((batch.tally for batch in done), Tally()),
         batches_done=len(done),
         batches_total=len(manifest.parameters.batches()),
+        seconds=sum(batch.seconds for batch in done),
+        facts=manifest.facts,
+    )
+
+
+def with_batch(status: Status, batch: Batch) -> Status:
+    """The status with one more finished batch."""
+    return replace(
+        status,
+        tally=status.tally + batch.tally,
+        batches_done=status.batches_done + 1,
+        seconds=status.seconds + batch.seconds,
     )
 
 

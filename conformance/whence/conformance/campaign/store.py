@@ -17,9 +17,10 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
@@ -33,7 +34,7 @@ import whence
 from whence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
 from whence.conformance.campaign.tally import Tally
 
-FORMAT = "whence-campaign/1"
+FORMAT = "whence-campaign/2"
 MANIFEST = "campaign.json"
 SPARK_LOG = "spark.log"
 LOCK = "lock"
@@ -41,26 +42,40 @@ BATCHES = "batches"
 DRAFT_PREFIX = ".draft-"
 TALLY_KEY = b"whence.tally"
 IDENTITY_KEY = b"whence.identity"
+TIMING_KEY = b"whence.timing"
 
 BATCH_NAME = re.compile(r"seeds-(\d{19})-(\d{19})\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was decided when the campaign began. `code` is `code_fingerprint()` of then."""
+    """What was decided when the campaign began.
+
+    Attributes:
+        code: `code_fingerprint()` of then.
+        facts: what the runner said of its inputs then, as `runner_facts` has it.
+    """
 
     parameters: CampaignParameters
     versions: dict[str, str]
     code: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A finished batch: its seeds, its file, its tally."""
+    """A finished batch: its seeds, its file, its tally.
+
+    Attributes:
+        seconds: how long it took.
+        finished: when it was done, in seconds since 1970.
+    """
 
     seeds: range
     path: Path
     tally: Tally
+    seconds: float = 0.0
+    finished: float = 0.0
 
 
 def check_vacant(directory: Path, parameters: CampaignParameters) -> None:
@@ -85,21 +100,24 @@ def check_vacant(directory: Path, parameters: CampaignParameters) -> None:
         raise CampaignError(f"{directory} is not empty and not a campaign: it holds {', '.join(strangers[:5])}")
 
 
-def create(directory: Path, parameters: CampaignParameters) -> Manifest:
-    """Make `directory` a campaign. The lock is held.
+def create(directory: Path, parameters: CampaignParameters, facts: Mapping[str, Any]) -> Manifest:
+    """Make `directory` a campaign. The lock is held. `facts` are what the runner says of its inputs.
 
     Raises:
         CampaignError: it is a campaign already, or holds something else.
     """
     check_vacant(directory, parameters)
     versions = {name: version(name) for name in ("whence", "pyspark", "pyarrow")}
-    manifest = Manifest(parameters, {**versions, "python": platform.python_version()}, code_fingerprint())
+    manifest = Manifest(
+        parameters, {**versions, "python": platform.python_version()}, code_fingerprint(), dict(facts)
+    )
     content = {
         "format": FORMAT,
         "parameters": parameters.to_json(),
         "identity": parameters.identity(),
         "versions": manifest.versions,
         "code": manifest.code,
+        "inputs": dict(facts),
     }
     content["hash"] = _hash(content)
     _write(directory / MANIFEST, (json.dumps(content, indent=2) + "\n").encode())
@@ -126,21 +144,44 @@ def read_manifest(directory: Path) -> Manifest:
     claimed = content.pop("hash", None)
     if claimed != _hash(content):
         raise CampaignError(f"{path} was changed since the campaign began; start a new campaign")
-    return Manifest(CampaignParameters.from_json(content["parameters"]), content["versions"], content["code"])
+    parameters = CampaignParameters.from_json(content["parameters"])
+    return Manifest(parameters, content["versions"], content["code"], content["inputs"])
 
 
-def check_code(directory: Path, manifest: Manifest) -> None:
-    """A campaign is of one program: its digest would otherwise mean nothing.
+def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) -> None:
+    """A campaign is of one program, and of one system under test: its digest would otherwise mean nothing.
 
     Raises:
-        CampaignError: the packages of Whence are not those that the campaign began with.
+        CampaignError: the packages of Whence, or what the runner says of its inputs, are not those that the campaign
+            began with.
     """
+    changed = [name for name in sorted({*facts, *manifest.facts}) if facts.get(name) != manifest.facts.get(name)]
+    if manifest.code == code_fingerprint() and changed:
+        raise CampaignError(
+            f"the campaign in {directory} began with another {' and '.join(changed)}: put back what it was, "
+            "or start a new campaign"
+        )
     if manifest.code != code_fingerprint():
         raise CampaignError(
             f"the campaign in {directory} began with other code (whence {manifest.versions['whence']}, "
             f"fingerprint {manifest.code}; this is {version('whence')}, {code_fingerprint()}): "
             "go back to that code, or start a new campaign"
         )
+
+
+def is_locked(directory: Path) -> bool:
+    """Whether some process works on the campaign."""
+    try:
+        descriptor = os.open(directory / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 @contextmanager
@@ -172,14 +213,21 @@ def clear_drafts(directory: Path) -> None:
             draft.unlink()
 
 
-def write_batch(directory: Path, parameters: CampaignParameters, seeds: range, rows: pa.Table, tally: Tally) -> Batch:
-    """Add a finished batch: whole, on disk, or not at all."""
-    metadata = {TALLY_KEY: canonical_json(tally.to_json()).encode(), IDENTITY_KEY: parameters.identity().encode()}
+def write_batch(
+    directory: Path, parameters: CampaignParameters, seeds: range, rows: pa.Table, tally: Tally, seconds: float = 0.0
+) -> Batch:
+    """Add a finished batch, which took so many seconds: whole, on disk, or not at all."""
+    timing = {"seconds": round(seconds, 3), "finished": round(time.time(), 3)}
+    metadata = {
+        TALLY_KEY: canonical_json(tally.to_json()).encode(),
+        IDENTITY_KEY: parameters.identity().encode(),
+        TIMING_KEY: canonical_json(timing).encode(),
+    }
     sink = io.BytesIO()
     pq.write_table(rows.replace_schema_metadata(metadata), sink, compression="zstd")
     path = directory / BATCHES / f"seeds-{seeds.start:019d}-{seeds.stop:019d}.parquet"
     _write(path, sink.getvalue())
-    return Batch(seeds, path, tally)
+    return Batch(seeds, path, tally, timing["seconds"], timing["finished"])
 
 
 def finished_batches(directory: Path, parameters: CampaignParameters) -> list[Batch]:
@@ -236,11 +284,13 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
         if metadata[IDENTITY_KEY] != parameters.identity().encode():
             raise CampaignError(f"{path} is a batch of another campaign; move it away")
         tally = Tally.from_json(json.loads(metadata[TALLY_KEY]))
+        timing = json.loads(metadata[TIMING_KEY])
+        seconds, finished = float(timing["seconds"]), float(timing["finished"])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise _damaged(path) from error
     if not tally.cases == footer.num_rows == len(seeds):
         raise _damaged(path)
-    return Batch(seeds, path, tally)
+    return Batch(seeds, path, tally, seconds, finished)
 
 
 def _damaged(path: Path) -> CampaignError:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from whence.conformance.campaign import (
     CampaignParameters,
     Status,
+    failing_cases,
     result,
     write_report,
 )
@@ -24,22 +28,38 @@ from whence.conformance.campaign import (
 from whence.conformance.campaign import (
     status as read_status,
 )
-from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session
-from whence.conformance.cli.specifications import known
+from whence.conformance.causes import Cause, causes
+from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, write_text
+from whence.conformance.cli.specifications import known, protocol_of, specification
+from whence.conformance.distinguishing import distinguishing
+from whence.conformance.drive import settings_for
+from whence.conformance.guided import NAME as GUIDED
+from whence.conformance.guided import Corpus, grown
 from whence.conformance.harness_campaign import PORTFOLIO
-from whence.conformance.implementations import SHIPPED
+from whence.conformance.protocol_subject import PREFIX
 from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
 
 RUNNER = "whence.conformance.harness_campaign:campaign_runner"
+
+CAUSES_FOLDER = "causes"
+"""In the campaign's directory: a case to run again for each cause, as the report names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A campaign as asked for on the command line."""
+    """A campaign as asked for on the command line.
 
-    protocol: str
-    impl: str | None
+    Attributes:
+        protocol: a library name or file; None: the oracle alone judges.
+        system: as `load_subject` takes it; "": the protocol itself.
+        network: fields of `Settings`; where the value is None, what the protocol says holds.
+        case_limit_s: seconds for a case.
+        py_files, archives: what is sent to the workers.
+        grow: whether the guided scheduler's corpus is grown from the protocol; else it has the built-in scripts only.
+    """
+
+    protocol: str | None
+    system: str
     cases: int
     first_seed: int
     processes: int
@@ -48,43 +68,69 @@ class Request:
     partitions: int
     batch: int
     master: str
+    network: Mapping[str, Any] = field(default_factory=dict)
+    case_limit_s: float = 60.0
+    py_files: Sequence[str] = ()
+    archives: Sequence[str] = ()
+    grow: bool = True
 
 
 def parameters(request: Request) -> CampaignParameters:
     """The campaign's parameters. Raises BadInput, SubjectError, CampaignError."""
-    system = request.impl or SHIPPED.get(request.protocol)
-    if system is None:
-        raise BadInput(f"no implementation of {request.protocol} is shipped; name one with --impl module:Class")
-    known(request.scheduler, (*SCHEDULERS, PORTFOLIO), "scheduler")
-    load_subject(system, request.processes)
+    names = (*SCHEDULERS, GUIDED, PORTFOLIO)
+    known(request.scheduler, names, "scheduler")
+    system = request.system
+    if not system:
+        if request.protocol is None:
+            raise BadInput("what is to be tested? give --protocol, or one of --impl, --exec and --exec-per-process")
+        system = f"{PREFIX}{request.protocol}"
+    params: dict[str, Any] = {
+        "system": system,
+        "protocol": request.protocol,
+        "scheduler": request.scheduler,
+        "processes": request.processes,
+        "operations": request.operations,
+        **{name: value for name, value in request.network.items() if value is not None},
+    }
+    if request.grow and request.protocol is not None and request.scheduler in (GUIDED, PORTFOLIO):
+        params["corpus"] = _corpus(request.protocol, request.processes).to_json()
     return CampaignParameters(
         runner=RUNNER,
-        params={
-            "system": system,
-            "protocol": request.protocol,
-            "scheduler": request.scheduler,
-            "processes": request.processes,
-            "operations": request.operations,
-        },
+        params=params,
         first_seed=request.first_seed,
         cases=request.cases,
         batch=request.batch,
         partitions=request.partitions,
         master=request.master,
+        case_limit_s=request.case_limit_s,
+        py_files=tuple(request.py_files),
+        archives=tuple(request.archives),
     )
+
+
+def _corpus(name: str, processes: int) -> Corpus:
+    """What the guided scheduler starts from: the protocol's mutants, and runs of the protocol. Always the same."""
+    found = specification(name)
+    protocol = protocol_of(name, found)
+    # Three processes reach what there is to reach, and schedules for few processes run among many as well.
+    corpus = grown(protocol, settings_for(protocol, min(processes, 3))).corpus
+    return distinguishing(found, protocol) + corpus
 
 
 def start(session: Session, directory: str, request: Request) -> Output:
     """Starts a campaign and runs it to its end, or until Ctrl-C."""
     started = time.perf_counter()
+    session.status("campaign: schedules to start from")
     status = start_campaign(Path(directory), parameters(request), lambda made: _progress(session, made))
     return _output(directory, status, time.perf_counter() - started)
 
 
-def resume(session: Session, directory: str) -> Output:
+def resume(session: Session, directory: str, master: str | None, partitions: int | None) -> Output:
     """Goes on where the campaign was stopped."""
     started = time.perf_counter()
-    status = resume_campaign(Path(directory), lambda made: _progress(session, made))
+    status = resume_campaign(
+        Path(directory), lambda made: _progress(session, made), master=master, partitions=partitions
+    )
     return _output(directory, status, time.perf_counter() - started)
 
 
@@ -95,18 +141,60 @@ def status(directory: str) -> Output:
     return Output(output.results, (), output.text, output.fields, 1 if found.tally.failures else 0)
 
 
-def report(directory: str, html: str | None) -> Output:
-    """Writes the HTML report."""
-    target = Path(html) if html is not None else Path(directory) / "report.html"
-    found = read_report(Path(directory))
-    write_report(found, target)
-    return Output(text=f"{target} written", fields={"report": found.to_json(), "html": str(target)})
+def report(session: Session, directory: str, html: str | None, run_again: bool) -> Output:
+    """Writes the HTML report, and a case to run again for each cause of failures."""
+    folder = Path(directory)
+    target = Path(html) if html is not None else folder / "report.html"
+    found = read_report(folder)
+    grouped = causes(
+        failing_cases(folder), run_again=run_again,
+        progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
+    )  # fmt: skip
+    commands = [_command(folder, number, cause) for number, cause in enumerate(grouped, 1)]
+    write_report(found, target, grouped, commands)
+    fields = {"report": {**found.to_json(), "causes": _causes_json(grouped, commands)}, "html": str(target)}
+    lines = [f"{target} written"]
+    for cause, command in zip(grouped, commands, strict=True):
+        where = f" at {cause.guard}" if cause.guard else ""
+        lines.append(f"{cause.cases:,} cases: {', '.join(cause.kinds)}{where}: {cause.finding}")
+        if command:
+            lines.append(f"  {command}")
+    return Output(text="\n".join(lines) + "\n", fields=fields)
+
+
+def _causes_json(grouped: Sequence[Cause], commands: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {**cause.to_json(), "command": command or None} for cause, command in zip(grouped, commands, strict=True)
+    ]
+
+
+def _command(folder: Path, number: int, cause: Cause) -> str:
+    """Writes the case of a cause, and says how it is run again; "" where that is not possible."""
+    if cause.recorded is None:
+        return ""
+    place = folder / CAUSES_FOLDER
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{place} cannot be made: {error.strerror or error}") from error
+    path = place / f"{number}.json"
+    write_text(str(path), cause.recorded.text() + "\n")
+    words = ["whence", "conform", "--replay", str(path)]
+    return shlex.join(words)
 
 
 def _progress(session: Session, status: Status) -> None:
+    rate = "" if status.rate is None else f", {status.rate:,.0f} cases/s, {_duration(status.seconds_left or 0)} left"
     session.status(
-        f"campaign: {status.tally.cases:,} of {status.parameters.cases:,} cases, {status.tally.failures:,} failures"
+        f"campaign: {status.tally.cases:,} of {status.parameters.cases:,} cases, "
+        f"{status.tally.failures:,} failures{rate}"
     )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.1f} h"
 
 
 def _output(directory: str, status: Status, seconds: float) -> Output:
@@ -116,9 +204,15 @@ def _output(directory: str, status: Status, seconds: float) -> Output:
         f"{tally.cases:,} of {status.parameters.cases:,} cases, {tally.failures:,} failures, "
         f"{tally.errors:,} without an outcome, digest {status.to_json()['digest']}"
     ]
-    if not status.complete:
+    if status.rate is not None:
+        lines.append(f"{status.seconds:.1f} s in batches, {status.rate:,.0f} cases/s")
+    if status.running:
+        lines.append(f"running: about {_duration(status.seconds_left or 0)} left")
+    elif not status.complete:
         lines.append(f"incomplete: whence campaign resume {directory} goes on")
     return Output(
         results=(said,), text="\n".join(lines) + "\n", fields={"campaign": status.to_json()},
         exit=UNKNOWN if status.interrupted and not tally.failures else None,
     )  # fmt: skip
+
+

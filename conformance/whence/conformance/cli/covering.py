@@ -87,7 +87,9 @@ def _result(system: str, request: Request, one: Reach) -> Result:
     return Result(f"{one.name}: reach", "conform", system, verdict, Level.L0, not one.failures, 0.0, facts)
 
 
-_HEADER = ("scheduler", "cases", "events", "failed", "rate <", "handlers", "branches", "scenarios", "abstract states", "states")
+_HEADER = (
+    "scheduler", "cases", "events", "failed", "rate <", "handlers", "branches", "scenarios", "abstract states", "states",
+)  # fmt: skip
 
 
 def _table(reaches: list[Reach], corpus: Corpus) -> str:
@@ -118,6 +120,6 @@ def _row(one: Reach) -> tuple[str, ...]:
         reached, there = coverage.features.count(coverage.bits, kind)
         shares.append(f"{reached} of {there}")
     return (
-        one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", f"{100 * one.bound:.2g} %", *shares, f"{len(coverage.abstract):,}",
-        f"{len(coverage.local):,}",
+        one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", f"{100 * one.bound:.2g} %", *shares,
+        f"{len(coverage.abstract):,}", f"{len(coverage.local):,}",
     )  # fmt: skip

@@ -183,7 +183,7 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
     with TemporaryDirectory(prefix="whence-campaign-") as folder:
         for name in shipped:
             each = max(1, cases // len(shipped))
-            request = Request(name, None, each, seed, 3, 12, "portfolio", 2, 2000, "local[*]")
+            request = Request(name, SHIPPED[name], each, seed, 3, 12, "portfolio", 2, 2000, "local[*]", grow=False)
             started = time.perf_counter()
             session.status(f"campaign of {each:,} cases: {name}")
             try:

@@ -1,0 +1,196 @@
+"""Failing cases grouped by what is behind them: the same guard of the protocol, or the same schedule when shortened.
+
+First by what was found: the kinds of finding, and for a case that left its protocol the guard that decided. Of each
+such group the shortest case is shortened; groups whose shortened schedules are the same are one cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from whence.conformance.campaign.reporting import FailingCase
+from whence.conformance.drive import LIMIT_S
+from whence.conformance.explain import case_explained, picture
+from whence.conformance.findings import CaseOutcome, FindingKind
+from whence.conformance.harness import run_case
+from whence.conformance.protocols import find_protocol
+from whence.conformance.recorded_case import RecordedCase, read_case
+from whence.conformance.replay import Replay
+from whence.conformance.rerun import take_steps
+from whence.conformance.schedule import Schedule
+from whence.conformance.shrink import minimise
+from whence.conformance.subject import SubjectError, load_subject
+
+MOST_SHORTENED: Final = 24
+"""So many groups are shortened, the largest first; the others stay as they are."""
+
+ATTEMPTS: Final = 1_500
+LIMIT_S_EACH: Final = 10.0
+
+SHOWN_SEEDS: Final = 5
+
+_GUARD = re.compile(r"; (\[[^\]]*\] .*? was (?:true|false))")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What is behind some failing cases.
+
+    Attributes:
+        kinds: the kinds of finding.
+        guard: the condition of the protocol that decided, where the cases left it.
+        cases: how many.
+        seeds: the first of them.
+        finding: one of them in words.
+        recorded: a case that shows it, shortened where that was possible; None where cases cannot be run again.
+        shortened: whether it was.
+        explanation: the case in words, and drawn.
+        picture: its diagram as SVG.
+    """
+
+    kinds: tuple[str, ...]
+    guard: str
+    cases: int
+    seeds: tuple[int, ...]
+    finding: str
+    recorded: RecordedCase | None = None
+    shortened: bool = False
+    explanation: str = ""
+    picture: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "kinds": list(self.kinds),
+            "guard": self.guard or None,
+            "cases": self.cases,
+            "seeds": list(self.seeds),
+            "finding": self.finding,
+            "shortened": self.shortened,
+            "case": None if self.recorded is None else self.recorded.to_json(),
+        }
+
+
+@dataclass(slots=True)
+class _Group:
+    """Cases of which the same was found. `shortest` has the fewest operations, as far as their text tells."""
+
+    kinds: tuple[str, ...]
+    guard: str
+    cases: int
+    seeds: tuple[int, ...]
+    shortest: FailingCase
+
+
+def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callable[[int, int], None]) -> list[Cause]:
+    """The causes, those of most cases first. Without `run_again` nothing is shortened or drawn.
+
+    A system that cannot be loaded here (it was on the workers) is not run again either.
+    """
+    groups = sorted(_grouped(failing).values(), key=lambda group: (-group.cases, group.seeds))
+    found: dict[tuple[object, ...], Cause] = {}
+    for number, group in enumerate(groups):
+        progress(number, len(groups))
+        cause = _shortened(group) if run_again and number < MOST_SHORTENED else None
+        if cause is None:
+            cause = Cause(
+                group.kinds, group.guard, group.cases, group.seeds, _words(group.shortest), _recorded(group.shortest)
+            )
+        key: tuple[object, ...] = (number,)
+        if cause.shortened and cause.recorded is not None:
+            key = (cause.recorded.operations, cause.kinds[:1])
+        known = found.get(key)
+        if known is not None:
+            cause = _joined(known, cause)
+        found[key] = cause
+    return sorted(found.values(), key=lambda cause: (-cause.cases, cause.seeds))
+
+
+def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]:
+    groups: dict[tuple[object, ...], _Group] = {}
+    for case in failing:
+        kinds = _kinds(case)
+        guard = next((match[1] for match in map(_GUARD.search, case.findings) if match), "")
+        group = groups.get((kinds, guard))
+        if group is None:
+            groups[kinds, guard] = _Group(kinds, guard, 1, (case.seed,), case)
+            continue
+        group.cases += 1
+        group.seeds = (*group.seeds, case.seed)[:SHOWN_SEEDS]
+        if len(case.operations_json or "") < len(group.shortest.operations_json or ""):
+            group.shortest = case
+    return groups
+
+
+def _kinds(case: FailingCase) -> tuple[str, ...]:
+    """The kinds of finding, the gravest first; `error: Type` where the case has no outcome."""
+    if case.error is not None:
+        return (f"error: {case.error.partition(':')[0]}",)
+    order = get_args(FindingKind)
+    kinds = {finding.partition(":")[0] for finding in case.findings}
+    return tuple(sorted(kinds, key=lambda kind: (order.index(kind) if kind in order else len(order), kind)))
+
+
+def _words(case: FailingCase) -> str:
+    return case.error if case.error is not None else case.findings[0]
+
+
+def _recorded(case: FailingCase) -> RecordedCase | None:
+    """The case to run again; None where another runner wrote its operations."""
+    if case.operations_json is None:
+        return None
+    try:
+        return read_case(case.operations_json)
+    except ValueError:
+        return None
+
+
+def _joined(known: Cause, other: Cause) -> Cause:
+    """Two groups with one shortened schedule: the same cause."""
+    kinds = tuple(dict.fromkeys((*known.kinds, *other.kinds)))
+    seeds = tuple(sorted((*known.seeds, *other.seeds)))[:SHOWN_SEEDS]
+    return Cause(
+        kinds, known.guard or other.guard, known.cases + other.cases, seeds, known.finding, known.recorded,
+        known.shortened, known.explanation, known.picture,
+    )  # fmt: skip
+
+
+def _shortened(group: _Group) -> Cause | None:
+    """The group with its shortest case shortened and drawn; None where it cannot be run here."""
+    recorded = _recorded(group.shortest)
+    if recorded is None:
+        return None
+    try:
+        subject = load_subject(recorded.system, recorded.settings.processes)
+        protocol = None if recorded.protocol is None else find_protocol(recorded.protocol)
+    except (SubjectError, ValueError):
+        return None
+    settings = recorded.settings
+    replay = None if protocol is None else Replay(protocol, settings.processes)
+    wanted = group.kinds[0]
+    limit_s = LIMIT_S if subject.external is None else None
+
+    def again(schedule: Schedule) -> CaseOutcome:
+        return run_case(subject.make_process, schedule, settings, replay, limit_s=limit_s)
+
+    def attempt(schedule: Schedule) -> Schedule | None:
+        outcome = again(schedule)
+        return outcome.operations if wanted in outcome.kinds else None
+
+    take_steps(subject, replayed=replay is not None)
+    try:
+        operations = minimise(recorded.operations, attempt, attempts=ATTEMPTS, limit_s=LIMIT_S_EACH)
+        outcome = again(operations)
+    finally:
+        subject.close()
+    if wanted not in outcome.kinds:
+        return None
+    short = RecordedCase(recorded.system, recorded.protocol, settings, operations)
+    finding = next(str(finding) for finding in outcome.findings if finding.kind == wanted)
+    return Cause(
+        group.kinds, group.guard, group.cases, group.seeds, finding, short, True, case_explained(outcome),
+        picture(outcome),
+    )  # fmt: skip
