@@ -29,18 +29,22 @@ def render(results: Sequence[Result], seconds: float, complete: bool) -> str:
     )
 
 
+_OF_MUTANTS = ("mutant", "scenario")
+"""Kinds of results with subjects `PROTOCOL/MUTANT`."""
+
+
 def _groups(results: Sequence[Result]) -> list[dict[str, Any]]:
     """The lines by subject, in order, each with what the template shows; a mutant is shown with its subject."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines(results, explained=True):
-        groups.setdefault(line.first.subject.partition("/")[0] if line.first.kind == "mutant" else line.first.subject,
+        groups.setdefault(line.first.subject.partition("/")[0] if line.first.kind in _OF_MUTANTS else line.first.subject,
                           []).append(_row(line))  # fmt: skip
     return [{"subject": subject, "rows": rows} for subject, rows in groups.items()]
 
 
 def _row(line: Line) -> dict[str, Any]:
     result = line.first
-    mutant = result.subject.partition("/")[2] if result.kind == "mutant" else ""
+    mutant = result.subject.partition("/")[2] if result.kind in _OF_MUTANTS else ""
     return {
         "name": f"{mutant}: {line.statement}" if mutant else line.statement,
         "kind": result.kind,

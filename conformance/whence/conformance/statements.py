@@ -64,6 +64,9 @@ def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, A
     for link in specification.links:
         name = f"{link.protocol.name} to {link.machine.name}"
         yield from _section(f"conforms {name}", link.doc, _about(known, "link", name))
+    for scenario in specification.scenarios:
+        rows = [row for row in _about(known, "scenario", scenario.subject) if _of_scenario(row, scenario.name)]
+        yield from _section(f"scenario {scenario.name} of {scenario.subject}", scenario.doc, rows)
     for mutant in specification.mutants:
         own = f"{mutant.subject}/{mutant.name}"
         of_machine = isinstance(mutant.mutated, ir.Machine)
@@ -73,6 +76,10 @@ def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, A
             else _about(known, "mutant", own)
         )
         yield from _section(f"mutant {mutant.name} of {mutant.subject}", mutant.doc, rows)
+
+
+def _of_scenario(result: Mapping[str, Any], name: str) -> bool:
+    return str(result["name"]).partition(": ")[0] == name
 
 
 def stated(specification: ir.Specification) -> set[str]:
