@@ -193,7 +193,7 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, cases=300, seed=1)
     assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
     assert {count.name for count in report.schedulers} == {"hypothesis", *SCHEDULERS}
-    assert report.matched >= report.events > 5_000
+    assert report.matched >= report.events > (2_500 if name == "synchronous" else 5_000)
     # Newtop withholds what causal delivery alone would let it deliver.
     assert (report.withheld > 0) == settings.total_order
     assert report.arrivals > 0

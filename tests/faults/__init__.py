@@ -27,6 +27,7 @@ from . import (
     rst_hunch,
     rst_mf,
     ses,
+    synchronous,
 )
 
 FAULTS: dict[str, list[type]] = {
@@ -42,6 +43,7 @@ FAULTS: dict[str, list[type]] = {
     "fifo": fifo.FAULTS,
     "client_server": client_server.FAULTS,
     "ses": ses.FAULTS,
+    "synchronous": synchronous.FAULTS,
     "rst_mf": rst_mf.FAULTS,
     "rst_hunch": rst_hunch.FAULTS,
     "mf_pipelined": mf_pipelined.FAULTS,

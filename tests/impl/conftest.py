@@ -82,7 +82,13 @@ class Simulation:
         self.drain()
         return self.outcome
 
+    def blocked(self, process: int) -> bool:
+        """Whether the application waits: it neither sends nor takes anything."""
+        return bool(getattr(self.processes[process], "blocked", False))
+
     def send(self, process: int) -> None:
+        if self.blocked(process):
+            return
         others = [p for p in range(len(self.processes)) if p != process or self.channel.self_sends]
         message = len(self.source)
         self.source.append(process)
@@ -126,7 +132,7 @@ class Simulation:
             return
         self.carry_out(process, commands)
         for message in self.arrived[process].difference(self.handed[process]):
-            if not self.missing(process, message):
+            if not self.missing(process, message) and not self.blocked(process):
                 self.outcome.findings["over_delay"] += 1
 
     def tick(self, process: int) -> None:

@@ -182,7 +182,7 @@ class Case:
         match operation:
             case Send(process, destination):
                 destinations = self._settings.destinations(process, destination)
-                if destinations:
+                if destinations and not self._waits(process, destinations):
                     self._effective.append(Send(process, self._addressed(destinations)))
                     self._causal_send(process, destinations)
             case React(process, destination):
@@ -252,6 +252,18 @@ class Case:
             expected = self._lockstep.causal_send(process, number, destinations)
         self._call_with(process, expected, self._processes[process].causal_send, destinations, message)
 
+    def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
+        """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
+        if not self._blocked(process):
+            return False
+        if self._lockstep is not None and self._lockstep.accepts(process, self._sent[process], destinations):
+            self._diverged(process, self._lockstep.causal_send(process, self._sent[process], destinations), ())
+        return True
+
+    def _blocked(self, process: int) -> bool:
+        """Whether the subject lets its application wait, which neither sends nor takes anything meanwhile."""
+        return bool(getattr(self._processes[process], "blocked", False))
+
     def _next_message(self, process: int) -> str:
         self._sent[process] += 1
         return f"m{process}.{self._sent[process]}"
@@ -312,7 +324,7 @@ class Case:
             self._came[process].add(message)
             arrived.append(message)
         self._call(process, expected, self._processes[process].receive, source, packet)
-        if arrived and not self._over:
+        if arrived and not self._over and not self._blocked(process):
             self._judge_delay(process, arrived)
 
     def _tick(self, process: int) -> None:
@@ -375,9 +387,10 @@ class Case:
             self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
         elif delivered and process in self._reactions:
             for operation, place in self._reactions.pop(process):
-                if not self._over:
+                destinations = self._settings.destinations(process, operation.destination)
+                if not self._over and not self._waits(process, destinations):
                     self._effective[place] = operation
-                    self._causal_send(process, self._settings.destinations(process, operation.destination))
+                    self._causal_send(process, destinations)
 
     def _deliver(self, process: int, command: impl.Deliver) -> None:
         name = _name(command.message)

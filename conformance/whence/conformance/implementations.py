@@ -18,4 +18,5 @@ SHIPPED = {
     "ks": "whence.impl.ks:KS",
     "fifo": "whence.impl.fifo:Fifo",
     "client_server": "whence.impl.client_server:ClientServer",
+    "synchronous": "whence.impl.synchronous:Synchronous",
 }

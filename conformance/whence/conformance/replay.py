@@ -168,6 +168,8 @@ class Replay:
         match given:
             case (number, destinations):
                 message = Message(process, number, destinations)
+                if not self._interpreter.accepts(process, local, message):
+                    raise Fault("the application has to wait, the guard of causal_send is false")
                 return self._interpreter.causal_send(process, local, message, observe=observe)
             case (packet,):
                 return self._interpreter.receive(process, local, self._packets[packet], observe=observe)
@@ -263,6 +265,10 @@ class Lockstep:
     def causal_send(self, process: int, number: int, destinations: tuple[int, ...]) -> Expected:
         """The application sends its message of that number, from 0, to processes in ascending order."""
         return self.replay.expected(process, self.states[process], (number, destinations))
+
+    def accepts(self, process: int, number: int, destinations: tuple[int, ...]) -> bool:
+        """Whether the protocol takes the message at all, at this time."""
+        return self.causal_send(process, number, destinations).fault is None
 
     def receive(self, process: int, packet: int) -> Expected:
         """The packet of that number arrives."""
