@@ -51,6 +51,13 @@ class Once(Node):
     """The `, once` of a clause."""
 
 
+@dataclass(frozen=True, slots=True)
+class When(Node):
+    """The `, when P` of a clause."""
+
+    condition: syntax.Expr
+
+
 class _Items:
     """The items of a declaration's block, and its documentation string."""
 
@@ -382,12 +389,16 @@ class Builder(ScenarioBuilder):
     def target(self, c: Children) -> Clause:
         """A clause of which the event is still to be filled in."""
         transition, *rest = (child for child in c[self.verb(c) + 1 :] if not isinstance(child, Word))
-        arguments = tuple(child for child in rest if not isinstance(child, Once))
-        once = len(arguments) < len(rest)
-        return Clause("deliver", None, (), None, transition, arguments, once, span=extent(c))
+        arguments = tuple(child for child in rest if not isinstance(child, Once | When))
+        once = any(isinstance(child, Once) for child in rest)
+        when = next((child.condition for child in rest if isinstance(child, When)), None)
+        return Clause("deliver", None, (), None, transition, arguments, once, when=when, span=extent(c))
 
     def once(self, c: Children) -> Once:
         return Once(span=extent(c))
+
+    def when(self, c: Children) -> When:
+        return When(c[-1], span=extent(c))
 
     def mutant(self, c: Children) -> syntax.Mutant:
         block = _Items(c)

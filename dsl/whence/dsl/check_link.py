@@ -13,7 +13,7 @@ from whence.dsl.machine_builtins import history_parameters
 from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.traversal import nodes
-from whence.dsl.types import MESSAGE, NAT, PROCESS, Type
+from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from whence.dsl.workload import ProtocolKind, Settings
 
 _REQUIRED = ("causal_send", "deliver")
@@ -155,7 +155,10 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
         None if transition is None else transition.parameters,
         clause.transition.span,
     )
+    when = None if clause.when is None else checker.check(clause.when, BOOL)
     if parameters is None or arguments is None or not _keeps_history(clause, machine, reporter):
+        return None
+    if clause.when is not None and when is None:
         return None
     return ir.Clause(
         clause.event,
@@ -165,6 +168,7 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
         clause.transition.text,
         arguments,
         clause.once,
+        when=when,
         span=clause.span,
     )
 
@@ -173,6 +177,14 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
     """Whether a causal send or delivery is that of the same message, and in multicast by the process itself."""
     if clause.event not in _REQUIRED or clause.transition.text != clause.event:
         return True
+    if clause.when is not None:
+        reporter.error(
+            "W0609",
+            clause.when.span,
+            f"`{clause.event}` is the transition `{clause.event}` always, not only at times",
+            "happens-before is the same on both sides",
+        )
+        return False
     names = [clause.parameters[0].text, "self"][: len(history_parameters(clause.event, machine.delivery))]
     if clause.arguments == tuple(syntax.Variable(name) for name in names):
         return True

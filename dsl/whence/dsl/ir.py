@@ -560,7 +560,7 @@ class Clause:
     """An event of the protocol and the machine's transition that it is.
 
     `parameters` are the names the pattern binds (the packet's parameters, or the message), `peer` the
-    name of the receiver (send) or sender (receive).
+    name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
     """
 
     event: Literal["causal_send", "deliver", "send", "receive"]
@@ -570,6 +570,7 @@ class Clause:
     transition: str
     arguments: tuple[Expr, ...]
     once: bool
+    when: Expr | None = field(default=None, kw_only=True)
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 

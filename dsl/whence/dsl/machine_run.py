@@ -6,7 +6,10 @@ transition has named them; a transition that relates unsent messages to each oth
 
 NOTE(order): what no transition changes and an axiom speaks about is a parameter of the system, and what is proved
 holds for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
-two processes is their order, a function of a process to nat is its number. That the axioms are satisfied is checked.
+two processes is their order, a function of a process to nat is its number. On a tree network it chooses by the tree,
+with process 0 as its root: a function of two processes to a process is the next hop of the first towards the second
+(towards itself: the parent), a relation of three processes says that the second is on the way from the first to the
+third. That the axioms are satisfied is checked.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
+from whence.dsl.topology import Edges, path
 from whence.dsl.traversal import nodes
 from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from whence.dsl.values import Fault, Message, Value
@@ -60,12 +64,14 @@ class _Transition:
 class MachineRun:
     """The step relation of `machine` among `processes` processes.
 
-    `ends` are the senders and sets of destinations (in unicast of one process) that messages have.
+    `ends` are the senders and sets of destinations (in unicast of one process) that messages have; `tree` has the
+    edges of a tree network, where the protocol is for one.
     """
 
     machine: ir.Machine
     processes: int
     ends: Sequence[tuple[int, tuple[int, ...]]]
+    tree: Edges = ()
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
     _stand_ins: int = field(init=False, default=1)
@@ -102,8 +108,19 @@ class MachineRun:
                 return frozenset((one, other) for one in processes for other in processes if one < other)
             case [only], result if only == PROCESS and result == NAT:
                 return frozenset((process, process) for process in processes if process)
+            case [first, second], result if self.tree and first == second == result == PROCESS:
+                return frozenset((one, other, self._hop(one, other)) for one, other in product(processes, repeat=2))
+            case [first, second, third], result if self.tree and first == second == third == PROCESS and result == BOOL:
+                ways = product(processes, repeat=2)
+                return frozenset((one, via, other) for one, other in ways for via in path(self.tree, one, other))
             case _:
                 return frozenset()
+
+    def _hop(self, process: int, towards: int) -> int:
+        """The next hop: to itself it is the parent, of which process 0 is its own."""
+        if process != towards:
+            return path(self.tree, process, towards)[1]
+        return path(self.tree, process, 0)[1] if process else 0
 
     def broken_axioms(self) -> tuple[str, ...]:
         """The machine's axioms that the messages of this run do not satisfy: its theorems say nothing here."""

@@ -298,8 +298,9 @@ class _Printer:
                 return _setting(item, False)
             case Cast() | syntax.TreeLink() | syntax.ScenarioStep():
                 return step_text(item)
-            case syntax.Clause(_, _, _, _, transition, arguments, once):
-                return f"{self.pattern(item)} is {transition.text}({list_text(arguments)}){', once' if once else ''}"
+            case syntax.Clause(_, _, _, _, transition, arguments, once, _, when):
+                what = f"{self.pattern(item)} is {transition.text}({list_text(arguments)})"
+                return f"{what}{', once' if once else ''}{f', when {text_of(when)}' if when is not None else ''}"
             case _:
                 assert_never(item)
 

@@ -428,7 +428,8 @@ class Clause(Node):
     `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `arguments`
     of the transition are expressions over those names, `self` and the protocol's state before the step.
     With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
-    `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all.
+    `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all. Where `when` is
+    false, the event is silent.
     """
 
     event: Literal["causal_send", "deliver", "send", "receive"]
@@ -439,6 +440,7 @@ class Clause(Node):
     arguments: tuple[Expr, ...]
     once: bool = False
     rest: bool = False
+    when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

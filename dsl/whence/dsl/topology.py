@@ -41,6 +41,14 @@ def next_hops(edges: Edges, process: int) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(hops.items()))
 
 
+def path(edges: Edges, start: int, end: int) -> tuple[int, ...]:
+    """The processes on the way from one to the other, both included."""
+    way = [start]
+    while way[-1] != end:
+        way.append(dict(next_hops(edges, way[-1]))[end])
+    return tuple(way)
+
+
 def fault_of(edges: Edges, processes: int) -> str | None:
     """Why the edges are not a tree of all the processes, if so."""
     for a, b in edges:

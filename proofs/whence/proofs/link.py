@@ -59,6 +59,7 @@ class _Clause:
     number: int
     declaration: ir.Clause
     arguments: tuple[Evaluator, ...]
+    when: Evaluator | None
 
 
 @dataclass(slots=True)
@@ -75,10 +76,15 @@ class LinkRun:
     def __post_init__(self) -> None:
         workload = self.system.workload
         ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
-        self._run = MachineRun(self.link.machine, workload.processes, ends)
+        self._run = MachineRun(self.link.machine, workload.processes, ends, self.system.interpreter.tree)
         names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
         self._clauses = tuple(
-            _Clause(number, clause, tuple(compile_expression(argument, names) for argument in clause.arguments))
+            _Clause(
+                number,
+                clause,
+                tuple(compile_expression(argument, names) for argument in clause.arguments),
+                None if clause.when is None else compile_expression(clause.when, names),
+            )
             for number, clause in enumerate(self.link.clauses)
         )
 
@@ -123,6 +129,8 @@ class LinkRun:
                 arguments = self._arguments(follower, process, local, clause, event)
             except Fault as fault:
                 return Broken(_describe(event, process), Refusal(declaration.transition, str(fault)), ())
+            if arguments is None:
+                continue
             key = (clause.number, arguments)
             if declaration.once:
                 if key in follower.fired:
@@ -148,7 +156,8 @@ class LinkRun:
 
     def _arguments(
         self, follower: Follower, process: int, local: LocalState, clause: _Clause, event: Event
-    ) -> tuple[Value, ...]:
+    ) -> tuple[Value, ...] | None:
+        """The transition's arguments; None where the event is silent."""
         declaration = clause.declaration
         names = [parameter.name for parameter in declaration.parameters]
         values = dict(zip(names, event.values, strict=False))
@@ -170,6 +179,8 @@ class LinkRun:
             locals=values,
             symbols={"sent_by": sent_by},
         )
+        if clause.when is not None and not clause.when(frame):
+            return None
         return tuple(argument(frame) for argument in clause.arguments)
 
 
