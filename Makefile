@@ -8,6 +8,7 @@
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
 #   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
+#   make figures  docs/figures.md anew: the papers' figures as executions
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -20,7 +21,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker statements errata lint lock clean
+.PHONY: setup verify test tools checker statements errata figures lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -76,6 +77,9 @@ statements: setup
 
 errata: setup
 	$(BIN)/python -m whence.conformance.errata docs
+
+figures: setup
+	$(BIN)/python -m whence.conformance.figures docs
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup

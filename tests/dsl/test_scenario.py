@@ -127,6 +127,12 @@ def test_assertions_know_the_history() -> None:
     assert found.assertions == 5
 
 
+def test_what_its_sender_buffers_and_how_long(library: Library) -> None:
+    run = play(next(known for known in library("mf").scenarios if known.name == "mf_figure_6"))
+    assert run.buffered == {"y": (2, 4)}
+    assert played("Alice sends a to Bob").buffered == {}
+
+
 def test_happens_before_is_closed_along_deliveries(library: Library) -> None:
     scenario = next(known for known in library("rst").scenarios if known.name == "blog_run")
     found = play(scenario)

@@ -9,6 +9,7 @@ import pytest
 
 from whence.dsl import ir
 from whence.dsl.load import library, load
+from whence.dsl.scenario import play
 from whence.dsl.types import BOOL
 from whence.proofs.scenarios import play_scenario
 
@@ -42,6 +43,23 @@ def test_every_scenario_is_as_its_text_says(name: str) -> None:
         assert scenario.doc, f"{scenario.name} says what it shows"
         asserted = any(isinstance(step, ir.NamedFormula) or step.event == "cannot" for step in scenario.steps)
         assert asserted or scenario.expects, f"{scenario.name} states something"
+
+
+def test_how_long_figure_2_of_almeida_keeps_its_message() -> None:
+    """The green and the red interval: until the permit of a, and until the YCT of c, which is no business of m."""
+    runs = {
+        name: play(scenarios(LIBRARY[name])["almeida_figure_2"]) for name in ("cykas", "hybrid_basic", "hybrid_optimal")
+    }
+    sent = {name: run.buffered["m"][0] for name, run in runs.items()}
+    assert {*sent.values()} == {7}
+    left = {name: run.steps[(run.buffered["m"][1] or 0) - 1].title for name, run in runs.items()}
+    assert left == {
+        "cykas": "i receives YCT() from k",
+        "hybrid_basic": "i receives PERMIT(2) from j",
+        "hybrid_optimal": "i receives PERMIT(2) from j",
+    }
+    to_j = play(scenarios(LIBRARY["hybrid_optimal"])["almeida_figure_2_answer"])
+    assert to_j.steps[(to_j.buffered["m"][1] or 0) - 1].title == "i receives PERMIT(2) from k"
 
 
 @pytest.mark.parametrize("name", FIGURES)

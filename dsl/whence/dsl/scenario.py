@@ -34,6 +34,8 @@ class Played:
         assertions: how many were true.
         violated: every finding of the steps, in order, and of the state that they led to.
         messages: what the scenario calls each message.
+        buffered: of each message that is not network-sent by the step that causal-sends it: the number of that step,
+            from 1, and of the step that network-sends it (None: it is never).
     """
 
     system: System
@@ -42,6 +44,7 @@ class Played:
     assertions: int
     violated: tuple[Finding, ...]
     messages: Mapping[Message, str]
+    buffered: Mapping[str, tuple[int, int | None]]
 
 
 def in_words(line: str, names: Mapping[str, str]) -> str:
@@ -69,7 +72,8 @@ class _Player:
     before: dict[Message, frozenset[Message]] = field(default_factory=dict)
     delivered: set[tuple[Message, int]] = field(default_factory=set)
     arrived: set[tuple[Message, int]] = field(default_factory=set)
-    network_sent: set[Message] = field(default_factory=set)
+    sent_at: dict[Message, int] = field(default_factory=dict)
+    network_sent: dict[Message, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.system = System(self.scenario.protocol, self.scenario.workload)
@@ -86,7 +90,14 @@ class _Player:
         stuck = self.system.stuck(self.state)
         at_end = (*((stuck,) if stuck is not None else ()), *self.system.broken(self.state))
         known = {message: name for name, message in self.messages.items()}
-        return Played(self.system, tuple(self.steps), failure, self.assertions, (*self.findings, *at_end), known)
+        findings = (*self.findings, *at_end)
+        return Played(self.system, tuple(self.steps), failure, self.assertions, findings, known, self._buffered())
+
+    def _buffered(self) -> dict[str, tuple[int, int | None]]:
+        if all(kind.carries is None for kind in self.scenario.protocol.packets):
+            return {}
+        times = {name: (self.sent_at[one], self.network_sent.get(one)) for name, one in self.messages.items()}
+        return {name: (sent, left) for name, (sent, left) in times.items() if left != sent}
 
     # --- steps ---------------------------------------------------------------------------------
 
@@ -168,11 +179,12 @@ class _Player:
                 case Sent():
                     moved = self.system.carried(emission)
                     if moved is not None:
-                        self.network_sent.add(moved)
+                        self.network_sent.setdefault(moved, len(self.steps))
         return None
 
     def _sent(self, name: str, message: Message) -> None:
         self.messages[name] = message
+        self.sent_at[message] = len(self.steps) + 1
         self.before[message] = frozenset(self.pasts[message.src])
         self.pasts[message.src].add(message)
 

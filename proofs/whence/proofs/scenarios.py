@@ -76,6 +76,7 @@ def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[st
         "events": len(played.steps),
         "assertions": played.assertions,
         "violated": sorted(violated),
+        "buffered": {name: list(interval) for name, interval in played.buffered.items()},
     }
 
 
@@ -94,9 +95,16 @@ def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tupl
     highlight = None if finding is None else highlight_of(finding)
     cast = ", ".join(f"p{number} is {name}" for number, name in enumerate(scenario.processes) if name != f"p{number}")
     parts = [*([f"{cast}."] if cast else []), text(played.steps)]
+    if played.buffered:
+        waits = ", ".join(f"{name} {_interval(*steps)}" for name, steps in played.buffered.items())
+        parts.append(f"Buffered at the sender: {waits}.")
     if seen.events:
         parts.append(draw_text(seen, highlight))
     return "\n\n".join(parts), draw_svg(seen, highlight)
+
+
+def _interval(sent: int, left: int | None) -> str:
+    return f"from step {sent} on" if left is None else f"from step {sent} to {left}"
 
 
 def _confirmed(seen: Execution, property_: str) -> Finding | None:
