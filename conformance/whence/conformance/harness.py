@@ -318,12 +318,12 @@ class Case:
         if message is not None:
             message = _name(message)
             self._log.append((RECEIVED, process, message, source))
+            if message in self._undelivered[process] and message not in self._came[process]:
+                self._came[process].add(message)
+                self._arrived[process].append(message)
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
-        arrived = self._arrived[process]
-        if message in self._undelivered[process] and message not in self._came[process]:
-            self._came[process].add(message)
-            arrived.append(message)
         self._call(process, expected, self._processes[process].receive, source, packet)
+        arrived = self._arrived[process]
         if arrived and not self._over and not self._blocked(process):
             self._judge_delay(process, arrived)
 
@@ -360,6 +360,8 @@ class Case:
                 shadows = expected.shadows
             else:
                 self._diverged(process, expected, commands)
+        if not commands and self._steps <= STEP_LIMIT:
+            return
         flights, count = self.network.flights, self._settings.processes
         delivered = False
         for position, command in enumerate(commands):

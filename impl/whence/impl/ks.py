@@ -189,16 +189,22 @@ class KS:
         if not isinstance(packet.log, tuple):
             raise ProtocolError(f"not a log: {packet.log!r}")
         for entry in packet.log:
-            self._require_known(sender, packet.number, entry)
+            if not self._can_know(sender, packet.number, entry):
+                raise ProtocolError(f"process {sender} tells of {entry!r}, which it cannot know")
 
-    def _require_known(self, sender: int, number: int, entry: object) -> None:
-        """Raise ProtocolError unless `sender` can have told this with its message of that number."""
-        match entry:
-            case Entry(other, known, destinations) if self._group.has(other) and is_count(known, destinations):
-                sent = {sender: number - 1} | {self._group.identity: self._clock}
-                if 1 <= known <= sent.get(other, known) and destinations < 1 << self._group.processes:
-                    return
-        raise ProtocolError(f"process {sender} tells of {entry!r}, which it cannot know")
+    def _can_know(self, sender: int, number: int, entry: object) -> bool:
+        """Whether `sender` can have told this with its message of that number."""
+        if not isinstance(entry, Entry):
+            return False
+        other, known, destinations = entry.sender, entry.number, entry.destinations
+        if not type(other) is type(known) is type(destinations) is int:
+            return False
+        processes = self._group.processes
+        if not (0 <= other < processes and known >= 1 and 0 <= destinations < 1 << processes):
+            return False
+        if other == self._group.identity:
+            return known <= self._clock
+        return other != sender or known < number
 
 
 def is_count(*numbers: object) -> bool:
@@ -209,7 +215,7 @@ def is_count(*numbers: object) -> bool:
 def entries(log: Log) -> tuple[Entry, ...]:
     """The log as entries, in ascending order."""
     return tuple(
-        [Entry(sender, number, known[number]) for sender, known in sorted(log.items()) for number in sorted(known)]
+        [Entry(sender, number, log[sender][number]) for sender in sorted(log) for number in sorted(log[sender])]
     )
 
 
@@ -223,31 +229,39 @@ def log_of(told: Iterable[Entry]) -> Log:
 
 def without(log: Log, mask: int) -> Log:
     """The log without the destinations `mask`."""
+    kept = ~mask
     return {
-        sender: {number: destinations & ~mask for number, destinations in known.items()}
-        for sender, known in log.items()
+        sender: {number: destinations & kept for number, destinations in known.items()} for sender, known in log.items()
     }
 
 
 def purged(log: Log) -> Log:
     """The log without the entries that say nothing which is not implied by a later one of the same sender."""
-    kept: Log = {}
-    for sender, known in log.items():
-        last = max(known)
-        kept[sender] = {
-            number: destinations for number, destinations in known.items() if destinations or number == last
-        }  # P.1
-    return kept
+    return {sender: known if len(known) == 1 else _without_empty(known) for sender, known in log.items()}  # P.1
+
+
+def _without_empty(known: dict[int, int]) -> dict[int, int]:
+    last = max(known)
+    return {number: destinations for number, destinations in known.items() if destinations or number == last}
 
 
 def merged(one: Log, other: Log) -> Log:
     """What both logs together know."""
-    result: Log = {}
-    for sender in one.keys() | other.keys():
-        here, there = one.get(sender, {}), other.get(sender, {})
-        last_here, last_there = max(here, default=0), max(there, default=0)
-        both = {number: here[number] & there[number] for number in here.keys() & there.keys()}
-        only_here = {number: here[number] for number in here.keys() - there.keys() if number > last_there}
-        only_there = {number: there[number] for number in there.keys() - here.keys() if number > last_here}
-        result[sender] = both | only_here | only_there
+    result = dict(one)
+    for sender, there in other.items():
+        here = one.get(sender)
+        result[sender] = there if here is None else _merged_of_one_sender(here, there)
     return result
+
+
+def _merged_of_one_sender(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
+    last_here, last_there = max(here), max(there)
+    merged = {
+        number: destinations & there.get(number, destinations)
+        for number, destinations in here.items()
+        if number in there or number > last_there
+    }
+    for number, destinations in there.items():
+        if number > last_here and number not in here:
+            merged[number] = destinations
+    return merged
