@@ -24,6 +24,7 @@ CLASSES = {
     "rst_hunch": "whence.impl.rst_hunch:RSTHunch",
     "mf_pipelined": "whence.impl.mf_pipelined:MFPipelined",
     "synchronous": "whence.impl.synchronous:Synchronous",
+    "tree": "whence.impl.tree:Tree",
 }
 CONTROLS = {"fifo": "causal", "client_server": "causal", "synchronous": "stuck"}
 """What these do not promise, and what the oracle finds, and nothing else, if it is asked to judge it all the same."""

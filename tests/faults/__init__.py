@@ -28,6 +28,7 @@ from . import (
     rst_mf,
     ses,
     synchronous,
+    tree,
 )
 
 FAULTS: dict[str, list[type]] = {
@@ -44,6 +45,7 @@ FAULTS: dict[str, list[type]] = {
     "client_server": client_server.FAULTS,
     "ses": ses.FAULTS,
     "synchronous": synchronous.FAULTS,
+    "tree": tree.FAULTS,
     "rst_mf": rst_mf.FAULTS,
     "rst_hunch": rst_hunch.FAULTS,
     "mf_pipelined": mf_pipelined.FAULTS,

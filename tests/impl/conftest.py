@@ -123,7 +123,7 @@ class Simulation:
 
     def receive(self, sender: int, process: int, packet: Any) -> None:
         self.outcome.packets[packet.kind] += 1
-        if packet.message is not None:
+        if packet.message is not None and process in self.target[packet.message]:
             self.arrived[process].add(packet.message)
         try:
             commands = self.processes[process].receive(sender, packet)

@@ -19,4 +19,5 @@ SHIPPED = {
     "fifo": "whence.impl.fifo:Fifo",
     "client_server": "whence.impl.client_server:ClientServer",
     "synchronous": "whence.impl.synchronous:Synchronous",
+    "tree": "whence.impl.tree:Tree",
 }
