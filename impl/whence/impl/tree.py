@@ -74,8 +74,8 @@ class Tree:
         self._group = Group(identity, processes)
         self._parents: tuple[int, ...] = tuple([0, *range(processes - 1)] if parents is None else parents)
         self._require_tree()
-        self._hops: dict[int, int] = {}
-        """The next hops that have been asked for."""
+        self._hops = self._figure_4()
+        """For each process, the neighbour on the way to it; for this one, what means nothing."""
 
     def causal_send(self, destination: int, message: Hashable) -> list[Command]:
         """Send `message`. Raises ValueError for an unknown destination, oneself as destination, or a message None."""
@@ -106,18 +106,23 @@ class Tree:
 
     def _next_hop(self, process: int) -> int:
         """The neighbour on the way to another process."""
-        hop = self._hops.get(process)
-        if hop is None:
-            hop = self._hops[process] = self._figure_4(process)
-        return hop
+        return self._hops[process]
 
-    def _figure_4(self, process: int) -> int:
+    def _figure_4(self) -> tuple[int, ...]:
         me, parents = self._group.identity, self._parents
-        while parents[process] != me:
-            if parents[process] == process:
-                return parents[me]  # N.2
-            process = parents[process]  # N.3
-        return process  # N.1
+        hops: dict[int, int] = {}
+        for process in range(self._group.processes):
+            walk: list[int] = []
+            while process not in hops:
+                walk.append(process)
+                if parents[process] == me:
+                    hops[process] = process  # N.1
+                elif parents[process] == process:
+                    hops[process] = parents[me]  # N.2
+                else:
+                    process = parents[process]  # N.3
+            hops |= dict.fromkeys(walk, hops[process])
+        return tuple(hops[process] for process in range(self._group.processes))
 
     def _require_on_its_way(self, sender: int, packet: Msg) -> None:
         require_message(packet.message)
