@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -48,12 +49,12 @@ class Mutant:
 
 
 def bare_text(loaded: Loaded) -> str:
-    """The file without the mutants and theorems that it states, which say nothing of other mutants; lines stay."""
+    """The file with its protocols, machines, scopes and links only: the rest says nothing of mutants. Lines stay."""
     tree, _ = parse(loaded.source.text, str(loaded.path))
     assert tree is not None, "the file has been read before"
     lines = list(loaded.source.lines)
     for declaration in tree.declarations:
-        if isinstance(declaration, syntax.Mutant | syntax.Theorem | syntax.Theory):
+        if not isinstance(declaration, syntax.Protocol | syntax.Machine | syntax.Scope | syntax.Conforms):
             for number in range(declaration.span.line, declaration.span.end_line + 1):
                 lines[number - 1] = ""
     return "\n".join(lines)
@@ -74,10 +75,14 @@ def specification_mutants(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> 
 def meaning(mutant: Mutant) -> ir.Specification | None:
     """What the mutant's text means; None where the front end refuses it, or it means what the original does."""
     changed = load_bytes(Path(mutant.file), mutant.text.encode()).specification
-    if changed is None:
-        return None
-    same = load_bytes(Path(mutant.file), mutant.original.encode()).specification
-    return None if same == changed else changed
+    return None if changed is None or changed == _read(mutant.file, mutant.original) else changed
+
+
+@lru_cache(maxsize=4)
+def _read(file: str, text: str) -> ir.Specification:
+    found = load_bytes(Path(file), text.encode())
+    assert found.specification is not None, [diagnostic.message for diagnostic in found.diagnostics]
+    return found.specification
 
 
 def subjects(specification: ir.Specification) -> Iterator[ir.Protocol | ir.Machine]:

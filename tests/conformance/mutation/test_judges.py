@@ -1,0 +1,144 @@
+"""What becomes of mutants of protocols, machines and implementations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from whence.conformance.drive import settings_for
+from whence.conformance.mutation.fate import Fate
+from whence.conformance.mutation.implementation_judge import (
+    ImplementationBaseline,
+    ImplementationJudge,
+    implementation_baseline,
+    implementation_mutants,
+    load_mutant,
+)
+from whence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
+from whence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
+from whence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
+from whence.conformance.subject import SubjectError, load_subject
+from whence.dsl import ir
+from whence.dsl.load import Loaded, load
+from whence.proofs.prove import solver_pool
+from whence.proofs.solver import SolverPool
+
+
+@cache
+def known(name: str) -> tuple[Loaded, ir.Specification, Baseline]:
+    loaded = load(name)
+    assert loaded.specification is not None
+    return loaded, loaded.specification, baseline(loaded.specification, loaded.specification.protocols[0], 5_000)
+
+
+def fates(name: str) -> Iterator[tuple[Mutant, Fate]]:
+    loaded, specification, found = known(name)
+    for mutant in specification_mutants(loaded, specification.protocols[0]):
+        changed = meaning(mutant)
+        if changed is not None:
+            yield mutant, judge_protocol(found, changed.protocols[0])
+
+
+def test_a_protocol() -> None:
+    """Every mutant of the buffer protocol is killed, or is equal in scope."""
+    found = list(fates("mf"))
+    outcomes = Counter(fate.outcome for _, fate in found)
+    assert outcomes.keys() <= {"killed", "equal"}, [mutant.diff for mutant, fate in found if fate.outcome == "survived"]
+    assert outcomes["killed"] >= 10 and outcomes["equal"] >= 1
+    for mutant, fate in found:
+        assert fate.reason, mutant.title
+
+
+def test_the_protocol_itself_is_not_killed() -> None:
+    _, specification, found = known("mf")
+    assert judge_protocol(found, specification.protocols[0]).outcome == "equal"
+
+
+@pytest.mark.parametrize("fault", ["posts_at_once", "any_acknowledgement"])
+def test_a_fault_that_a_file_states_is_killed(fault: str) -> None:
+    _, specification, found = known("mf")
+    mutants = [mutant for mutant in specification.mutants if mutant.name == fault]
+    if not mutants:
+        mutants = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Protocol)][:1]
+    mutated = mutants[0].mutated
+    assert isinstance(mutated, ir.Protocol)
+    assert judge_protocol(found, mutated).outcome == "killed"
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[SolverPool]:
+    with solver_pool(FAST) as opened:
+        yield opened
+
+
+def test_a_machine(pool: SolverPool) -> None:
+    loaded = load("mf")
+    assert loaded.specification is not None
+    machine = loaded.specification.machines[0]
+    found = machine_baseline(pool, loaded.specification, machine)
+    assert found.kept >= {"causal", "fifo"} and not found.lost
+    outcomes: Counter[str] = Counter()
+    for mutant in specification_mutants(loaded, machine)[::4]:
+        changed = meaning(mutant)
+        if changed is not None:
+            fate = judge_machine(pool, found, next(one for one in changed.machines if one.name == machine.name))
+            outcomes[fate.outcome] += 1
+            assert fate.outcome in ("killed", "equal"), f"{mutant.diff}\n{fate}"
+    assert outcomes["killed"] >= 5
+
+
+@cache
+def implementation() -> ImplementationBaseline:
+    system = "whence.impl.mf:MF"
+    _, specification, _ = known("mf")
+    load_subject(system, 3)
+    return implementation_baseline(system, specification.protocols[0], settings_for(specification.protocols[0]))
+
+
+def test_an_implementation() -> None:
+    judge = ImplementationJudge(implementation())
+    outcomes: Counter[str] = Counter()
+    for mutant in implementation_mutants(implementation()):
+        fate = judge.fate(mutant, cases=300)
+        outcomes[fate.outcome] += 1
+        assert fate.outcome in ("killed", "equal"), f"{mutant.diff}\n{fate}"
+    assert outcomes["killed"] >= 10 and outcomes["equal"] >= 1
+
+
+def test_an_implementation_without_a_fault_is_equal() -> None:
+    found = implementation()
+    original = next(iter(implementation_mutants(found)))
+    same = Mutant(0, "implementation", original.subject, original.edit, found.text, found.text, original.file)
+    assert ImplementationJudge(found).fate(same, cases=100).outcome == "equal"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [("while True:\n    pass\n", "refused"), ("class MF: pass\n", "killed"), ("raise SystemExit(0)\n", "refused"),
+     ("class MF:\n    def __init__(self, i, n): pass\n    def causal_send(self, d, m):\n        while True: pass\n"
+      "    def receive(self, s, p): return []\n", "killed")],
+)  # fmt: skip
+def test_code_that_hangs_exits_or_is_nothing(text: str, outcome: str) -> None:
+    found = implementation()
+    original = next(iter(implementation_mutants(found)))
+    mutant = Mutant(1, "implementation", original.subject, original.edit, found.text, text, original.file)
+    assert ImplementationJudge(found).fate(mutant, cases=4).outcome == outcome
+
+
+def test_a_mutant_leaves_the_module_alone() -> None:
+    import whence.impl.mf
+
+    found = implementation()
+    changed = load_mutant(found.module, found.name, found.text.replace("class MF", "class Other\n\nclass MF", 0))
+    assert changed is not whence.impl.mf.MF
+    assert load_subject("whence.impl.mf:MF").make_process is whence.impl.mf.MF
+
+
+def test_an_implementation_that_fails_by_itself_is_not_mutated() -> None:
+    rst = load("rst").specification
+    assert rst is not None
+    with pytest.raises(SubjectError, match="fails without a fault"):
+        implementation_baseline("whence.impl.mf:MF", rst.protocols[0], settings_for(rst.protocols[0]))

@@ -1,0 +1,87 @@
+"""Judges in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from whence.conformance.mutation.edits import Edit
+from whence.conformance.mutation.fate import Fate
+from whence.conformance.mutation.mutants import Mutant
+from whence.conformance.mutation.workers import Judge, judged
+from whence.dsl.syntax import Span
+
+MUTANTS = [
+    Mutant(number, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", "y", "p.whence")
+    for number in range(6)
+]
+
+
+def opened(fate: Callable[[Mutant], Fate]) -> Callable[[], AbstractContextManager[Judge]]:
+    @contextmanager
+    def judge() -> Iterator[Judge]:
+        yield fate
+
+    return judge
+
+
+def test_every_mutant_once() -> None:
+    fate = opened(lambda mutant: Fate("killed", f"{mutant.number} in another process: {os.getpid() != parent}"))
+    parent = os.getpid()
+    done = list(judged(MUTANTS, fate, jobs=2, limit_s=20))
+    assert sorted(one.mutant.number for one in done) == list(range(6))
+    assert all(one.fate == Fate("killed", f"{one.mutant.number} in another process: True") for one in done)
+
+
+def test_a_judge_that_dies_or_hangs_costs_its_mutant_only() -> None:
+    def fate(mutant: Mutant) -> Fate:
+        if mutant.number == 1:
+            os._exit(3)
+        if mutant.number == 2:
+            time.sleep(60)
+        return Fate("survived", "")
+
+    done = {one.mutant.number: one.fate for one in judged(MUTANTS, opened(fate), jobs=2, limit_s=1.0)}
+    assert len(done) == 6
+    assert done[1].outcome == "undecided" and "died" in done[1].reason
+    assert done[2].outcome == "undecided" and "no fate after 1 s" in done[2].reason
+    assert all(done[number].outcome == "survived" for number in (0, 3, 4, 5))
+
+
+def test_a_deadline_ends_it() -> None:
+    def fate(_mutant: Mutant) -> Fate:
+        time.sleep(0.5)
+        return Fate("killed", "")
+
+    started = time.monotonic()
+    done = list(judged(MUTANTS, opened(fate), jobs=1, limit_s=20, deadline=started + 1.2))
+    assert 0 < len(done) < 6
+    assert time.monotonic() - started < 10
+
+
+def test_nobody_is_left_when_the_caller_stops() -> None:
+    pids = []
+
+    def fate(_mutant: Mutant) -> Fate:
+        return Fate("killed", str(os.getpid()))
+
+    for one in judged(MUTANTS, opened(fate), jobs=2, limit_s=20):
+        pids.append(int(one.fate.reason))
+        break
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert pids
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
