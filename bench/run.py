@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bounded_measures import MEASURES as BOUNDED
 from certificate_measures import MEASURES as CERTIFICATES
+from conformance_measures import MEASURES as CONFORMANCE
 from exploration_measures import MEASURES as EXPLORATION
 from proof_measures import MEASURES as PROOFS
 
@@ -120,6 +121,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **CERTIFICATES,
     **BOUNDED,
     **EXPLORATION,
+    **CONFORMANCE,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),
     "conform-hybrid_basic": lambda: conformed("hybrid_basic", replayed=True),

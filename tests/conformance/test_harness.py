@@ -91,10 +91,10 @@ def test_a_shipped_implementation_keeps_the_triangle_in_order(
     settings = settings_for(library(name))
     outcome = run_case(load_subject(SHIPPED[name]).make_process, TRIANGLE, settings)
     assert outcome.findings == ()
-    sends = [operation for operation in TRIANGLE if isinstance(operation, Send)]
+    sends = [operation for operation in outcome.operations if isinstance(operation, Send)]
     destinations = [settings.destinations(send.process, send.destination) for send in sends]
     delivered = sum(isinstance(event, Deliver) for event in outcome.execution.events)
-    assert delivered == sum(map(len, destinations)) >= 3
+    assert delivered == sum(map(len, destinations)) >= (3 if settings.delivered else 1)
 
 
 def test_a_lost_message_is_stuck() -> None:
