@@ -20,6 +20,8 @@ FIGURES = {
     "hybrid_optimal": {"almeida_figure_2", "almeida_figure_2_answer"},
     "mf": {"mf_figure_2", "mf_figure_3", "mf_figure_6", "mf_figure_7", "mf_figure_8"},
     "rst": {"blog_run", "mf_figure_8"},
+    "synchronous": {"mf_figure_1"},
+    "tree": {"tree_figure_1", "tree_figure_2_left", "tree_figure_2_right"},
 }
 LIBRARY = {path.stem: path for path in library()}
 

@@ -12,6 +12,7 @@ from whence.dsl.check_protocol import LIVENESS, PROTOCOL_PROPERTIES
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.names import LocalName, Vocabulary, declare, listed, plural
 from whence.dsl.print_scenario import step_text
+from whence.dsl.quiescence import COMPLETES, DEADLOCK_FREE
 from whence.dsl.reporter import Reporter
 from whence.dsl.syntax import Name, Span
 from whence.dsl.types import BOOL, MESSAGE, PROCESS
@@ -56,7 +57,7 @@ def check_scenario(
     steps = [work.step(step) for step in scenario.steps]
     named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(invariant.name for invariant in protocol.invariants)}
     expects = check_expectations(
-        scenario.expects, reporter, "scenario", named - {*protocol.witnesses}, f"scenario `{scenario.name.text}`"
+        scenario.expects, reporter, "scenario", named - {*protocol.witnesses, DEADLOCK_FREE, COMPLETES}, f"scenario `{scenario.name.text}`"
     )
     if reporter.errors > before:
         return None

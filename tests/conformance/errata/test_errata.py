@@ -84,8 +84,8 @@ def test_the_library_still_says_so(statement: Statement) -> None:
         case "scope":
             expects = next(one.expects for one in found.scopes if one.name == scope)
         case "scenario":
-            expects = next(one.expects for one in found.scenarios if one.name == statement.name)
-            name = ""
+            played, _, name = statement.name.partition(": ")
+            expects = next(one.expects for one in found.scenarios if one.name == played)
         case "theorem":
             expects = next(one.expects for one in found.theorems if one.name == name)
             name = ""
