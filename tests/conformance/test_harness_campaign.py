@@ -29,7 +29,7 @@ def test_a_correct_system_passes_every_seed() -> None:
     outcomes = [run(seed) for seed in range(60)]
     assert all(outcome.findings == () and outcome.operations_json is None for outcome in outcomes)
     assert [outcome.seed for outcome in outcomes] == list(range(60))
-    assert {outcome.group for outcome in outcomes} == {"starve_one_channel", "uniform", "pct", "swarm"}
+    assert {outcome.group for outcome in outcomes} == {"starve_one_channel", "uniform", "pct", "swarm", "guided"}
     assert len({outcome.digest for outcome in outcomes}) > 50
 
 
@@ -85,7 +85,7 @@ def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
         ({"system": 3}, "module:Class"),
         ({"protocol": 3}, "a name or null"),
         ({"protocol": "nf"}, "mf"),
-        ({"scheduler": "random"}, "starve_one_channel, uniform, pct, swarm or portfolio"),
+        ({"scheduler": "random"}, "starve_one_channel, uniform, pct, swarm, guided or portfolio"),
         ({"scheduler": ["pct"]}, "or portfolio"),
         ({"operations": 0}, "at least one"),
         ({"operations": True}, "at least one"),

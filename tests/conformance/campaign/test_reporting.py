@@ -38,7 +38,7 @@ def written(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -
     def write(parameters: CampaignParameters, batches: int | None = None) -> Path:
         directory = tmp_path / "campaign"
         directory.mkdir()
-        create(directory, parameters)
+        create(directory, parameters, {})
         table = rows_of(parameters)
         for seeds in parameters.batches()[:batches]:
             rows = table.slice(seeds.start, len(seeds))

@@ -38,7 +38,7 @@ def campaign(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) 
     """A campaign with its first and its last batch done, the middle one missing."""
     directory = tmp_path / "campaign"
     directory.mkdir()
-    create(directory, WALK)
+    create(directory, WALK, {})
     table = rows_of(WALK)
     for seeds in (WALK.batches()[0], WALK.batches()[2]):
         rows = table.slice(seeds.start - WALK.first_seed, len(seeds))
@@ -69,15 +69,15 @@ def test_drafts_of_a_killed_process_are_not_batches(campaign: Path) -> None:
 
 def test_a_second_campaign_in_the_same_directory_is_refused(campaign: Path) -> None:
     with pytest.raises(CampaignError, match="holds a campaign already; resume it"):
-        create(campaign, WALK)
+        create(campaign, WALK, {})
     with pytest.raises(CampaignError, match=r"its parameters differ \(params, cases\)"):
-        create(campaign, replace(WALK, params={"steps": 1, "limit": 1}, cases=51))
+        create(campaign, replace(WALK, params={"steps": 1, "limit": 1}, cases=51), {})
 
 
 def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(CampaignError, match=r"is not empty and not a campaign: it holds letter\.txt"):
-        create(tmp_path, WALK)
+        create(tmp_path, WALK, {})
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
@@ -89,7 +89,7 @@ def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
         (b"{", "damaged"),
         (b"[]", "not the manifest of a campaign"),
         (b'{"format": "whence-campaign/9"}', "not the manifest of a campaign"),
-        (b'{"format": "whence-campaign/1"}', "was changed"),
+        (b'{"format": "whence-campaign/2"}', "was changed"),
     ],
 )
 def test_a_manifest_that_is_none(tmp_path: Path, content: bytes, says: str) -> None:
@@ -150,9 +150,9 @@ def test_too_few_rows_are_damage(campaign: Path, rows_of: Callable[[CampaignPara
 def test_other_code_is_refused(campaign: Path) -> None:
     manifest = read_manifest(campaign)
     assert manifest.code == code_fingerprint()
-    check_code(campaign, manifest)
+    check_code(campaign, manifest, {})
     with pytest.raises(CampaignError, match="began with other code"):
-        check_code(campaign, Manifest(manifest.parameters, manifest.versions, "0" * 32))
+        check_code(campaign, Manifest(manifest.parameters, manifest.versions, "0" * 32), {})
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

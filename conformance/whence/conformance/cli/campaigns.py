@@ -38,6 +38,7 @@ from whence.conformance.guided import Corpus, grown
 from whence.conformance.harness_campaign import PORTFOLIO
 from whence.conformance.protocol_subject import PREFIX
 from whence.conformance.schedulers import SCHEDULERS
+from whence.conformance.subject import load_subject
 
 RUNNER = "whence.conformance.harness_campaign:campaign_runner"
 
@@ -51,7 +52,7 @@ class Request:
 
     Attributes:
         protocol: a library name or file; None: the oracle alone judges.
-        system: as `load_subject` takes it; "": the protocol itself.
+        system: as `load_subject` takes it; "" where none was named, and none is shipped.
         network: fields of `Settings`; where the value is None, what the protocol says holds.
         case_limit_s: seconds for a case.
         py_files, archives: what is sent to the workers.
@@ -80,10 +81,14 @@ def parameters(request: Request) -> CampaignParameters:
     names = (*SCHEDULERS, GUIDED, PORTFOLIO)
     known(request.scheduler, names, "scheduler")
     system = request.system
+    if not system and request.protocol is None:
+        raise BadInput("what is to be tested? give --protocol, or one of --impl, --exec and --exec-per-process")
     if not system:
-        if request.protocol is None:
-            raise BadInput("what is to be tested? give --protocol, or one of --impl, --exec and --exec-per-process")
-        system = f"{PREFIX}{request.protocol}"
+        raise BadInput(
+            f"no implementation of {request.protocol} is shipped; name one with --impl module:Class, or run the protocol "
+            f"itself with --impl {PREFIX}{request.protocol}"
+        )
+    load_subject(system, request.processes).close()
     params: dict[str, Any] = {
         "system": system,
         "protocol": request.protocol,
