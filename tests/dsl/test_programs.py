@@ -231,3 +231,21 @@ def test_native_code_leaves_them_to_the_interpreter(library: Specify) -> None:
     blocking = specification("  processes 2\n")
     with pytest.raises(ValueError, match="waits"):
         explore(blocking.protocols[0], blocking.scopes[0].workload, ("causal",), engine="native")
+
+
+def test_channels_that_keep_their_order_in_one_scope() -> None:
+    plain, ordered = (specification(f"  processes 2\n  sends 3, 0\n{line}") for line in ("", "  fifo\n"))
+    assert not plain.scopes[0].workload.fifo and ordered.scopes[0].workload.fifo
+    system = system_of(ordered.protocols[0], ordered.scopes[0].workload)
+    assert not system.protocol.network.reordering
+    printed, _ = format_source(BLOCKING + "  processes 2\n  fifo\n", "blocking.whence")
+    assert printed is not None and printed.endswith("  processes 2\n  fifo\n")
+
+
+def test_fifo_channels_are_those_of_a_fifo_network(library: Specify) -> None:
+    protocol = library("mf").protocols[0]
+    everyone = ((1, 2), (0, 2), (0, 1))
+    reordering = explore(protocol, ir.Workload(3, (2, 1, 1), everyone), ("causal",))
+    kept = ir.Workload(3, (2, 1, 1), everyone, fifo=True)
+    by_interpreter, natively = (explore(protocol, kept, ("causal",), engine=one) for one in ("interpreted", "native"))
+    assert by_interpreter.states == natively.states <= reordering.states

@@ -321,6 +321,9 @@ class Builder(ScenarioBuilder):
     def reactive_sends_setting(self, c: Children) -> Setting:
         return Setting("reactive_sends", span=extent(c))
 
+    def fifo_setting(self, c: Children) -> Setting:
+        return Setting("fifo", span=extent(c))
+
     def tree_setting(self, c: Children) -> Setting:
         edges = tuple((edge.source, edge.targets) for edge in pick(c, Edge))
         return Setting("tree", (), edges, span=extent(c))

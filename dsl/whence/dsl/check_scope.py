@@ -71,6 +71,8 @@ def _warn(
                 f"`{setting}`, but the network of `{protocol.name.text}` is not `{word}`",
                 "the scope is explored all the same: with faults that the protocol does not have to stand",
             )
+    if workload.fifo and "fifo" in words:
+        reporter.warning("W0914", settings["fifo"].span, f"the network of `{protocol.name.text}` is `fifo` anyway")
     if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
         reporter.warning(
             "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"

@@ -167,6 +167,7 @@ CODES: dict[str, str] = {
     "W0911": "A mutant restates a declaration without changing it.",
     "W0912": "Destinations are given, but not for every process that sends.",
     "W0913": "A program receives more or fewer messages than are sent to its process.",
+    "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
 }
 
 _CHAPTERS = {

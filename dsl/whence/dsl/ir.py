@@ -525,7 +525,8 @@ class Workload:
     messages); see `whence.dsl.recycling`. `prompt`: a message is sent only when the protocol network-sends it at once.
     `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
     processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
-    in order (None: it does as it likes); see `whence.dsl.programs`.
+    in order (None: it does as it likes); see `whence.dsl.programs`. `fifo`: channels keep their order, whatever the
+    protocol's network may do.
     """
 
     processes: int
@@ -540,6 +541,7 @@ class Workload:
     reactive: bool = False
     tree: tuple[tuple[int, int], ...] = ()
     programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
+    fifo: bool = False
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

@@ -86,7 +86,7 @@ def _setting(setting: Setting, within_line: bool) -> str:
     """A setting; `within_line`: among others that commas separate."""
     comma = " " if within_line else ", "
     match setting.name:
-        case "self_sends" | "prompt_sends" | "reactive_sends":
+        case "self_sends" | "prompt_sends" | "reactive_sends" | "fifo":
             return setting.name.replace("_", " ")
         case "for_ever":
             return f"for ever {comma.join(map(str, setting.values))}".rstrip()

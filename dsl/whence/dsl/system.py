@@ -17,6 +17,7 @@ from whence.dsl.execute import Delivered, Emission, Guard, Sent
 from whence.dsl.interpreter import Interpreter, LocalState, NotNow, Reactions, Step
 from whence.dsl.programs import receives
 from whence.dsl.values import Fault, Message, Packet
+from whence.dsl.workload import in_scope
 
 
 class State(NamedTuple):
@@ -87,6 +88,7 @@ class System:
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.protocol = in_scope(self.protocol, self.workload)
         self._ordered = "total_order" in self.protocol.properties
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self._bases = (0, *accumulate(self.workload.sends))

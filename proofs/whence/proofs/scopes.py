@@ -89,6 +89,8 @@ def describe(workload: ir.Workload) -> str:
         words.append("sent promptly")
     if workload.reactive:
         words.append("also sent inside deliveries")
+    if workload.fifo:
+        words.append("on FIFO channels")
     if workload.tree:
         words.append(f"tree {', '.join(f'{a}-{b}' for a, b in workload.tree)}")
     for process, program in enumerate(workload.programs):
@@ -135,6 +137,7 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "ticks": workload.ticks,
         **({"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}),
         **({"reactive": True} if workload.reactive else {}),
+        **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
         **({"programs": [_steps(program) for program in workload.programs]} if workload.programs else {}),
     }

@@ -13,6 +13,7 @@ from whence.dsl.tla.exported import Exported
 from whence.dsl.tla.expressions import Scope, Unsupported, tla
 from whence.dsl.tla.names import Names, prelude, words
 from whence.dsl.tla.statements import Operators, packet_field
+from whence.dsl.workload import in_scope
 
 _MODULE_NAMES = words("""
 Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next
@@ -33,6 +34,7 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
     `described` is the scope in words. Raises: Unsupported where TLA+ has no word for something in the protocol.
     """
+    protocol = in_scope(protocol, workload)
     refusal = _refusal(protocol, workload)
     if refusal is not None:
         raise Unsupported(refusal)

@@ -17,6 +17,7 @@ from whence.dsl.execute import Sent
 from whence.dsl.narrate import run as narrated
 from whence.dsl.system import Action, State, System
 from whence.dsl.values import Packet
+from whence.dsl.workload import in_scope
 from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from whence.proofs.bounded.expressions import condition_at
 from whence.proofs.bounded.ghost import JUDGED
@@ -86,6 +87,7 @@ def search(
     Raises: CrossCheckError where the interpreter does not confirm what was found.
     """
     started = time.monotonic()
+    protocol = in_scope(protocol, workload)
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     result = Bounded(bounds=_first_bounds(workload))
