@@ -258,6 +258,22 @@ def test_what_is_given_is_chosen_by_the_numbers_of_the_processes(specify: Specif
     assert MachineRun(impossible, PROCESSES, ENDS).broken_axioms() == ("circle",)
 
 
+def test_what_is_given_on_a_tree_network_is_the_tree(library: Specify) -> None:
+    """See NOTE(order): the next hop, to itself the parent, and who is on the way; without a tree the axioms are false."""
+    machine = next(machine for machine in library("tree").machines if machine.name == "queues")
+    edges = ((0, 1), (1, 2), (1, 3))
+    run = MachineRun(machine, 4, [(0, (2,)), (2, (3,))], edges)
+    assert run.broken_axioms() == ()
+    tables = dict(zip([symbol.name for symbol in machine.symbols], run.initial()[len(GHOSTS) :], strict=True))
+    hops = {(one, other): hop for one, other, hop in tables["nxt"]}
+    assert [hops[2, other] for other in range(4)] == [1, 1, 1, 1]
+    assert [hops[1, other] for other in range(4)] == [0, 0, 2, 3]
+    assert [hops[0, other] for other in range(4)] == [0, 1, 1, 1]
+    assert {via for one, via, other in tables["btw"] if (one, other) == (2, 3)} == {2, 1, 3}
+    assert {via for one, via, other in tables["btw"] if one == other} == {0, 1, 2, 3}
+    assert MachineRun(machine, 4, [(0, (2,))]).broken_axioms() != ()
+
+
 def test_a_refusal_names_the_first_guard_that_fails(library: Specify) -> None:
     machine = next(machine for machine in library("mf").machines if machine.name == "buffers")
     run = MachineRun(machine, 2, [(0, (1,)), (1, (0,))])

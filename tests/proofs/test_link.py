@@ -145,6 +145,22 @@ def test_sent_again_is_silent_only_with_once(library: Library) -> None:
     assert "tick" in {step.action.kind for step in found.steps}
 
 
+def test_an_event_is_silent_where_its_condition_is_false(library: Library) -> None:
+    """A message is routed by the nodes on its way; where it is sent, that is no event of its own."""
+    found = library("tree")
+    (link,) = found.links
+    workload = next(scope.workload for scope in found.scopes if scope.name == "links")
+    assert check(link, workload).broken is None
+    always = tuple(replace(clause, when=None) for clause in link.clauses)
+    broken = check(replace(link, clauses=always), workload).broken
+    assert broken is not None
+    assert (broken.refusal.transition, broken.event) == ("route", "p0: send MSG(m0.1) to p1")
+    never = changed("tree", "when m.src != self", "when m.src = self and m.src != self")
+    broken = check(never, workload).broken
+    assert broken is not None
+    assert broken.refusal.transition in ("forward", "deliver")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "guard"),
     [
