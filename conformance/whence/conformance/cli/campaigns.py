@@ -85,8 +85,8 @@ def parameters(request: Request) -> CampaignParameters:
         raise BadInput("what is to be tested? give --protocol, or one of --impl, --exec and --exec-per-process")
     if not system:
         raise BadInput(
-            f"no implementation of {request.protocol} is shipped; name one with --impl module:Class, or run the protocol "
-            f"itself with --impl {PREFIX}{request.protocol}"
+            f"no implementation of {request.protocol} is shipped; name one with --impl module:Class, or run the "
+            f"protocol itself with --impl {PREFIX}{request.protocol}"
         )
     load_subject(system, request.processes).close()
     params: dict[str, Any] = {
