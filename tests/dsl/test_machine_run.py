@@ -259,7 +259,7 @@ def test_what_is_given_is_chosen_by_the_numbers_of_the_processes(specify: Specif
 
 
 def test_what_is_given_on_a_tree_network_is_the_tree(library: Specify) -> None:
-    """See NOTE(order): the next hop, to itself the parent, and who is on the way; without a tree the axioms are false."""
+    """See NOTE(order): the next hop, to itself the parent; who is on the way. Without a tree the axioms are false."""
     machine = next(machine for machine in library("tree").machines if machine.name == "queues")
     edges = ((0, 1), (1, 2), (1, 3))
     run = MachineRun(machine, 4, [(0, (2,)), (2, (3,))], edges)

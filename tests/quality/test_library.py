@@ -15,7 +15,7 @@ from whence.dsl.system import Action, State, System
 PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
     *("hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"),
-    *("fifo", "ses", "client_server", "ks"),
+    *("fifo", "synchronous", "client_server", "ses", "ks", "tree"),
 ]
 
 NEVER_REFUTED = {
