@@ -41,6 +41,8 @@ def test_the_scenarios_of_a_file_are_listed(whence: Whence) -> None:
 
 def test_what_is_not_there_is_said(whence: Whence) -> None:
     assert whence("run", "mf", "--scenario", "mf_figure_9").rejects("no scenario", "mf_figure_")
+    assert whence("run", "mf", "--scenario", "mf_figure_6", "--processes", "2").rejects("stands alone")
+    assert whence("run", "mf", "--list", "--svg", "figure.svg").rejects("--list", "stands alone")
     assert whence("run", "mf", "--scenario", "mf_figure_6", "--svg", "no/such/folder.svg").rejects("no/such")
 
 

@@ -128,14 +128,15 @@ def run(
     from whence.conformance.cli import exploring
     from whence.conformance.cli.targets import Choice
 
+    choice = Choice(file, scope, processes, sends, mutant)
     if scenario is not None or listed:
         from whence.conformance.cli import scenarios as command
 
-        run_command("run", json, lambda session: command.run_scenario(file, scenario, svg))
+        run_command("run", json, lambda session: command.run_scenario(choice, scenario, replay, svg))
     run_command(
         "run",
         json,
-        lambda session: exploring.simulate(Choice(file, scope, processes, sends, mutant), seed, steps, replay, svg),
+        lambda session: exploring.simulate(choice, seed, steps, replay, svg),
     )
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from whence.conformance.cli.session import Output, check_writable, write_text
+from whence.conformance.cli.session import BadInput, Output, check_writable, write_text
 from whence.conformance.cli.specifications import known, specification
+from whence.conformance.cli.targets import Choice
 from whence.proofs.scenarios import play_scenario
 from whence.spec.verdict import Verdict
 
 
-def run_scenario(file: str, name: str | None, svg: str | None) -> Output:
-    """Plays a scenario of the file; without a name, lists those that there are.
+def run_scenario(choice: Choice, name: str | None, replay: str | None, svg: str | None) -> Output:
+    """Plays a scenario of the chosen file; without a name, lists those that there are.
 
     Raises:
-        BadInput: for a name that the file does not have, or a file that cannot be written.
+        BadInput: for a name that the file does not have, a file that cannot be written, or options of other runs.
     """
+    what = "--list" if name is None else f"--scenario {name}"
+    if choice != Choice(choice.file) or replay is not None or (name is None and svg is not None):
+        raise BadInput(f"{what} stands alone: a scenario says itself what happens among whom")
     check_writable(svg)
+    file = choice.file
     found = specification(file)
     if name is None:
         listed = [{"name": one.name, "subject": one.subject, "doc": one.doc} for one in found.scenarios]
