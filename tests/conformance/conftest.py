@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -54,3 +55,21 @@ def library() -> Callable[[str], ir.Protocol]:
 def at_once() -> type[AtOnce]:
     """A system under test that delivers whatever arrives."""
     return AtOnce
+
+
+@pytest.fixture
+def marked() -> Callable[[str], list[int]]:
+    """The processes that have a mark as one of their arguments, zombies left out. On Linux."""
+
+    def find(mark: str) -> list[int]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                try:
+                    if mark.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                        found.append(int(entry.name))
+                except OSError:
+                    continue
+        return found
+
+    return find

@@ -47,19 +47,6 @@ def family(mark: str, last: str = "stays") -> list[str]:
     return [sys.executable, "-c", FAMILY, mark, last]
 
 
-def marked(mark: str) -> list[int]:
-    """The processes with the mark among their arguments, zombies left out."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                if mark.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
-
-
 def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -75,9 +62,13 @@ def mark() -> str:
     return f"whence-test-{os.getpid()}-{time.monotonic_ns()}"
 
 
-def members(mark: str) -> int:
-    """The family: itself, the child, the daemon; and the supervisor."""
-    return len(marked(mark))
+Members = Callable[[str], int]
+
+
+@pytest.fixture
+def members(marked: Callable[[str], list[int]]) -> Members:
+    """How many processes have the mark: of the family itself, the child, the daemon; and the supervisor."""
+    return lambda mark: len(marked(mark))
 
 
 def test_lines_go_and_come() -> None:
@@ -111,7 +102,7 @@ def test_commands_are_split_without_a_shell() -> None:
 
 
 @LINUX
-def test_the_end_is_the_end_of_all_descendants(mark: str) -> None:
+def test_the_end_is_the_end_of_all_descendants(mark: str, members: Members) -> None:
     process = OsProcess(family(mark))
     assert process.ask(b"hello\n", 10) == [b"hello"]
     assert members(mark) == 4
@@ -120,7 +111,7 @@ def test_the_end_is_the_end_of_all_descendants(mark: str) -> None:
 
 
 @LINUX
-def test_descendants_do_not_outlive_the_command(mark: str) -> None:
+def test_descendants_do_not_outlive_the_command(mark: str, members: Members) -> None:
     process = OsProcess(family(mark, "goes"))
     assert process.ask(b"hello\n", 10) == [b"hello"]
     process.part()
@@ -130,7 +121,7 @@ def test_descendants_do_not_outlive_the_command(mark: str) -> None:
 
 
 @LINUX
-def test_a_forgotten_process_ends(mark: str) -> None:
+def test_a_forgotten_process_ends(mark: str, members: Members) -> None:
     process = OsProcess(family(mark))
     assert process.ask(b"hello\n", 10) == [b"hello"]
     del process
@@ -148,7 +139,7 @@ time.sleep(600)
 
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
-def test_nothing_outlives_the_killing_of_whence(mark: str, number: signal.Signals) -> None:
+def test_nothing_outlives_the_killing_of_whence(mark: str, members: Members, number: signal.Signals) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, *family(mark)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -162,7 +153,7 @@ def test_nothing_outlives_the_killing_of_whence(mark: str, number: signal.Signal
 
 
 @LINUX
-def test_the_command_does_not_outlive_the_supervisor(mark: str) -> None:
+def test_the_command_does_not_outlive_the_supervisor(mark: str, members: Members) -> None:
     process = OsProcess([sys.executable, "-c", "for line in open(0): print(line.strip(), flush=True)", mark])
     assert process.ask(b"hello\n", 10) == [b"hello"]
     assert members(mark) == 2
@@ -174,7 +165,7 @@ def test_the_command_does_not_outlive_the_supervisor(mark: str) -> None:
 
 
 @LINUX
-def test_the_supervisor_asked_to_end_ends_all(mark: str) -> None:
+def test_the_supervisor_asked_to_end_ends_all(mark: str, members: Members) -> None:
     process = OsProcess(family(mark))
     assert process.ask(b"hello\n", 10) == [b"hello"]
     process._supervisor.terminate()
@@ -183,7 +174,7 @@ def test_the_supervisor_asked_to_end_ends_all(mark: str) -> None:
 
 
 @LINUX
-def test_a_fork_storm_ends(mark: str) -> None:
+def test_a_fork_storm_ends(mark: str, members: Members) -> None:
     storm = "import os, time\ninput(); print(1, flush=True)\nwhile True:\n  os.fork(); time.sleep(0.2)"
     process = OsProcess([sys.executable, "-c", storm, mark])
     assert process.ask(b"go\n", 10) == [b"1"]
@@ -192,10 +183,14 @@ def test_a_fork_storm_ends(mark: str) -> None:
     assert members(mark) == 0
 
 
+@LINUX
 def test_descriptors_are_given_back() -> None:
-    before = len(list(Path("/proc/self/fd").iterdir())) if LINUX else 0
+    def open_descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = open_descriptors()
     for _ in range(3):
         process = OsProcess(["cat"])
         assert process.ask(b"x\n", 5) == [b"x"]
         process.close()
-    assert before == (len(list(Path("/proc/self/fd").iterdir())) if LINUX else 0)
+    assert open_descriptors() == before

@@ -148,7 +148,7 @@ class ExternalSystem:
         if self._dead is not None:
             return "its processes do not answer their first request"
         if self._hangs >= HANGS:
-            return f"{self._hangs} requests had no answer in time"
+            return f"{HANGS} requests had no answer in time"
         return None
 
     def close(self) -> None:

@@ -1,0 +1,129 @@
+"""`whence conform` with systems in other processes, and its files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Whence = Callable[..., Any]
+
+ROOT = Path(__file__).parents[3]
+ADAPTER = shlex.join([sys.executable, str(ROOT / "conformance" / "examples" / "python" / "adapter.py")])
+MISBEHAVING = shlex.join([sys.executable, str(ROOT / "tests" / "conformance" / "external" / "misbehaving.py")])
+FAULTY = f"{ADAPTER} --faulty"
+
+
+def test_a_right_system_is_tested_alone_and_against_its_protocol(whence: Whence) -> None:
+    alone = whence("conform", "--exec", ADAPTER, "--cases", "60", "--json")
+    [result] = alone.object["results"]
+    assert (alone.code, result["verdict"], result["name"], result["protocol"]) == (0, "tested", "causal", None)
+    assert result["subject"] == f"exec:{ADAPTER}" and result["cases"] == 60 and result["matched"] == 0
+    both = whence("conform", "rst", "--exec", ADAPTER, "--cases", "60", "--json").object
+    assert [(found["name"], found["property"], found["protocol"]) for found in both["results"]] == [
+        ("causal", "causal", None),
+        ("causal, and as its protocol", "conforms", "rst"),
+    ]
+    assert both["results"][1]["matched"] > both["results"][1]["events"]
+
+
+def test_a_faulty_system_is_refuted_and_its_case_runs_again(whence: Whence, tmp_path: Path) -> None:
+    files = ["--save", "case.json", "--svg", "case.svg", "--pytest", "test_case.py"]
+    ran = whence("conform", "--exec", FAULTY, "--cases", "300", *files, "--json")
+    [result] = ran.object["results"]
+    assert (ran.code, result["verdict"], result["expected"]) == (1, "refuted", False)
+    assert result["findings"] == ["causal: p1 delivers m2.1 before m0.1 (m0.1 -> m0.2 -> m2.1)"]
+    assert json.loads((tmp_path / "case.json").read_text()) == result["counterexample"]
+    assert (tmp_path / "case.svg").read_text(encoding="utf-8").startswith("<svg")
+    again = whence("conform", "--replay", "case.json")
+    assert again.code == 1 and result["findings"][0] in again.out and "├─" in again.out
+    repaired = whence("conform", "--replay", "case.json", "--exec", ADAPTER)
+    assert repaired.code == 0 and "nothing is wrong" in repaired.out
+    against = whence("conform", "rst", "--replay", "case.json", "--exec", FAULTY, "--json").object["results"][0]
+    assert any(finding.startswith("nonconformance: ") for finding in against["findings"])
+    words = [sys.executable, "-m", "pytest", "-q", "test_case.py"]
+    test = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert test.returncode == 1 and "1 failed" in test.stdout
+    assert result["findings"][0] in test.stdout and "too late" in test.stdout
+
+
+def test_nothing_failed_and_nothing_is_written(whence: Whence, tmp_path: Path) -> None:
+    ran = whence("conform", "--impl", "whence.impl.mf:MF", "--cases", "10", "--pytest", "test_case.py")
+    assert ran.code == 0 and "nothing failed; test_case.py is not written" in ran.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_system_that_does_not_say_its_kinds_is_judged_by_the_oracle(whence: Whence) -> None:
+    ran = whence("conform", "rst", "--exec", f"{MISBEHAVING} stubborn", "--cases", "40")
+    assert ran.code == 1
+    assert "not replayed in rst: the system does not say of which kinds its packets are" in " ".join(ran.out.split())
+    assert "nonconformance" not in ran.out
+
+
+def test_misbehaviour_is_a_finding_with_what_was_printed(whence: Whence) -> None:
+    ran = whence("conform", "--exec", f"{MISBEHAVING} exit 3", "--cases", "20", "--operations", "4")
+    assert ran.code == 1
+    assert "has ended with exit code 7" in ran.out and "| so long" in ran.out
+    hanging = whence("conform", "--exec", f"{MISBEHAVING} hang 2", "--reply-limit", "0.1", "--cases", "500", "--json")
+    [result] = hanging.object["results"]
+    assert hanging.code == 1 and result["cases"] < 500
+    assert result["stopped"] == "3 requests had no answer in time"
+    assert any(finding.startswith("hang: ") for finding in result["findings"])
+
+
+def test_a_program_that_is_no_system(whence: Whence) -> None:
+    ran = whence("conform", "--exec", "cat")
+    assert ran.code == 1 and "it repeats what it was asked" in ran.out
+    assert "stopped after 1 of 1,000 cases: its processes do not answer their first request" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "what is to be tested?"),
+        (["--exec", "cat", "--impl", "m:C"], "give one of"),
+        (["--exec", ""], "the command is empty"),
+        (["--exec", "no-such-program --now"], "no program 'no-such-program'"),
+        (["--exec", f"{MISBEHAVING} error"], "refuses to begin: no such thing"),
+        (["--exec-per-process", "'"], "cannot be read"),
+        (["--exec", "cat", "--delivery", "telepathy"], "delivery is"),
+        (["--exec", "cat", "--channels", "slow"], "channels are"),
+        (["--exec", "cat", "--reply-limit", "0"], "--reply-limit"),
+        (["--exec", "cat", "--save", "no/such/folder.json"], "no folder"),
+        (["--impl", "whence.impl.mf:MF", "--delivery", "broadcast"], "it is to be driven as broadcast"),
+        (["--replay", "nothing.json"], "nothing.json"),
+    ],
+)
+def test_bad_input(whence: Whence, words: list[str], said: str) -> None:
+    assert whence("conform", *words).rejects(said)
+
+
+def test_an_interrupt_leaves_a_report_and_no_process(
+    command: list[str], tmp_path: Path, marked: Callable[[str], list[int]]
+) -> None:
+    mark = f"whence-test-{os.getpid()}-{time.monotonic_ns()}"
+    running = subprocess.Popen(
+        [*command, "conform", "--exec", f"{ADAPTER} {mark}", "--cases", "1000000", "--json"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+    until = time.monotonic() + 30
+    while not marked(mark) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert marked(mark)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (3, "")
+    found = json.loads(out)
+    assert found["complete"] is False and found["results"][0]["verdict"] == "unknown"
+    assert marked(mark) == []
