@@ -18,6 +18,7 @@ from bounded_measures import MEASURES as BOUNDED
 from certificate_measures import MEASURES as CERTIFICATES
 from conformance_measures import MEASURES as CONFORMANCE
 from exploration_measures import MEASURES as EXPLORATION
+from external_measures import MEASURES as EXTERNAL
 from proof_measures import MEASURES as PROOFS
 
 from whence.conformance.drive import conform, settings_for
@@ -121,6 +122,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **CERTIFICATES,
     **BOUNDED,
     **EXPLORATION,
+    **EXTERNAL,
     **CONFORMANCE,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),

@@ -1,0 +1,95 @@
+"""Measures of foreign systems: the cases a second of each shipped adapter, its start included and told apart."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from whence.conformance.drive import Report, conform
+from whence.conformance.external.system import ExternalSystem
+from whence.conformance.harness import run_scheduled
+from whence.conformance.network import Settings
+from whence.conformance.schedulers import SCHEDULERS
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "conformance" / "examples"
+CASES = 1_000
+OPERATIONS = 12
+
+
+def driven(command: str, *, per_process: bool = False, settings: Settings | None = None) -> str:
+    """3 processes, 12 operations a case, starve-one-channel, against the oracle; every failure is of the harness."""
+    chosen = settings or Settings()
+    system = ExternalSystem(command, per_process=per_process)
+    try:
+        begun = time.perf_counter()
+        system.begin_case(chosen)
+        start = time.perf_counter() - begun
+        begun = time.perf_counter()
+        for seed in range(CASES):
+            outcome = run_scheduled(system, SCHEDULERS["starve_one_channel"], seed, OPERATIONS, chosen)
+            assert not outcome.findings, outcome.findings
+        took = time.perf_counter() - begun
+    finally:
+        system.close()
+    return f"{CASES / took:,.0f} cases/s, start {start:.2f} s"
+
+
+def found(command: str) -> str:
+    """How long it takes to find, and to shorten, the fault of the faulty version."""
+    system = ExternalSystem(command)
+    try:
+        begun = time.perf_counter()
+        report: Report = conform(system, None, Settings(), cases=300, operations=OPERATIONS)
+        took = time.perf_counter() - begun
+    finally:
+        system.close()
+    assert report.counterexamples
+    return f"{took:.2f} s, {len(report.counterexamples[0].operations)} operations"
+
+
+def python() -> str:
+    return f"{sys.executable} {EXAMPLES / 'python' / 'adapter.py'}"
+
+
+def node() -> str:
+    return f"node {EXAMPLES / 'javascript' / 'adapter.mjs'}"
+
+
+def built(tool: str, words: list[str], command: str, settings: Settings | None = None) -> str:
+    """Of an example that is compiled first, into a folder that is gone afterwards."""
+    if shutil.which(tool) is None:
+        return f"{tool} is not installed"
+    with TemporaryDirectory() as folder:
+        subprocess.run([word.format(folder=folder) for word in words], check=True, capture_output=True)
+        return driven(command.format(folder=folder), settings=settings)
+
+
+def java() -> str:
+    sources = [str(path) for path in sorted((EXAMPLES / "java").glob("*.java"))]
+    broadcast = Settings(delivery="broadcast")
+    return built("javac", ["javac", "-d", "{folder}", *sources], "java -cp {folder} Adapter", broadcast)
+
+
+def go() -> str:
+    sources = [str(path) for path in sorted((EXAMPLES / "go").glob("*.go"))]
+    return built("go", ["go", "build", "-o", "{folder}/adapter", *sources], "{folder}/adapter")
+
+
+def with_node(measure: Callable[[], str]) -> Callable[[], str]:
+    return lambda: measure() if shutil.which("node") else "node is not installed"
+
+
+MEASURES: dict[str, Callable[[], str]] = {
+    "exec-python": lambda: driven(python()),
+    "exec-python-per-process": lambda: driven(python(), per_process=True),
+    "exec-javascript": with_node(lambda: driven(node())),
+    "exec-java-broadcast": java,
+    "exec-go": go,
+    "exec-python-fault": lambda: found(f"{python()} --faulty"),
+    "exec-javascript-fault": with_node(lambda: found(f"{node()} --faulty")),
+}
