@@ -18,6 +18,7 @@ from bounded_measures import MEASURES as BOUNDED
 from certificate_measures import MEASURES as CERTIFICATES
 from conformance_measures import MEASURES as CONFORMANCE
 from exploration_measures import MEASURES as EXPLORATION
+from impl_measures import MEASURES as IMPLEMENTATIONS
 from external_measures import MEASURES as EXTERNAL
 from proof_measures import MEASURES as PROOFS
 
@@ -122,6 +123,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **CERTIFICATES,
     **BOUNDED,
     **EXPLORATION,
+    **IMPLEMENTATIONS,
     **EXTERNAL,
     **CONFORMANCE,
     "conform-cykas": lambda: conformed("cykas", replayed=True),

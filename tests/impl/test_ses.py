@@ -49,7 +49,7 @@ def test_messages_to_oneself_are_refused() -> None:
         ((1, 0), (NONE, NONE, NONE), "not a vector"),
         ((1, 0, -1), (NONE, NONE, NONE), "not a vector"),
         ((1, 0, 0), (NONE, NONE), "not a matrix"),
-        ((1, 0, 0), (NONE, NONE, (0, 0, True)), "not a matrix"),
+        ((1, 0, 0), (NONE, NONE, (0, 0, 1.0)), "not a matrix"),
         ((0, 0, 0), (NONE, NONE, NONE), "not counted its own"),
         ((3, 0, 1), (NONE, NONE, NONE), "not sent"),
         ((3, 0, 0), (NONE, (0, 0, 1), NONE), "not sent"),

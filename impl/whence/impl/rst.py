@@ -48,7 +48,7 @@ from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-from whence.impl.matrix import Matrix, Row, counted, joined, require_known, require_matrix
+from whence.impl.matrix import Matrix, Row, counted, merge, require_known, require_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class RST:
         self._merge(meta)
 
     def _merge(self, meta: Matrix) -> None:
-        self._sent = list(map(joined, self._sent, meta))  # U.3
+        merge(self._sent, meta)  # U.3
 
     def _deliver_from(self, start: int) -> list[Command]:
         """Deliver whatever is deliverable; of the messages waiting, those before `start` are known not to be."""
@@ -155,7 +155,6 @@ class RST:
         me = self._group.identity
         require_known(packet.meta[me], self._sent[me], sender)
         number = packet.meta[sender][me]
-        if number < self._deliv[sender] or any(
-            sender == other and number == waiting.meta[sender][me] for other, waiting in self._waiting
-        ):
+        waiting = [packet.meta[sender][me] for other, packet in self._waiting if other == sender]
+        if number < self._deliv[sender] or number in waiting:
             raise ProtocolError(f"message {number + 1} of process {sender} has arrived before")

@@ -44,7 +44,7 @@ from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-from whence.impl.matrix import Matrix, Row, counted, joined, require_known, require_matrix
+from whence.impl.matrix import Matrix, Row, counted, merge, require_known, require_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class RSTHunch:
         self._merge(meta)
 
     def _merge(self, meta: Matrix) -> None:
-        self._sent = list(map(joined, self._sent, meta))  # U.2
+        merge(self._sent, meta)  # U.2
 
     def _receive_msg(self, sender: int, packet: Msg) -> list[Command]:
         number = packet.meta[sender][self._group.identity]

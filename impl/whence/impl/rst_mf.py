@@ -41,7 +41,7 @@ from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-from whence.impl.matrix import Matrix, Row, counted, joined, require_known, require_matrix
+from whence.impl.matrix import Matrix, Row, counted, merge, require_known, require_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class RSTMF:
         return all(k == sender or theirs[me] <= ours[me] for k, (ours, theirs) in rows)  # R.2
 
     def _merge(self, meta: Matrix) -> None:
-        self._m = list(map(joined, self._m, meta))  # R.4
+        merge(self._m, meta)  # R.4
 
     def _receive_msg(self, sender: int, packet: Msg) -> list[Command]:
         number = packet.meta[sender][self._group.identity]

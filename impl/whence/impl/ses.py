@@ -39,12 +39,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from operator import ge
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-from whence.impl.matrix import Matrix, Row, counted, joined, require_matrix, require_row
+from whence.impl.matrix import Matrix, Row, counted, covers, joined, merge, require_matrix, require_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class SES:
 
     def _deliverable(self, packet: Msg) -> bool:
         """Whether everything is known that was sent here before the message."""
-        return all(map(ge, self._t, packet.vectors[self._group.identity]))  # R.1
+        return covers(self._t, packet.vectors[self._group.identity])  # R.1
 
     def _record_delivery(self, sender: int, packet: Msg) -> None:
         self._last[sender] = packet.time[sender]
@@ -122,7 +121,7 @@ class SES:
 
     def _merge(self, vectors: Matrix) -> None:
         own = self._v[self._group.identity]
-        self._v = list(map(joined, self._v, vectors))  # U.2
+        merge(self._v, vectors)  # U.2
         self._v[self._group.identity] = own  # U.2
 
     def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
