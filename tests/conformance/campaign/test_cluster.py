@@ -22,29 +22,55 @@ PATIENCE_S = 60.0
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_worker_dies_and_the_outcome_is_the_same(
+def test_a_worker_and_an_executor_die_and_the_outcome_is_the_same(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The runner is in a file that only the driver has, and sends."""
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    sent = tmp_path / "sent_runner.py"
+    sent.write_text("from campaign_demo import walk as sent_walk\n")
+    killed: list[int] = []
     with daemon(tmp_path, "master.Master", "--host", "127.0.0.1", "--port", "0") as (master, log):
         url = logged(log, r"(spark://127\.0\.0\.1:\d+)")
         worker = ("worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
-        with daemon(tmp_path, *worker, url) as (doomed, first), daemon(tmp_path, *worker, url) as (_, second):
+        with daemon(tmp_path, *worker, url) as (doomed, first), daemon(tmp_path, *worker, url) as (other, second):
             for each in (first, second):
                 logged(each, "(Successfully registered)")
 
             def strike(now: Status) -> None:
                 if now.batches_done == 2:
                     os.killpg(doomed.pid, signal.SIGKILL)
+                if now.batches_done == 4:
+                    killed.extend(executors_of(other.pid))
+                    for pid in killed:
+                        os.kill(pid, signal.SIGKILL)
 
             parameters = CampaignParameters(
-                "campaign_demo:walk", {"steps": 30, "limit": 9}, cases=1_200, batch=200, partitions=4, master=url
-            )
+                "sent_runner:sent_walk", {"steps": 30, "limit": 9}, cases=1_200, batch=200, partitions=4, master=url,
+                py_files=(str(sent),),
+            )  # fmt: skip
             final = start(tmp_path / "campaign", parameters, strike)
         assert master.poll() is None
     assert doomed.returncode == -signal.SIGKILL
+    assert killed, "an executor of the other worker was there to be killed"
     assert final.complete
     assert final.tally == tally_of(parameters) == report(tmp_path / "campaign").status.tally
+
+
+def executors_of(worker: int) -> list[int]:
+    """The processes of the executors that a worker has started; they are in its process group."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if not place.name.isdigit():
+            continue
+        try:
+            command = (place / "cmdline").read_bytes()
+            group = int((place / "stat").read_text().rpartition(")")[2].split()[2])
+        except OSError:
+            continue
+        if b"CoarseGrainedExecutorBackend" in command and group == worker:
+            found.append(int(place.name))
+    return found
 
 
 @contextmanager
