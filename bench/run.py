@@ -18,8 +18,8 @@ from bounded_measures import MEASURES as BOUNDED
 from certificate_measures import MEASURES as CERTIFICATES
 from conformance_measures import MEASURES as CONFORMANCE
 from exploration_measures import MEASURES as EXPLORATION
-from impl_measures import MEASURES as IMPLEMENTATIONS
 from external_measures import MEASURES as EXTERNAL
+from impl_measures import MEASURES as IMPLEMENTATIONS
 from proof_measures import MEASURES as PROOFS
 
 from whence.conformance.drive import conform, settings_for
