@@ -134,7 +134,7 @@ def tick(process: int) -> bytes:
 
 
 def _line(request: dict[str, Any]) -> bytes:
-    return json.dumps(request, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(request).encode() + b"\n"
 
 
 # --- replies -------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _number(value: object) -> int | None:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        reply = json.loads(line, parse_constant=_no_number)
+        reply = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
         raise Broken(f"prints {shown(line)}, which is not JSON") from None
     if not isinstance(reply, dict):
@@ -218,6 +218,10 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"JSON has no {name}")
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _raised(error: object) -> Raised:
