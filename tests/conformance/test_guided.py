@@ -1,0 +1,148 @@
+"""Scripts from provers and explorers, schedules from coverage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from faults.rst import MergeDiscarded
+
+from whence.conformance.coverage import CoveredReplay
+from whence.conformance.distinguishing import distinguishing
+from whence.conformance.drive import settings_for
+from whence.conformance.guided import (
+    BUILT_IN,
+    COUNTERMODELS,
+    DELIVERED,
+    SENT,
+    TRIANGLE,
+    Corpus,
+    grown,
+    guided,
+    portfolio,
+    script_of,
+)
+from whence.conformance.harness import run_scheduled
+from whence.conformance.network import Network, Settings
+from whence.conformance.protocol_subject import ProtocolSystem
+from whence.conformance.schedule import ScheduleError, Send
+from whence.dsl import ir
+from whence.dsl.load import load
+from whence.impl.rst import RST
+from whence.proofs.prove import prove_specification
+from whence.spec.events import Deliver, Execution
+from whence.spec.events import Send as SendEvent
+
+Library = Callable[[str], ir.Protocol]
+
+
+def canonical(script: Any) -> Any:
+    """A script with processes in the order in which they appear."""
+    names: dict[int, int] = {}
+
+    def name(process: int) -> int:
+        return names.setdefault(process, len(names))
+
+    return [
+        (kind, name(process), tuple(map(name, other)) if kind == SENT else other) for kind, process, other in script
+    ]
+
+
+@pytest.mark.parametrize("theorem", COUNTERMODELS)
+def test_the_built_in_scripts_are_what_the_prover_finds(theorem: str) -> None:
+    specification = load("execution").specification
+    assert specification is not None
+    [result] = prove_specification(specification, [theorem])
+    found = result.facts["counterexample"]
+    events: list[Any] = []
+    for event in found["events"]:
+        if event["event"] == "send":
+            events.append(SendEvent(event["process"], event["message"], tuple(event["destinations"])))
+        elif event["event"] == "deliver":
+            events.append(Deliver(event["process"], event["message"]))
+    script = script_of(Execution(found["processes"], tuple(events)))
+    assert canonical(script) == canonical(COUNTERMODELS[theorem])
+
+
+def test_a_script_is_brought_about() -> None:
+    """The triangle on a system that does not merge what it receives: causal order is broken at once."""
+    scheduler = guided(Corpus((TRIANGLE,)))
+    broken = sum(
+        "causal" in run_scheduled(MergeDiscarded, scheduler, seed, 8, Settings()).kinds for seed in range(40)
+    )
+    assert broken > 20
+    assert not any(run_scheduled(RST, scheduler, seed, 8, Settings()).findings for seed in range(40))
+
+
+def test_counterexamples_of_mutants_become_scripts(library: Library) -> None:
+    specification = load("rst").specification
+    assert specification is not None
+    corpus = distinguishing(specification, library("rst"))
+    assert len(corpus.scripts) >= 2 and not corpus.schedules
+    for script in corpus.scripts:
+        sends = 0
+        for kind, _, other in script:
+            sends += kind == SENT
+            assert kind != DELIVERED or other < sends
+
+
+def test_growing_reaches_more_than_it_started_with_and_a_seed_fixes_it(library: Library) -> None:
+    protocol = library("cykas")
+    settings = settings_for(protocol)
+    first = grown(protocol, settings, cases=120)
+    assert first.coverage.cases == 120
+    assert 5 < len(first.corpus.schedules) <= 120
+    branches = first.coverage.to_json()["branches"]
+    assert branches["reached"] == branches["there"]
+    assert grown(protocol, settings, cases=120).corpus == first.corpus
+    assert grown(protocol, settings, cases=120, seed=1).corpus != first.corpus
+
+
+def test_the_guided_scheduler_reaches_more_abstract_states(library: Library) -> None:
+    protocol = library("cykas")
+    settings = settings_for(protocol)
+    corpus = grown(protocol, settings, cases=300).corpus
+    reached, system = {}, ProtocolSystem(protocol)
+    for name, scheduler in portfolio(corpus).items():
+        replay = CoveredReplay(protocol, 3)
+        states: set[int] = set()
+        for seed in range(120):
+            outcome = run_scheduled(system, scheduler, seed, 12, settings, replay)
+            states |= replay.reached(outcome).abstract
+        reached[name] = len(states)
+    assert reached["guided"] > max(count for name, count in reached.items() if name != "guided"), reached
+
+
+@pytest.mark.parametrize("delivery", ["unicast", "multicast", "broadcast"])
+def test_it_fits_every_delivery_and_number_of_processes(delivery: Any) -> None:
+    for processes in (2, 3, 5):
+        settings = Settings(processes, delivery=delivery)
+        for seed in range(20):
+            chosen = list(guided(BUILT_IN)(Random(seed), settings, Network(fifo=False), 10))
+            sends = [operation for operation in chosen if isinstance(operation, Send)]
+            assert sends and all(0 <= send.process < processes for send in sends)
+            if delivery == "broadcast":
+                assert all(send.destination is None for send in sends)
+
+
+def test_a_corpus_is_json() -> None:
+    corpus = Corpus((TRIANGLE,), ((Send(0, 1), Send(1, 2)),))
+    assert Corpus.from_json(json.loads(json.dumps(corpus.to_json()))) == corpus
+    assert (corpus + corpus) == corpus and not Corpus()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, [], {"scripts": []}, {"scripts": [], "schedules": [], "more": 1}, {"scripts": [[]], "schedules": []},
+        {"scripts": [[["deliver", 0, 0]]], "schedules": []}, {"scripts": [[["send", 0, []]]], "schedules": []},
+        {"scripts": [[["send", -1, [0]]]], "schedules": []}, {"scripts": [], "schedules": [[["fly", 1]]]},
+        {"scripts": [[["send", 0, [True]]]], "schedules": []},
+    ],
+)  # fmt: skip
+def test_what_is_no_corpus(value: object) -> None:
+    with pytest.raises(ScheduleError):
+        Corpus.from_json(value)
