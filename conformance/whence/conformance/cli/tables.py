@@ -38,7 +38,9 @@ def table_text(results: Sequence[Result]) -> str:
 def results_table(results: Sequence[Result], width: int) -> Table:
     """Subject, statement, verdict, strength, expected or not, counts, time."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("subject", overflow="fold", no_wrap=width >= PIPED_WIDTH)
+    # A foreign system is named by its command, which may be long.
+    longest = max((len(result.subject) for result in results), default=0)
+    table.add_column("subject", overflow="fold", no_wrap=width >= PIPED_WIDTH and longest <= width // 2)
     table.add_column("statement", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     table.add_column("level", no_wrap=True)
