@@ -95,7 +95,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -131,8 +131,7 @@ class Permit:
     mid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unsent:
+class Unsent(NamedTuple):
     """A message in the send buffer; it leaves once all missing permits below index `per` have come."""
 
     receiver: int
@@ -151,8 +150,7 @@ class Unacked:
     packet: Msg | None
 
 
-@dataclass(frozen=True, slots=True)
-class Per:
+class Per(NamedTuple):
     """A permit: the sender of the message and its id."""
 
     sender: int
@@ -182,10 +180,10 @@ class HybridBasic:
         self._group.require_sendable(destination, message)
         unsent = Unsent(
             destination,
-            mid=self._ck,  # A1.38
-            pid=self._ls[destination],  # A1.38
-            per=self._p.next,  # A1.39
-            message=message,  # A1.39
+            self._ck,  # A1.38
+            self._ls[destination],  # A1.38
+            self._p.next,  # A1.39
+            message,  # A1.39
         )
         self._ls[destination] = self._ck  # A1.40
         self._ck += 1  # A1.41
