@@ -73,9 +73,13 @@ def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
 
 
 def rerun_against(
-    recorded: RecordedCase, protocol: ir.Protocol | None, limits: Limits | None = None
+    recorded: RecordedCase,
+    protocol: ir.Protocol | None,
+    limits: Limits | None = None,
+    transcript: list[str] | None = None,
 ) -> CaseOutcome:
-    """As `rerun`, against a protocol that is already there."""
+    """As `rerun`, against a protocol that is already there. What was said to a foreign system and what it said, line
+    by line, is added to `transcript`."""
     if protocol is not None and protocol.delivery != recorded.settings.delivery:
         delivery = recorded.settings.delivery
         raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
@@ -87,6 +91,8 @@ def rerun_against(
         limit_s = LIMIT_S if subject.external is None else None
         return run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
     finally:
+        if subject.external is not None and transcript is not None:
+            transcript += subject.external.transcript
         subject.close()
 
 

@@ -56,6 +56,20 @@ def test_a_faulty_system_is_refuted_and_its_case_runs_again(whence: Whence, tmp_
     assert result["findings"][0] in test.stdout and "too late" in test.stdout
 
 
+def test_a_transcript_can_be_fed_to_the_system_again(whence: Whence, tmp_path: Path) -> None:
+    words = ["conform", "--exec", FAULTY, "--cases", "300", "--save", "case.json", "--transcript", "first.ndjson"]
+    assert whence(*words).code == 1
+    lines = (tmp_path / "first.ndjson").read_text().splitlines()
+    requests, replies = lines[::2], lines[1::2]
+    assert json.loads(requests[0])["request"] == "init" and json.loads(replies[0])["version"] == "whence-exec/1"
+    fed = subprocess.run(
+        shlex.split(FAULTY), input="\n".join(requests) + "\n", capture_output=True, text=True, check=True, timeout=60
+    )
+    assert fed.stdout.splitlines() == replies
+    again = whence("conform", "--replay", "case.json", "--transcript", "again.ndjson")
+    assert again.code == 1 and (tmp_path / "again.ndjson").read_text().splitlines() == lines
+
+
 def test_nothing_failed_and_nothing_is_written(whence: Whence, tmp_path: Path) -> None:
     ran = whence("conform", "--impl", "whence.impl.mf:MF", "--cases", "10", "--pytest", "test_case.py")
     assert ran.code == 0 and "nothing failed; test_case.py is not written" in ran.out
@@ -101,6 +115,7 @@ def test_a_program_that_is_no_system(whence: Whence) -> None:
         (["--exec", "cat", "--save", "no/such/folder.json"], "no folder"),
         (["--impl", "whence.impl.mf:MF", "--delivery", "broadcast"], "it is to be driven as broadcast"),
         (["--replay", "nothing.json"], "nothing.json"),
+        (["--impl", "whence.impl.mf:MF", "--transcript", "t"], "--transcript is for commands"),
     ],
 )
 def test_bad_input(whence: Whence, words: list[str], said: str) -> None:

@@ -351,6 +351,10 @@ def conform(
     ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of the failure to this file.")] = None,  # noqa: UP045
     pytest: Annotated[Optional[str], typer.Option(help="Write a test that replays the failure.")] = None,  # noqa: UP045
+    transcript: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write what was said to the command in the failing or replayed case, and what it said."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Drive an implementation, in any language, through random schedules, against the oracle and the protocol."""
@@ -361,11 +365,11 @@ def conform(
         system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=replay is None)
         limits = Limits(reply_limit, start_limit)
         if replay is not None:
-            return conforming.again(replay, protocol, system, limits, svg)
+            return conforming.again(replay, protocol, system, limits, svg, transcript)
         network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
                    "delivery": delivery, "total_order": total_order}  # fmt: skip
         request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits)
-        return conforming.conform(session, request, conforming.Files(save, svg, pytest))
+        return conforming.conform(session, request, conforming.Files(save, svg, pytest, transcript))
 
     run_command("conform", json, body)
 

@@ -14,6 +14,7 @@ from whence.conformance.drive import Counterexample, Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
 from whence.conformance.external.system import Limits
+from whence.conformance.findings import CaseOutcome
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.network import PROMISES, Settings
 from whence.conformance.recorded_case import RecordedCase, read_case
@@ -52,11 +53,12 @@ class Files:
     save: str | None = None
     svg: str | None = None
     pytest: str | None = None
+    transcript: str | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
         """The files that are to be written."""
-        return tuple(path for path in (self.save, self.svg, self.pytest) if path is not None)
+        return tuple(path for path in (self.save, self.svg, self.pytest, self.transcript) if path is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def conform(session: Session, request: Request, files: Files) -> Output:
     """Drives the implementation."""
     for path in files.asked:
         check_writable(path)
+    _require_transcript(request.impl, files.transcript)
     runs = _driven(session, request)
     results = tuple(_result(request, driven) for driven in runs)
     failed = next((driven for driven in runs if driven.report.counterexamples), None)
@@ -103,6 +106,8 @@ def conform(session: Session, request: Request, files: Files) -> Output:
             write_text(files.svg, picture(worst.outcome))
         if files.pytest is not None:
             write_text(files.pytest, pytest_file(recorded, worst.findings))
+        if files.transcript is not None:
+            _write_transcript(files.transcript, recorded, request.limits)
     said = [_sentence(request, driven) for driven in runs]
     said += [f"{path} written" if failed else f"nothing failed; {path} is not written" for path in files.asked]
     interrupted = any(driven.report.interrupted for driven in runs)
@@ -242,9 +247,26 @@ def _recorded(request: Request, driven: _Driven, shown: Counterexample) -> Recor
     return RecordedCase(request.impl, driven.protocol, shown.outcome.settings, shown.operations)
 
 
-def again(path: str, protocol: str | None, impl: str, limits: Limits, svg: str | None) -> Output:
+def _require_transcript(system: str, transcript: str | None) -> None:
+    if transcript is not None and not system.startswith((EXEC, EXEC_PER_PROCESS)):
+        raise BadInput(f"--transcript is for commands; {system} is none")
+
+
+def _write_transcript(path: str, recorded: RecordedCase, limits: Limits) -> CaseOutcome:
+    """Runs a case of a foreign system once more, and writes down what was said."""
+    lines: list[str] = []
+    protocol = None if recorded.protocol is None else _protocol(recorded.protocol)
+    outcome = rerun_against(recorded, protocol, limits, lines)
+    write_text(path, "".join(f"{line}\n" for line in lines))
+    return outcome
+
+
+def again(
+    path: str, protocol: str | None, impl: str, limits: Limits, svg: str | None, transcript: str | None
+) -> Output:
     """Runs a recorded case again, with the protocol and the implementation asked for, or else with its own."""
     check_writable(svg)
+    check_writable(transcript)
     try:
         recorded = read_case(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
@@ -252,8 +274,12 @@ def again(path: str, protocol: str | None, impl: str, limits: Limits, svg: str |
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
     recorded = replace(recorded, system=impl or recorded.system, protocol=protocol or recorded.protocol)
-    found = None if recorded.protocol is None else _protocol(recorded.protocol)
-    outcome = rerun_against(recorded, found, limits)
+    if transcript is not None:
+        _require_transcript(recorded.system, transcript)
+        outcome = _write_transcript(transcript, recorded, limits)
+    else:
+        found = None if recorded.protocol is None else _protocol(recorded.protocol)
+        outcome = rerun_against(recorded, found, limits)
     if svg is not None:
         write_text(svg, picture(outcome))
     failed = bool(outcome.findings)

@@ -79,6 +79,9 @@ class ExternalSystem:
         command: how a process is started.
         per_process: whether every participant has an operating-system process of its own.
         limits: how long is waited for.
+        in_step: whether the application answers after the step that delivers, as in the replay of a protocol, and not
+            from inside the delivery.
+        transcript: the lines of the case, as they were said: a request, its reply, and so on.
         starts: how many processes have been started.
     """
 
@@ -89,7 +92,7 @@ class ExternalSystem:
         self.limits = Limits() if limits is None else limits
         self.starts = 0
         self.in_step = False
-        """Whether the application answers after the step that delivers, as in the replay of a protocol, not inside."""
+        self.transcript: list[str] = []
         self._words = split_command(command)
         self._seats: list[_Seat] = []
         self._abilities = Abilities()
@@ -116,12 +119,15 @@ class ExternalSystem:
             self._seats = [_Seat(hosts) for hosts in groups]
         self._budget = _Budget(settings, self.limits.case_s)
         self._senders.clear()
+        self.transcript.clear()
         try:
             for seat in self._seats:
                 self._abilities = self._initialise(seat)
         except SystemFailed as failed:
             if self._failed_starts >= FAILED_STARTS or (failed.kind == "hang" and self._failed_starts == self.starts):
                 self._dead = failed
+            if failed.kind == "hang" and self._failed_starts:
+                failed.args = (f"{failed}; is every line flushed?",)
             raise
         return self._abilities
 
@@ -212,6 +218,7 @@ class ExternalSystem:
 
     def _exchange(self, seat: _Seat, line: bytes, limit_s: float) -> bytes:
         assert seat.process is not None, "after a failure, a case has no more requests"
+        self.transcript.append(line.decode().rstrip())
         begun = time.monotonic()
         try:
             [reply] = seat.process.ask(line, limit_s)
@@ -221,6 +228,7 @@ class ExternalSystem:
             # The reply to come would be taken for that to the next request.
             seat.close()
             raise
+        self.transcript.append(reply.decode(errors="replace"))
         self._budget.seconds -= time.monotonic() - begun
         self._budget.bytes -= len(reply)
         if self._budget.bytes < 0:
