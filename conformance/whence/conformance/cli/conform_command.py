@@ -1,0 +1,70 @@
+"""The options of `whence conform`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Optional
+
+import typer
+
+from whence.conformance.cli.options import Json, Seed
+from whence.conformance.cli.session import run_command
+
+
+def conform(
+    protocol: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A library protocol, or a file with one protocol; without, the oracle alone judges."),
+    ] = None,
+    impl: Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")] = None,  # noqa: UP045
+    exec_: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
+    ] = None,
+    exec_per_process: Annotated[
+        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+    ] = None,
+    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
+    seed: Seed = 0,
+    channels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
+    ] = None,
+    duplication: Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")] = None,  # noqa: UP045
+    loss: Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")] = None,  # noqa: UP045
+    self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
+    delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
+    total_order: Annotated[
+        Optional[bool], typer.Option(help="Whether the system promises a total order.")  # noqa: UP045
+    ] = None,
+    reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
+    start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
+    replay: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Run only the schedule in this file; its system and protocol, unless others are given."),
+    ] = None,
+    svg: Annotated[Optional[str], typer.Option(help="Write the diagram of the failure to this file.")] = None,  # noqa: UP045
+    pytest: Annotated[Optional[str], typer.Option(help="Write a test that replays the failure.")] = None,  # noqa: UP045
+    transcript: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write what was said to the command in the failing or replayed case, and what it said."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Drive an implementation, in any language, through random schedules, against the oracle and the protocol."""
+    from whence.conformance.cli import conforming
+    from whence.conformance.external.system import Limits
+
+    def body(session: Any) -> Any:
+        system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=replay is None)
+        limits = Limits(reply_limit, start_limit)
+        if replay is not None:
+            return conforming.again(replay, protocol, system, limits, svg, transcript)
+        network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
+                   "delivery": delivery, "total_order": total_order}  # fmt: skip
+        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits)
+        return conforming.conform(session, request, conforming.Files(save, svg, pytest, transcript))
+
+    run_command("conform", json, body)
