@@ -10,7 +10,9 @@ import pytest
 
 from whence.dsl import execute, ir
 from whence.dsl.load import load
+from whence.dsl.recycling import system_of
 from whence.dsl.system import System
+from whence.proofs.compiled.engine import why_not
 from whence.proofs.explore import Interpretation, Request, Resources
 from whence.proofs.scopes import properties_of
 
@@ -22,14 +24,14 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
 
 def _workloads(specification: ir.Specification) -> list[tuple[str, ir.Protocol, ir.Workload]]:
-    """Every protocol in every finite scope, and every mutant in what its expectations name."""
+    """Every protocol in every scope that native code takes, and every mutant in what its expectations name."""
     by_name = {protocol.name: protocol for protocol in specification.protocols}
     found = [(scope.name, by_name[scope.protocol], scope.workload) for scope in specification.scopes]
     for mutant in specification.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
             chosen = dict.fromkeys(expect.settings for expect in mutant.expects if expect.settings is not None)
             found += [(mutant.name, mutant.mutated, workload) for workload in chosen]
-    return [known for known in found if not any(known[2].endless) and not known[2].prompt]
+    return [known for known in found if why_not(system_of(known[1], known[2])) is None]
 
 
 def _interpreted(protocol: ir.Protocol, workload: ir.Workload) -> Interpretation:

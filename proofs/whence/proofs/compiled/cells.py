@@ -22,6 +22,9 @@ RING = 64
 CHUNK = 64
 """How many states a thread takes at a time."""
 
+BLOCK = 64
+"""How many numbers for new states a thread takes at a time: threads rarely meet."""
+
 
 class Shared(IntEnum):
     """Of the whole search. Addresses, unless said.
@@ -54,7 +57,7 @@ class Own(IntEnum):
 
     EDGES: transitions of the states that were expanded in full. MISSING: whether the state at hand asks for a step
     that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM. DEFERRED
-    (address): the states that asked, DEFERRED_COUNT. SPARE: a state number plus one that was not used. RING_BASE
+    (address): the states that asked, DEFERRED_COUNT. NEXT, LAST: the numbers that it may use, LAST excluded. RING_BASE
     (address), RING_AT: see `store`. OVERFLOW: whether a network was too small. FOUND...: by property, the least
     state that shows it.
     """
@@ -66,10 +69,11 @@ class Own(IntEnum):
     WANTED_ROOM = 4
     DEFERRED = 5
     DEFERRED_COUNT = 6
-    SPARE = 7
+    NEXT = 7
     RING_BASE = 8
     RING_AT = 9
     OVERFLOW = 10
+    LAST = 11
     FOUND = 16
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from whence.dsl.system import State, System
-from whence.proofs.compiled.cells import FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
+from whence.proofs.compiled.cells import BLOCK, FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
 from whence.proofs.compiled.kernel import Kernel, compile_kernel
 from whence.proofs.compiled.layout import Capacity, Layout
 from whence.proofs.compiled.memory import Array
@@ -168,7 +168,8 @@ class NativeSearch:
     @property
     def state_count(self) -> int:
         """How many states have been reached."""
-        return self.numbered - self.holes - sum(worker.cells[Own.SPARE] > 0 for worker in self.workers)
+        unused = sum(worker.cells[Own.LAST] - worker.cells[Own.NEXT] for worker in self.workers)
+        return self.numbered - self.holes - unused
 
     @property
     def transitions(self) -> int:
@@ -204,7 +205,7 @@ class NativeSearch:
             Overflow: the layout is too small; nothing that was found so far is wrong, but the search must start again.
             OutOfMemory: the store is full.
         """
-        end = self.numbered
+        end, before = self.numbered, self.state_count
         while self.layer < end:
             stop = min(end, self.layer + self._piece())
             asked = self._expand(self.layer, stop, None)
@@ -214,13 +215,11 @@ class NativeSearch:
                 asked = self._expand_listed(chosen)
             self.layer = stop
             pause()
+        found = self.state_count
         for worker in self.workers:
-            spare = worker.cells[Own.SPARE]
-            if spare:
-                self.parents[spare - 1] = HOLE
-                worker.cells[Own.SPARE] = 0
-                self.holes += 1
-        return self.numbered > end
+            self.holes += worker.cells[Own.LAST] - worker.cells[Own.NEXT]
+            worker.cells[Own.NEXT] = worker.cells[Own.LAST]
+        return found > before
 
     def _expand_listed(self, chosen: Array) -> list[int]:
         asked: list[int] = []
@@ -237,7 +236,9 @@ class NativeSearch:
             self._grow_index()
         shape = self.table.shape
         branching = shape.branching + self.layout.slots * (1 + bool(shape.duplicates) + bool(shape.losses))
-        spare = min(self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered - self.threads)
+        spare = min(
+            self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered - BLOCK * self.threads
+        )
         piece = min(_PIECE, spare // max(branching, 1))
         if self.bytes_used > self.memory or piece < 1:
             raise OutOfMemory
@@ -250,7 +251,15 @@ class NativeSearch:
             raise OutOfMemory
         self.index = Array(4 * self.index.length, 4)
         self._use_index()
-        self.kernel.rehash(self.shared.address, 0, self.numbered)
+        middle = self.numbered // 2 if self.pool is not None and self.numbered >= _WORTH_SHARING else 0
+        helper = self.pool.submit(self.kernel.rehash, self.shared.address, 0, middle) if self.pool and middle else None
+        try:
+            self.kernel.rehash(self.shared.address, middle, self.numbered)
+            if helper is not None:
+                helper.result()
+        except BaseException:
+            self._wait_for_helpers()
+            raise
 
     def _use_index(self) -> None:
         self.shared[Shared.INDEX] = self.index.address

@@ -3,7 +3,7 @@
 The index is at most half full, holds numbers plus one (so no state can be mistaken for a free place), and is
 searched exactly. A successor first waits in a ring: when it enters, its place in the index is asked for; half a
 round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
-claim places by compare-and-swap; a number that lost the race is used for the next state, or becomes a hole.
+claim places by compare-and-swap, and take numbers in blocks; a number that is not used in the end is a hole.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from whence.proofs.compiled.canonical import Canonical
-from whence.proofs.compiled.cells import HOLE, RING, Job, Own, Shared
+from whence.proofs.compiled.cells import BLOCK, HOLE, RING, Job, Own, Shared
 from whence.proofs.compiled.emit import I32, I64, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import Layout
 from whence.proofs.compiled.packed import Packed
@@ -59,13 +59,9 @@ class Store:
             seen = emit.reserve(1)
             emit.store(builder.zext(builder.load_atomic(cell, "acquire", 4, typ=I32), I64), seen)
             with emit.when(emit.compare(emit.load(seen), "==", 0)):
-                number = emit.reserve(1)
-                spare = emit.load(own, Own.SPARE)
-                emit.store(emit.sub(spare, 1), number)
-                with emit.when(emit.compare(spare, "==", 0)):
-                    count = emit.place(shared, Shared.COUNT)
-                    emit.store(builder.atomic_rmw("add", count, emit.number(1), "monotonic"), number)
-                fresh = emit.load(number)
+                with emit.when(emit.compare(emit.load(own, Own.NEXT), "==", emit.load(own, Own.LAST)), likely=False):
+                    self._take_block(emit, shared, own)
+                fresh = emit.load(own, Own.NEXT)
                 row = self._row(emit, states, fresh)
                 for at, word in enumerate(words):
                     emit.store(word, row, at)
@@ -74,9 +70,9 @@ class Store:
                 claimed = builder.trunc(emit.add(fresh, 1), I32)
                 answer = builder.cmpxchg(cell, ir.Constant(I32, 0), claimed, "acq_rel", "acquire")
                 with emit.when(builder.extract_value(answer, 1)):
-                    emit.store(0, own, Own.SPARE)
+                    emit.store(emit.add(fresh, 1), own, Own.NEXT)
                     emit.give()
-                emit.store(emit.add(fresh, 1), own, Own.SPARE)
+                emit.store32(HOLE, emit.pointer(shared, Shared.PARENTS), fresh)
                 emit.store(builder.zext(builder.extract_value(answer, 0), I64), seen)
             row = self._row(emit, states, emit.sub(emit.load(seen), 1))
             with emit.when(self._same(emit, words, row)):
@@ -84,6 +80,16 @@ class Store:
             emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
         builder.unreachable()
         return emit.function
+
+    def _take_block(self, emit: Emitter, shared: Value, own: Value) -> None:
+        """Numbers for the next states of this thread; each is a hole until it is used."""
+        count = emit.place(shared, Shared.COUNT)
+        first = emit.builder.atomic_rmw("add", count, emit.number(BLOCK), "monotonic")
+        last = emit.add(first, BLOCK)
+        emit.store(first, own, Own.NEXT)
+        emit.store(last, own, Own.LAST)
+        with emit.each(first, last) as number:
+            emit.store32(HOLE, emit.pointer(shared, Shared.PARENTS), number)
 
     def _same(self, emit: Emitter, words: list[Value], row: Value) -> Value:
         difference: Value = emit.number(0)
@@ -134,7 +140,10 @@ class Store:
         return emit.function
 
     def _define_rehash(self, module: Value) -> None:
-        """rehash(shared, start, end): enters the states with these numbers into the index; they differ."""
+        """rehash(shared, start, end): enters the states with these numbers into the index; they differ.
+
+        Threads may enter different ones at a time.
+        """
         emit = define(module, "rehash", [POINTER, I64, I64], VOID, internal=False)
         shared, start, end = emit.function.args
         states, parents = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.PARENTS)
@@ -152,9 +161,15 @@ class Store:
             with emit.when(emit.compare(emit.load32(parents, number), "!=", HOLE)):
                 place = emit.reserve(1)
                 emit.store(place_of(number), place)
-                with emit.repeat(lambda: emit.nonzero(emit.load32(index, emit.load(place)))):
+                entered = emit.builder.trunc(emit.add(number, 1), I32)
+
+                def taken() -> Value:
+                    cell = emit.place(index, emit.load(place), I32)
+                    answer = emit.builder.cmpxchg(cell, ir.Constant(I32, 0), entered, "monotonic", "monotonic")
+                    return emit.builder.not_(emit.builder.extract_value(answer, 1))
+
+                with emit.repeat(taken):
                     emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
-                emit.store32(emit.add(number, 1), index, emit.load(place))
         emit.give()
 
     def _define_sift(self, module: Value) -> None:

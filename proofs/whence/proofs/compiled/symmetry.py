@@ -89,6 +89,7 @@ class Symmetry:
     group: tuple[Permutation, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -187,11 +188,13 @@ class Symmetry:
     def check(
         self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault
     ) -> None:
-        """The step under every permutation must be the renamed step.
+        """The step under every permutation must be the renamed step. Then so it is for all of these.
 
         Raises:
             Asymmetric: otherwise.
         """
+        if (action.process, action.packet, message, local) in self._checked:
+            return
         for at, permutation in enumerate(self.group):
             other = action._replace(
                 process=permutation[action.process],
@@ -199,6 +202,7 @@ class Symmetry:
                 packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
             )
             renamed_to = None if message is None else renamed_message(message, permutation)
+            self._checked.add((other.process, other.packet, renamed_to, self.locals(local)[at]))
             found = self.system.local_step(other.process, self.locals(local)[at], other, renamed_to)
             if not self._same(step, found, permutation, at):
                 names = f"p{action.process} and p{other.process}"
