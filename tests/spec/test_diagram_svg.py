@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 
@@ -9,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whence.spec.diagram import Highlight, draw_svg, highlight_of
+from whence.spec.diagram_labels import Box
 from whence.spec.diagram_svg import CHARACTER
-from whence.spec.events import Deliver, Execution, Receive, Send
+from whence.spec.events import Deliver, Event, Execution, Receive, Send
 from whence.spec.judgement import judge
 from whence.spec.oracle import Finding
 
@@ -105,6 +108,57 @@ def test_labels_can_be_read(execution_of: Build, processes: int, choices: list[t
     for number, (left, right, y) in enumerate(boxes):
         for other_left, other_right, other_y in boxes[:number]:
             assert right <= other_left or other_right <= left or abs(y - other_y) >= 11
+
+
+STRAIGHT = re.compile(r"M([-\d.]+) ([-\d.]+)L([-\d.]+) ([-\d.]+)$")
+
+
+def random_execution(processes: int, events: int, seed: int) -> Execution:
+    """Unicast messages to random others; most are delivered on arrival, the others wait."""
+    chance = random.Random(seed)
+    found: list[Event] = []
+    flying: list[tuple[str, int, int]] = []
+    waiting: list[tuple[str, int]] = []
+    while len(found) < events:
+        what = chance.random()
+        if what < 0.4 or not (flying or waiting):
+            source = chance.randrange(processes)
+            destination = chance.choice([other for other in range(processes) if other != source])
+            name = f"m{source}.{len(found)}"
+            found.append(Send(source, name, (destination,)))
+            flying.append((name, source, destination))
+        elif flying and (what < 0.85 or not waiting):
+            name, source, destination = flying.pop(chance.randrange(len(flying)))
+            found.append(Receive(destination, name, source))
+            if chance.random() < 0.85:
+                found.append(Deliver(destination, name))
+            else:
+                waiting.append((name, destination))
+        else:
+            name, destination = waiting.pop(chance.randrange(len(waiting)))
+            found.append(Deliver(destination, name))
+    return Execution(processes, tuple(found[:events]))
+
+
+def test_over_many_executions_labels_are_clear_of_signs_and_nearly_all_of_arrows() -> None:
+    """Boxes are computed from the drawn text; 2 to 8 processes, 3 to 60 events."""
+    count = on_a_sign = crossed = 0
+    for processes in range(2, 9):
+        for events in (3, 8, 15, 25, 40, 60):
+            execution = random_execution(processes, events, processes * events)
+            findings = judge(execution).findings()
+            svg = draw_svg(execution, highlight_of(findings[0]) if findings else None)
+            signs = [(float(e.get("cx", "")), float(e.get("cy", ""))) for e in elements(svg, "circle")]
+            signs += [(float(e.get("x", "")) + 4, float(e.get("y", "")) + 4) for e in elements(svg, "rect", "dot")]
+            paths = (STRAIGHT.fullmatch(e.get("d", "")) for e in elements(svg, "path", "arrow"))
+            arrows = [(float(p[1]), float(p[2]), float(p[3]), float(p[4])) for p in paths if p is not None]
+            for text, x, y in labels(svg):
+                box = Box(x, y + 1, len(text) * CHARACTER)
+                on_a_sign += any(abs(x - sx) < box.width / 2 and y - 10 < sy < y + 2 for sx, sy in signs)
+                crossed += any(box.meets(arrow) for arrow in arrows)
+                count += 1
+    assert count > 600 and on_a_sign == 0
+    assert crossed < 0.04 * count
 
 
 def test_drawing_twice_gives_the_same_text() -> None:

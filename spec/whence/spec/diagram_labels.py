@@ -10,19 +10,24 @@ Segment: TypeAlias = tuple[float, float, float, float]
 """x1, y1, x2, y2."""
 
 HEIGHT: Final = 11.0
-AWAY: Final = 9.0
+GAP: Final = 4.5
+FURTHEST: Final = 20.0
 TOUCHES_LABEL: Final = 20.0
 TOUCHES_LINE: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A point that wants a label of some width, rather below it than above or the other way round."""
+    """A point that wants a label of some width, rather below it than above or the other way round.
+
+    `radius` is that of its sign, from which the label keeps away.
+    """
 
     x: float
     y: float
     width: float
     below: bool
+    radius: float = 4.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +73,13 @@ def place_labels(anchors: Sequence[Anchor], segments: Sequence[Segment]) -> list
             for segment in segments
             if min(segment[0], segment[2]) < anchor.x + 2 * anchor.width
             and max(segment[0], segment[2]) > anchor.x - 2 * anchor.width
-            and min(segment[1], segment[3]) < anchor.y + AWAY + HEIGHT + 2
-            and max(segment[1], segment[3]) > anchor.y - AWAY - HEIGHT - 2
+            and min(segment[1], segment[3]) < anchor.y + FURTHEST + HEIGHT + 2
+            and max(segment[1], segment[3]) > anchor.y - FURTHEST - HEIGHT - 2
         ]
         best, least = None, 0.0
-        for rank, box in enumerate(_candidates(anchor)):
+        for penalty, box in _candidates(anchor):
             cost = (
-                0.3 * rank
+                penalty
                 + TOUCHES_LINE * sum(box.meets(segment) for segment in near)
                 + TOUCHES_LABEL * sum(box.overlaps(other) for other in row)
             )
@@ -86,11 +91,17 @@ def place_labels(anchors: Sequence[Anchor], segments: Sequence[Segment]) -> list
     return placed
 
 
-def _candidates(anchor: Anchor) -> list[Box]:
-    sides = (anchor.below, not anchor.below)
-    shifts = (0.0, -anchor.width / 2 - 1, anchor.width / 2 + 1)
+def _candidates(anchor: Anchor) -> list[tuple[float, Box]]:
+    """Places for the label, each with what it costs to be there: aside, on the other side, further away."""
+    away = anchor.radius + GAP
+    half, third = anchor.width / 2 + 1, anchor.width / 3
+    shifts = ((0.0, 0.0), (0.2, -third), (0.25, third), (0.3, -half), (0.35, half))
     return [
-        Box(anchor.x + shift, anchor.y + AWAY + HEIGHT if below else anchor.y - AWAY, anchor.width)
-        for below in sides
-        for shift in shifts
+        (
+            turned + moved + lifted,
+            Box(anchor.x + shift, anchor.y + away + lift + HEIGHT if below else anchor.y - away - lift, anchor.width),
+        )
+        for lifted, lift in ((0.0, 0.0), (0.3, 9.0))
+        for turned, below in ((0.0, anchor.below), (0.4, not anchor.below))
+        for moved, shift in shifts
     ]

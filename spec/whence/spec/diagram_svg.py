@@ -66,8 +66,8 @@ class _Picture:
         self._right = self._width - MARGIN
         caption = highlight.caption if highlight else ""
         self._caption = wrap(_printable(caption), int((self._width - 2 * MARGIN) / 6.9))
-        self._top = MARGIN + 18 * len(self._caption) + 26
-        self._bottom = self._top + (execution.processes - 1) * ROW + 34
+        self._top = MARGIN + 18 * len(self._caption) + (32 if self._layout.turn is None else 46)
+        self._bottom = self._top + (execution.processes - 1) * ROW + 38
 
     def svg(self) -> str:
         """The document."""
@@ -148,8 +148,8 @@ class _Picture:
     def _turn(self) -> Iterator[str]:
         if self._layout.turn is not None:
             x = self._left + (self._layout.turn + TURN / 2) * self._step
-            yield f'<path class="turn" d="M{x:.1f} {self._top - 22:.1f}V{self._bottom - 14:.1f}"/>'
-            yield f'<text class="turn" x="{x + 6:.1f}" y="{self._top - 14:.1f}">for ever</text>'
+            yield f'<path class="turn" d="M{x:.1f} {self._top - 38:.1f}V{self._bottom - 14:.1f}"/>'
+            yield f'<text class="turn" x="{x + 6:.1f}" y="{self._top - 31:.1f}">for ever</text>'
 
     def _path(self, link: _Link) -> str:
         (x1, y), (x2, _) = self._at(link.start), self._at(link.end)
@@ -221,6 +221,12 @@ class _Picture:
             case _:
                 assert_never(point.kind)
 
+    def _radius(self, point: Point) -> float:
+        """Of the sign of a point, with what is drawn round it."""
+        if point.kind == "deliver" and self._highlight and point.event_index == self._highlight.event_index:
+            return RADIUS + 4
+        return RADIUS + 1.5 if point.kind == "expected" else RADIUS
+
     def _prefers_below(self, point: Point) -> bool:
         """Labels go where the arrows of their point do not."""
         arrows = self._arrows_of.get(point.message, [])
@@ -233,7 +239,12 @@ class _Picture:
     def _labels(self) -> Iterator[str]:
         segments: list[Segment] = [(*self._at(a.start), *self._arrow_end(a)) for a in self._layout.arrows]
         anchors = [
-            Anchor(*self._at(point), len(_label(point.message)) * CHARACTER + 2, self._prefers_below(point))
+            Anchor(
+                *self._at(point),
+                len(_label(point.message)) * CHARACTER + 2,
+                self._prefers_below(point),
+                self._radius(point),
+            )
             for point in self._layout.points
         ]
         for point, box in zip(self._layout.points, place_labels(anchors, segments), strict=True):
