@@ -45,7 +45,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "SenderLeftOut": {"fifo": 3, "nonconformance": 3},
         "OffByOne": {"causal": 3, "fifo": 3, "nonconformance": 3},
         "RowOverwritten": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 4},
-        "RowOverwrittenOnSend": {"causal": 4, "fifo": 4, "nonconformance": 4, "crash": 4},
+        "RowOverwrittenOnSend": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 3},
         "TimerDelivers": {"over_delay": 1, "nonconformance": 1},
     },
     "cykas": {
@@ -139,7 +139,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "DestinationOnly": {"causal": 6, "nonconformance": 6},
         "OwnEntriesDropped": {"causal": 3, "fifo": 3, "nonconformance": 3},
         "DestinationLeftOut": {"causal": 3, "fifo": 3, "nonconformance": 3},
-        "MessageNotAdded": {"causal": 4, "nonconformance": 4},
+        "MessageNotAdded": {"causal": 6, "nonconformance": 6},
         "LogAfterDelivery": {"causal": 4, "nonconformance": 4},
         "HeadOnly": {"stuck": 3, "over_delay": 3, "nonconformance": 3},
         "SenderLeftOut": {"causal": 3, "fifo": 3, "nonconformance": 3},
@@ -147,7 +147,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "Intersected": {"causal": 6, "nonconformance": 6},
         "LogOverwritten": {"causal": 5, "nonconformance": 5},
         "SendsForget": {"causal": 4, "nonconformance": 4},
-        "NoDuplicateFilter": {"duplicate": 2, "nonconformance": 4},
+        "NoDuplicateFilter": {"duplicate": 2},
         "LastDestinationForgotten": {"stuck": 1, "nonconformance": 1},
     },
 }

@@ -33,7 +33,8 @@ from whence.conformance.schedule import Duplicate, Lose, Operation, React, Recei
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.subject import MakeProcess, say
 from whence.conformance.time_limit import OutOfTime, limited
-from whence.impl import commands as impl
+from whence.impl.commands import Deliver as HandOver
+from whence.impl.commands import Send as Transmit
 from whence.spec.delivery_order import first_crossing
 from whence.spec.events import Execution
 from whence.spec.oracle import Oracle
@@ -105,6 +106,7 @@ class Case:
         "_arrived",
         "_called",
         "_came",
+        "_can_block",
         "_effective",
         "_findings",
         "_lockstep",
@@ -155,6 +157,7 @@ class Case:
         self._steps = 0
         self._over = False
         self._processes: list[Any] = []
+        self._can_block = False
         self._called = 0
 
     def start(self, make_process: MakeProcess) -> None:
@@ -174,6 +177,7 @@ class Case:
             except (Exception, SystemExit) as error:
                 self._crash(identity, "is made", error)
                 break
+        self._can_block = bool(self._processes) and hasattr(self._processes[0], "blocked")
 
     def perform(self, operation: Operation) -> None:
         """Does what the operation says, if it is possible."""
@@ -254,7 +258,7 @@ class Case:
 
     def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
         """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
-        if not self._blocked(process):
+        if not self._can_block or not self._blocked(process):
             return False
         if self._lockstep is not None and self._lockstep.accepts(process, self._sent[process], destinations):
             self._diverged(process, self._lockstep.causal_send(process, self._sent[process], destinations), ())
@@ -262,7 +266,7 @@ class Case:
 
     def _blocked(self, process: int) -> bool:
         """Whether the subject lets its application wait, which neither sends nor takes anything meanwhile."""
-        return bool(getattr(self._processes[process], "blocked", False))
+        return bool(self._processes[process].blocked)
 
     def _next_message(self, process: int) -> str:
         self._sent[process] += 1
@@ -324,7 +328,7 @@ class Case:
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
         self._call(process, expected, self._processes[process].receive, source, packet)
         arrived = self._arrived[process]
-        if arrived and not self._over and not self._blocked(process):
+        if arrived and not self._over and not (self._can_block and self._blocked(process)):
             self._judge_delay(process, arrived)
 
     def _tick(self, process: int) -> None:
@@ -365,13 +369,13 @@ class Case:
         flights, count = self.network.flights, self._settings.processes
         delivered = False
         for position, command in enumerate(commands):
-            if isinstance(command, impl.Send):
+            if isinstance(command, Transmit):
                 destination = command.destination
                 if type(destination) is not int or not 0 <= destination < count:
                     self._crash(process, f"sends a packet to {destination!r}, which is no process")
                     return
                 flights.append(Flight(process, destination, command.packet, shadows[position] if shadows else -1))
-            elif isinstance(command, impl.Deliver):
+            elif isinstance(command, HandOver):
                 self._deliver(process, command)
                 delivered = True
             elif isinstance(command, Answered):
@@ -394,7 +398,7 @@ class Case:
                     self._effective[place] = operation
                     self._causal_send(process, destinations)
 
-    def _deliver(self, process: int, command: impl.Deliver) -> None:
+    def _deliver(self, process: int, command: HandOver) -> None:
         name = _name(command.message)
         found = self._oracle.deliver(process, name)
         index = len(self._log)
@@ -505,7 +509,7 @@ def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
         [
             (command.destination, getattr(command.packet, "kind", None), getattr(command.packet, "message", None))
-            if isinstance(command, impl.Send)
+            if isinstance(command, Transmit)
             else (getattr(command, "message", command),)
             for command in commands
         ]
