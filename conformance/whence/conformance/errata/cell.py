@@ -21,7 +21,8 @@ def cell(results: Sequence[Mapping[str, Any]], files: Collection[str]) -> str:
         files: names of library files.
     """
     known = {(one["kind"], one["subject"], one["name"]): one["expected"] for one in results}
-    shown, missing = [], []
+    shown: list[str] = []
+    missing: list[str] = []
     for fault in faults_of(files):
         held = all(known.get((one.kind, one.subject, one.name), False) for one in fault.shown)
         (shown if held else missing).append(fault.id)
