@@ -161,6 +161,55 @@ def test_an_event_is_silent_where_its_condition_is_false(library: Library) -> No
     assert broken.refusal.transition in ("forward", "deliver")
 
 
+def test_internal_steps_are_taken_as_far_as_they_go(library: Library) -> None:
+    """The window of unacknowledged messages slides in the handler of an acknowledgement, where there is no event."""
+    found = library("hybrid_basic_numbers")
+    (link,) = found.links
+    assert link.internal == ("slide",)
+    workload = next(scope.workload for scope in found.scopes if scope.name == "pair")
+    assert check(link, workload).broken is None
+    broken = check(replace(link, internal=()), workload).broken
+    assert broken is not None
+    assert broken.refusal.guard == "network_sent(m) and mid(m) <= removed(src(m)) + 1"
+
+
+TURNING = """
+protocol direct:
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+
+machine turning:
+  relation on(p: process)
+  relation off(m: message)
+  transition causal_send(m): pass
+  transition turn(p): on(p) := not on(p)
+  transition switch(m): off(m) := true
+  transition deliver(m):
+    require {guard}
+  prove no_creation
+
+conforms direct to turning in single:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+  internal switch, turn
+
+scope single of direct:
+  processes 2
+  sends 1, 0
+"""
+
+
+def test_internal_steps_that_go_on_for_ever_end() -> None:
+    """They may stop anywhere: what has come back is not gone through again."""
+    for guard, holds in (("sent(m) and off(m)", True), ("sent(m) and not off(m)", False)):
+        loaded = load_bytes(Path("turning.whence"), TURNING.format(guard=guard).encode())
+        assert loaded.specification is not None
+        (link,) = loaded.specification.links
+        found = check(link, link.scopes[0].workload)
+        assert (found.broken is None) == holds
+
+
 @pytest.mark.parametrize(
     ("old", "new", "guard"),
     [

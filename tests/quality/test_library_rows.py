@@ -169,6 +169,23 @@ def test_every_scope_of_a_link_is_pinned() -> None:
     assert {(file, scope.name) for file in files for scope in specification(file).scopes} == set(COUNTS)
 
 
+def test_algorithm_1_over_numbers_is_algorithm_1() -> None:
+    """The protocol that is linked to the machine of numbers is the one of `hybrid_basic`, letter by letter."""
+    (link,) = specification("hybrid_basic_numbers").links
+    assert link.protocol == protocol_of("hybrid_basic")
+
+
+NUMBERS = {"links": (1_266, 2_364), "pair": (2_252, 5_163), "lost": (1_067, 2_200)}
+
+
+@pytest.mark.parametrize("scope", NUMBERS)
+def test_algorithm_1_keeps_the_numbers_of_its_machine(scope: str) -> None:
+    (link,) = specification("hybrid_basic_numbers").links
+    found = check_link(link, link.protocol, workload_of("hybrid_basic_numbers", scope))
+    assert (found.complete, found.broken) == (True, None)
+    assert (found.states, found.transitions) == NUMBERS[scope]
+
+
 # --- FIFO ---------------------------------------------------------------------------------------
 
 

@@ -86,7 +86,7 @@ class Builder(ScenarioBuilder):
     def name_list(self, c: Children) -> NameList:
         return NameList(str(c[0]), c[1], span=extent(c))
 
-    assume = prove = needs = delivery = network = properties = claims_to_prove = name_list
+    assume = prove = needs = delivery = network = properties = claims_to_prove = internal = name_list
 
     def claims(self, c: Children) -> tuple[Name, ...]:
         return tuple(c[::2])
@@ -367,6 +367,7 @@ class Builder(ScenarioBuilder):
             pick(block.items, Clause),
             scopes,
             pick(block.items, Expect),
+            block.names("internal"),
             doc=block.doc,
             span=extent(c),
         )

@@ -58,6 +58,7 @@ def check_link(
             "messages have one destination in both, or sets of them in both",
         )
     _check_followable(conforms, machine, reporter)
+    _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     if reporter.errors > before:
         return None
@@ -68,9 +69,25 @@ def check_link(
         tuple(clause for clause in clauses if clause is not None),
         tuple(scope for scope in chosen if scope is not None),
         expects,
+        internal=tuple(name.text for name in conforms.internal),
         doc=conforms.doc,
         span=conforms.span,
     )
+
+
+def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
+    """What a machine takes by itself are steps that neither send nor deliver, of processes and messages."""
+    transitions = {transition.name: transition for transition in machine.transitions}
+    for name in conforms.internal:
+        transition = transitions.get(name.text)
+        if transition is None:
+            what = f"machine `{machine.name}` has no transition `{name.text}`"
+            reporter.error("W0606", name.span, what, *did_you_mean(name.text, transitions))
+        elif name.text in _REQUIRED:
+            reporter.error("W0609", name.span, f"`{name.text}` is an event of the protocol, never internal")
+        elif any(parameter.type == NAT for parameter in transition.parameters):
+            what = f"machine `{machine.name}` cannot be followed: `{name.text}` may be taken for any number"
+            reporter.error("W0618", name.span, what)
 
 
 def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:

@@ -578,13 +578,14 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Link(Declaration):
-    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked."""
+    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself."""
 
     protocol: Protocol
     machine: Machine
     clauses: tuple[Clause, ...]
     scopes: tuple[Scope, ...]
     expects: tuple[Expectation, ...]
+    internal: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

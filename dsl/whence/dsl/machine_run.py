@@ -157,6 +157,28 @@ class MachineRun:
                 _deliver_at(state, changed, arguments[0], arguments[1])
         return tuple(changed)
 
+    def settled(self, state: MachineState, internal: Sequence[str]) -> MachineState:
+        """The state after every transition of `internal` that changes something, of processes and messages sent, until
+        none does, or a state comes back. Any such steps are the machine's own: what is proved of it holds of them.
+        """
+        seen = {state}
+        while True:
+            after = next((after for after in self._internal_steps(state, internal) if after != state), state)
+            if after in seen:
+                return state
+            seen.add(after)
+            state = after
+
+    def _internal_steps(self, state: MachineState, internal: Sequence[str]) -> Iterator[MachineState]:
+        sent = sorted(message for (message,) in state[SENT])
+        for name in internal:
+            parameters = self._transitions[name].declaration.parameters
+            domains = [range(self.processes) if parameter.type == PROCESS else sent for parameter in parameters]
+            for arguments in product(*domains):
+                after = self.step(state, name, arguments)
+                if not isinstance(after, Refusal):
+                    yield after
+
     def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
         named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
         stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]

@@ -222,7 +222,7 @@ class _Printer:
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
             case syntax.Conforms() as c:
-                return [*c.clauses, *c.expects]
+                return [*c.clauses, *_listed("internal", c.internal), *c.expects]
             case syntax.Mutant() as m:
                 items = [*m.state, *m.handlers, *m.procedures, *m.transitions]
                 return [*items, *_states(m), *m.expects]

@@ -447,7 +447,7 @@ class Clause(Node):
 class Conforms(Declaration):
     """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
 
-    `scopes` says where it is checked.
+    `scopes` says where it is checked; `internal` are transitions that the machine takes by itself after each event.
     """
 
     protocol: Name
@@ -455,6 +455,7 @@ class Conforms(Declaration):
     clauses: tuple[Clause, ...] = ()
     scopes: tuple[Name, ...] = ()
     expects: tuple[Expect, ...] = ()
+    internal: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,7 @@ class LinkRun:
         if known is None:
             known = self._run.step(state, transition, arguments)
             if not isinstance(known, Refusal):
+                known = self._run.settled(known, self.link.internal)
                 known = self._interned.setdefault(known, known)
             self._steps[key] = known
         return known
