@@ -64,6 +64,10 @@ class CausalProcess(Protocol):
     A method that raises has changed nothing: `ValueError` where the caller is wrong (an unknown
     destination, a message None), `ProtocolError` where a peer is. The commands of one call are to be
     carried out in order and before the next call; a send from inside the delivery of a message is the next call.
+
+    What a class may say besides, for the transport and the harness: `channels`, what it works over (`"lossy"`,
+    `"reordering"` or `"fifo"`; without it, reliable FIFO channels); `delivers_own`, that a broadcast is delivered to its
+    sender, too; and `blocked`, a property: whether the application has to wait, and can neither send nor take anything.
     """
 
     def __init__(self, identity: int, processes: int) -> None: ...

@@ -89,6 +89,7 @@ class KS:
     """One process of the protocol. See the module for the algorithm and `MulticastProcess` for the interface."""
 
     delivery: ClassVar[Literal["multicast"]] = "multicast"
+    channels: ClassVar[Literal["reordering"]] = "reordering"
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

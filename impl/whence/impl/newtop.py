@@ -97,6 +97,7 @@ class Newtop:
 
     delivery: ClassVar[Literal["broadcast"]] = "broadcast"
     channels: ClassVar[Literal["fifo"]] = "fifo"
+    delivers_own: ClassVar[bool] = True
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)

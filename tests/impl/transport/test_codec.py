@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl import cykas, hybrid_basic, rst
+from whence.impl import cykas, hybrid_basic, ks, rst
 from whence.impl.commands import CausalProcess
 from whence.impl.hybrid_basic import HybridBasic
 from whence.impl.hybrid_optimal import HybridOptimal
+from whence.impl.ks import KS
 from whence.impl.rst import RST
 from whence.impl.transport.codec import DEEPEST, Codec, DecodeError, EncodeError
 
@@ -114,6 +115,7 @@ def test_packets_are_those_of_the_implementation_and_of_what_it_extends() -> Non
     assert [kind.__name__ for kind in CODEC.kinds] == ["Ack", "Msg", "Permit"]
     assert Codec.of(HybridOptimal).kinds == CODEC.kinds
     assert Codec.of(Extended).kinds == (rst.Msg,)
+    assert [kind.__name__ for kind in Codec.of(KS).kinds] == ["Entry", "Msg"]
     with pytest.raises(ValueError, match="none"):
         Codec.of(CausalProcess)
 
@@ -122,3 +124,13 @@ def test_small_counts_take_one_byte() -> None:
     size = 30
     packet = rst.Msg("m", tuple((5,) * size for _ in range(size)))
     assert len(Codec.of(RST).encode(packet)) <= size * size + 2 * size + 10
+
+
+def test_packets_of_packets() -> None:
+    codec = Codec.of(KS)
+    entry = ks.Entry(0, 2, 6)
+    packet = codec.decode(codec.encode(ks.Msg("m", 3, 6, (entry,))))
+    assert packet == ks.Msg("m", 3, 6, (entry,))
+    assert codec.is_packet(packet)
+    assert not codec.is_packet(entry)
+    assert not codec.is_packet("m")

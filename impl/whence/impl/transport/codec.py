@@ -10,11 +10,11 @@ A value is one byte that says what it is, and what belongs to it:
     87 n ...       n bytes
     88 n v ...     a tuple of n values
     89 n v ...     a frozen set of n values
-    8a n k v ...   a packet of the k-th kind with its n fields
+    8a n k v ...   a packet, or a part of one, of the k-th kind with its n fields
 
-where n and k are numbers of seven bits a byte, lowest first, the top bit set in all but the last. The kinds of packets
-are those of the protocol's implementation, in alphabetic order. What is decoded is immutable and hashable, and what is
-not in this format, has bytes missing or bytes left over is a `DecodeError`.
+where n and k are numbers of seven bits a byte, lowest first, the top bit set in all but the last. The kinds are the
+dataclasses of the protocol's implementation, in alphabetic order. What is decoded is immutable and hashable, and what
+is not in this format, has bytes missing or bytes left over is a `DecodeError`.
 """
 
 from __future__ import annotations
@@ -47,27 +47,29 @@ class Codec:
     """The format for the packets of one protocol.
 
     Attributes:
-        kinds: the classes of packets, in alphabetic order of their names.
+        kinds: the classes of packets and of their parts, in alphabetic order of their names.
     """
 
     kinds: tuple[type, ...]
 
+    def is_packet(self, value: object) -> bool:
+        """Whether this is a packet of the protocol, not a part of one or something else."""
+        return type(value) in self.kinds and hasattr(value, "kind")
+
     @staticmethod
     def of(process_class: type) -> Codec:
-        """The packets of an implementation: the dataclasses with a `kind` that its modules know.
+        """The packets of an implementation: the dataclasses with a `kind` that its modules know, and, for what packets
+        are made of, the frozen ones that they define.
 
         Raises:
-            ValueError: there are none, or two have one name.
+            ValueError: there are no packets, or two classes have one name.
         """
-        modules = [vars(sys.modules[each.__module__]) for each in process_class.__mro__ if each is not object]
-        found = {
-            value
-            for names in modules
-            for value in names.values()
-            if isinstance(value, type) and is_dataclass(value) and isinstance(getattr(value, "kind", None), str)
-        }
-        kinds = tuple(sorted(found, key=lambda kind: kind.__name__))
-        if not kinds or len({kind.__name__ for kind in kinds}) < len(kinds):
+        modules = {each.__module__ for each in process_class.__mro__ if each is not object}
+        known = {value for module in modules for value in vars(sys.modules[module]).values() if isinstance(value, type)}
+        packets = {each for each in known if is_dataclass(each) and isinstance(getattr(each, "kind", None), str)}
+        parts = {each for each in known if each.__module__ in modules and _is_frozen(each)}
+        kinds = tuple(sorted(packets | parts, key=lambda kind: kind.__name__))
+        if not packets or len({kind.__name__ for kind in kinds}) < len(kinds):
             names = ", ".join(kind.__name__ for kind in kinds) or "none"
             raise ValueError(f"{process_class.__name__} has packets that cannot be told apart, or none: {names}")
         return Codec(kinds)
@@ -147,6 +149,10 @@ class Codec:
             out += encoded
 
 
+def _is_frozen(kind: type) -> bool:
+    return is_dataclass(kind) and bool(getattr(kind, "__dataclass_params__").frozen)  # noqa: B009  # not in its type
+
+
 def _write_number(number: int, out: bytearray) -> None:
     while number > 0x7F:
         out.append(0x80 | number & 0x7F)
@@ -218,7 +224,11 @@ class _Reader:
         kind = self.kinds[index]
         if count != len(fields(kind)):
             raise DecodeError(f"{kind.__name__} does not have {count} fields")
-        return kind(*[self.value(depth + 1) for _ in range(count)])
+        values = [self.value(depth + 1) for _ in range(count)]
+        try:
+            return kind(*values)
+        except (TypeError, ValueError) as error:
+            raise DecodeError(f"not a {kind.__name__}: {error}") from error
 
     def _number(self) -> int:
         number = 0

@@ -153,6 +153,11 @@ class Endpoint:
         return self._carrier.address
 
     @property
+    def blocked(self) -> bool:
+        """Whether nothing can be sent now, for the protocol lets its application wait. Most protocols never do."""
+        return bool(getattr(self._process, "blocked", False))
+
+    @property
     def outstanding(self) -> int:
         """Bodies on links that have not been acknowledged; 0 for protocols without links."""
         return sum(link.outstanding for link in self._outgoing.values())
@@ -346,7 +351,7 @@ class Endpoint:
         except DecodeError:
             self._broken()
             return
-        if type(packet) not in self._codec.kinds or not (packet.message is None or _is_label(packet.message)):
+        if not self._codec.is_packet(packet) or not (packet.message is None or _is_label(packet.message)):
             self._broken()
             return
         try:

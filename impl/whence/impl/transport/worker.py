@@ -57,16 +57,19 @@ class Application:
         return {"sent": list(self.sent), "delivered": self.delivered, "done": self.done}
 
     async def run(self) -> None:
-        """Sends the messages of its own."""
+        """Sends the messages of its own; never ends by itself."""
         for number in range(self._messages):
+            while self._endpoint.blocked:
+                await asyncio.sleep(REPORT_EVERY_S)
             self.send(f"message {number}")
             await asyncio.sleep(self._choice.random() * self._gap_s)
         self.done = True
+        await asyncio.Event().wait()  # until it is stopped
 
     def take(self, delivery: Delivery) -> None:
         """A message has been delivered."""
         self.delivered += 1
-        if self._answers and self._choice.random() < 0.5:
+        if self._answers and not self._endpoint.blocked and self._choice.random() < 0.5:
             self._answers -= 1
             self.send(f"answer to {delivery.sender}")
 
@@ -105,9 +108,12 @@ async def work(settings: dict[str, Any], lines: asyncio.StreamReader) -> None:
         try:
             stop = asyncio.create_task(lines.readline())
             failure = asyncio.create_task(_failure(endpoint))
-            await asyncio.wait([stop, failure, tasks[1]], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([stop, failure, *tasks], return_when=asyncio.FIRST_COMPLETED)
             stop.cancel()
             failure.cancel()
+            for task in tasks:
+                if task.done():
+                    task.result()
         finally:
             for task in tasks:
                 task.cancel()
