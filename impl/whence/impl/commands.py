@@ -66,8 +66,9 @@ class CausalProcess(Protocol):
     carried out in order and before the next call; a send from inside the delivery of a message is the next call.
 
     What a class may say besides, for the transport and the harness: `channels`, what it works over (`"lossy"`,
-    `"reordering"` or `"fifo"`; without it, reliable FIFO channels); `delivers_own`, that a broadcast is delivered to its
-    sender, too; and `blocked`, a property: whether the application has to wait, and can neither send nor take anything.
+    `"reordering"` or `"fifo"`; without it, reliable FIFO channels); `delivers_own`, that a broadcast is delivered to
+    its sender, too; and `blocked`, a property: whether the application has to wait, and neither sends nor takes
+    anything.
     """
 
     def __init__(self, identity: int, processes: int) -> None: ...
