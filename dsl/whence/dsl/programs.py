@@ -9,7 +9,7 @@ it be stuck on the way (`deadlock_free`). What holds in such a scope holds of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from whence.dsl.syntax import ProgramStep, Setting
 
@@ -17,7 +17,7 @@ Program: TypeAlias = tuple[ProgramStep, ...]
 Programs: TypeAlias = tuple[Program | None, ...]
 """By process; None where the application does as it likes."""
 
-NAME = "program"
+NAME: Final = "program"
 
 
 def setting_key(setting: Setting) -> str:

@@ -51,9 +51,10 @@ class Lasso:
 
 @dataclass(slots=True)
 class Search(Coverage):
-    """What was covered, and a lasso if there is one."""
+    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made."""
 
     lasso: Lasso | None = None
+    refused: dict[str, str] = field(default_factory=dict)
 
 
 def find_lasso(

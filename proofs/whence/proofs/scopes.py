@@ -189,6 +189,7 @@ def _explored(
     search = None
     if any(workload.endless) and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
+        search.refused = dict.fromkeys(options.reductions, "whether runs are fair is not judged up to a reduction")
     safety = [name for name in judged if search is None or name != LIVE]
     if not safety:
         return Exploration(), search
@@ -270,6 +271,8 @@ def _property_result(
     }
     if violation is not None and not violation.shortest:
         facts["shortest"] = False
+    if searched is not None and searched.refused:
+        facts["refused"] = dict(searched.refused)
     explanation = picture = ""
     if violation is not None and witness:
         verdict = Verdict.HOLDS

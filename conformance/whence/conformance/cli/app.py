@@ -35,6 +35,10 @@ Sends = Annotated[
     Optional[str], typer.Option(help="Messages per process: one number for all, or one each, as 2,1,1.")  # noqa: UP045
 ]
 Processes = Annotated[Optional[int], typer.Option(min=1, help="How many processes.")]  # noqa: UP045
+SettingTexts = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--setting", help="A setting of the scope, as in files: 'losses 1', 'fifo', 'destinations 0 to 1'."),
+]
 ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file.")]  # noqa: UP045
 MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
@@ -110,6 +114,7 @@ def run(
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,
+    setting: SettingTexts = None,
     seed: Seed = 0,
     steps: Annotated[int, typer.Option(min=1, help="At most so many steps.")] = 100,
     replay: Annotated[
@@ -128,7 +133,7 @@ def run(
     from whence.conformance.cli import exploring
     from whence.conformance.cli.targets import Choice
 
-    choice = Choice(file, scope, processes, sends, mutant)
+    choice = Choice(file, scope, processes, sends, mutant, tuple(setting or ()))
     if scenario is not None or listed:
         from whence.conformance.cli import scenarios as command
 
@@ -147,6 +152,7 @@ def explore(
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,
+    setting: SettingTexts = None,
     property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
     limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
     reductions: Annotated[
@@ -177,7 +183,7 @@ def explore(
         json,
         lambda session: exploring.explore(
             session,
-            Choice(file, scope, processes, sends, mutant),
+            Choice(file, scope, processes, sends, mutant, tuple(setting or ())),
             property_ or [],
             exploring.Manner(limit, reductions, engine, cross_check, memory, threads),
             Files(svg, itf, trace, pytest),

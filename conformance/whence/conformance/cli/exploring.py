@@ -15,6 +15,7 @@ from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, S
 from whence.conformance.cli.specifications import known
 from whence.conformance.cli.targets import Choice, Target, targets
 from whence.dsl.narrate import NarratedStep, execution, record, replay, text
+from whence.dsl.quiescence import COMPLETES
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
@@ -22,7 +23,7 @@ from whence.proofs.explore import AUTOMATIC, REDUCTIONS, Engine, Progress, Resou
 from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
-_JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "delivered", "fault")
+_JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deadlock_free", "delivered", "fault")
 """What can be judged of every protocol, whatever it names."""
 
 LEAST_MEMORY = 1 << 20
@@ -116,7 +117,8 @@ def explore(session: Session, choice: Choice, properties: list[str], manner: Man
     chosen = targets(choice)
     for target in chosen:
         for name in properties:
-            known(name, (*properties_of(target.protocol), *_JUDGED), "property")
+            shape = (COMPLETES,) if target.workload.programs else ()
+            known(name, (*properties_of(target.protocol), *_JUDGED, *shape), "property")
     refused = _interpreted_anyway(chosen, options.engine)
     results: list[tuple[Target, Result]] = []
     interrupted = False

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from whence.conformance.cli.session import BadInput
 from whence.conformance.cli.specifications import known, specification
 from whence.dsl import ir
+from whence.dsl.adapt import Unsettled, adapt
 from whence.dsl.workload import (
     DEFAULT_PROCESSES,
     DEFAULT_SENDS,
     MOST_MULTICAST,
     MOST_OF_ANYTHING,
     MOST_PROCESSES,
+    ProtocolKind,
     all_choices,
 )
 
@@ -26,6 +28,12 @@ class Choice:
     processes: int | None = None
     sends: str | None = None
     mutant: str | None = None
+    settings: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether the options make a workload of their own."""
+        return self.processes is not None or self.sends is not None or bool(self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def targets(choice: Choice) -> list[Target]:
         scopes = _scopes(found, choice, found.scopes)
         by_name = {protocol.name: protocol for protocol in found.protocols}
         protocols = list(dict.fromkeys(scope.protocol for scope in scopes)) or list(by_name)
-        if choice.processes is not None or choice.sends is not None or not scopes:
+        if choice.changes or not scopes:
             return [_adapted(found, by_name[name], by_name[name], name, choice, scopes, ()) for name in protocols]
         return [
             Target(scope.protocol, by_name[scope.protocol], scope.name, scope.workload, scope.expects)
@@ -70,7 +78,7 @@ def targets(choice: Choice) -> list[Target]:
     subject = f"{mutant.subject}/{mutant.name}"
     original = next(protocol for protocol in found.protocols if protocol.name == mutant.subject)
     own = tuple(scope for scope in found.scopes if scope.protocol == mutant.subject)
-    if choice.processes is not None or choice.sends is not None:
+    if choice.changes:
         scopes = _scopes(found, choice, own)
         return [_adapted(found, original, mutated, subject, choice, scopes, mutant.expects)]
     chosen: list[tuple[str | None, ir.Workload]]
@@ -119,6 +127,11 @@ def _adapted(
     """The protocol in a workload made of the options, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
     workload = _workload(base, choice, protocol.delivery)
+    if choice.settings:
+        try:
+            workload = adapt(workload, choice.settings, ProtocolKind(protocol.delivery, protocol.network.tree))
+        except Unsettled as reason:
+            raise BadInput(f"--setting: {reason}") from reason
     same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]
     if protocol is original:
         return Target(subject, protocol, None, workload, same[0].expects if same else ())
@@ -129,6 +142,8 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
     processes = choice.processes or (base.processes if base else DEFAULT_PROCESSES)
     if not 1 <= processes <= MOST_PROCESSES:
         raise BadInput(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
+    if base is not None and base.programs and (choice.processes is not None or choice.sends is not None):
+        raise BadInput("--processes and --sends: the scope has programs, which say that themselves")
     sends = _sends(choice.sends, processes) if choice.sends is not None else None
     if base is not None and base.processes == processes:
         if sends is None:
