@@ -154,7 +154,8 @@ def test_verify(whence: Whence, tmp_path: Path) -> None:
     found = ran.object
     assert ran.code == 0 and found["complete"] is True
     assert all(result["expected"] for result in found["results"])
-    assert {result["kind"] for result in found["results"]} == {"scope", "mutant", "conform", "machine", "link"}
+    kinds = {result["kind"] for result in found["results"]}
+    assert kinds == {"scope", "mutant", "conform", "machine", "link", "scenario"}
     report = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "all as expected" in report and "<svg" in report
     assert "http" not in report.replace("http://www.w3.org/2000/svg", "")
