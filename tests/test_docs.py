@@ -20,6 +20,8 @@ PAGES = [
     ROOT / "docs" / "exploring.md",
     ROOT / "docs" / "proofs.md",
     ROOT / "docs" / "conformance.md",
+    ROOT / "docs" / "campaigns.md",
+    ROOT / "docs" / "mutation.md",
     ROOT / "docs" / "transport.md",
 ]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)

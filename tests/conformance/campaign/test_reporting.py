@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from whence.conformance.campaign import (
@@ -160,3 +161,14 @@ def test_an_unwritable_report(written: Write, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="cannot be written"):
         write_report(read, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"campaign"}
+
+
+def test_the_rows_are_read_without_whence(written: Write) -> None:
+    """As docs/campaigns.md shows it."""
+    directory = written(WALK)
+    rows = pq.read_table(directory / "batches").to_pylist()
+    assert len(rows) == 60
+    failing = [row for row in rows if row["findings"]]
+    assert len(failing) == status(directory).tally.failures
+    assert {row["seed"] for row in failing} == {case.seed for case in failing_cases(directory)}
+    assert rows[0].keys() == {"seed", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from whence.conformance.mutation.fate import Fate
+from whence.conformance.mutation.protocol_judge import usual_workloads
 from whence.dsl import ir
 from whence.dsl.types import BOOL
 from whence.proofs.discharge import Options, discharge_all
-from whence.proofs.formula import Unsupported, equal, forall, implies, local
+from whence.proofs.formula import Unsupported, conj, equal, forall, implies, local, negation
 from whence.proofs.inductive_set import inductive_set
 from whence.proofs.link import check_link
 from whence.proofs.machine_obligations import (
@@ -29,11 +30,15 @@ from whence.proofs.machine_obligations import (
 )
 from whence.proofs.obligation import Obligation
 from whence.proofs.reachability import Firing, search
+from whence.proofs.scopes import describe
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import actions, after, symbols
 
 FAST: Final = Options(timeout_ms=3_000, solvers=("z3",), workers=1)
 """One solver, and little time: a mutant that is not settled by then is undecided."""
+
+LINKED: Final = 3
+"""Of the usual workloads, so many are used beside a link's own: the small ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +49,14 @@ class MachineBaseline:
         machine: it.
         kept: names of the conjuncts that are proved of it.
         lost: those that are not; nothing is asked about them.
-        links: of protocols to the machine, with the scopes in which every event is enabled in it.
+        links: of protocols to the machine, with the workloads in which every event is enabled in it: those of the
+            link's own scopes, and the usual ones.
     """
 
     machine: ir.Machine
     kept: frozenset[str]
     lost: frozenset[str]
-    links: tuple[tuple[ir.Link, ir.Scope], ...]
+    links: tuple[tuple[ir.Link, ir.Workload], ...]
 
 
 def machine_baseline(
@@ -59,12 +65,14 @@ def machine_baseline(
     """Proves the machine. Raises: Unsupported, CrossCheckError."""
     found = inductive_set(pool, machine, options, None)
     kept = frozenset((*found.members, *found.consequences))
+    own = [link for link in specification.links if link.machine.name == machine.name]
     links = tuple(
-        (link, scope)
-        for link in specification.links
-        if link.machine.name == machine.name
-        for scope in link.scopes
-        if check_link(link, link.protocol, scope.workload).complete
+        (link, workload)
+        for link in own
+        for workload in dict.fromkeys(
+            (*usual_workloads(link.protocol)[:LINKED], *(scope.workload for scope in link.scopes))
+        )
+        if check_link(link, link.protocol, workload).complete
     )
     return MachineBaseline(machine, kept - found.fallen.keys(), frozenset(found.fallen), links)
 
@@ -125,7 +133,8 @@ def _judged(
     if changed not in fired.runs and not fired.unknown:
         return Fate("killed", f"vacuity: {changed} happens in no run of {fired.scope}")
     if _equivalent(pool, known.machine, mutated, changed, facts, options):
-        return Fate("equal", f"{changed} does the same in every state that satisfies the invariants: proved by Z3")
+        where = "in every state that satisfies the invariants"
+        return Fate("equal", f"{changed} does the same {where}, or nothing: proved by Z3")
     return Fate("survived", "everything stated is proved of it as well")
 
 
@@ -137,13 +146,15 @@ def _equivalent(
     facts: Sequence[Conjunct],
     options: Options,
 ) -> bool:
-    """Whether the transition has the same guard and the same effect in both, wherever the conjuncts are true.
+    """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both, and
+    no effect where it is enabled in one of them only.
 
-    They are true in every reachable state of both, so that both then reach the same states, by the same steps.
+    The conjuncts are true in every reachable state of both, so that both then reach the same states, by the same steps,
+    apart from steps that change nothing.
     """
     before = next(action for action in actions(machine) if action.name == changed)
     now = next(action for action in actions(mutated) if action.name == changed)
-    goals: list[tuple[str, ir.Expr]] = [("guard", ir.Connective(BOOL, "iff", before.guard, now.guard))]
+    goals: list[tuple[str, ir.Expr]] = []
     by_name = {symbol.name: symbol for symbol in symbols(machine)}
     for name in sorted(before.changed | now.changed):
         symbol = by_name[name]
@@ -152,8 +163,11 @@ def _equivalent(
         )
         value = ir.Apply(symbol.result, name, tuple(local(binder) for binder in binders))
         old, new = after(value, before), after(value, now)
-        same = ir.Connective(BOOL, "iff", old, new) if symbol.result == BOOL else equal(old, new)
-        goals.append((name, implies(before.guard, forall(binders, same))))
+        both, old_only = conj((before.guard, now.guard)), conj((before.guard, negation(now.guard)))
+        new_only = conj((now.guard, negation(before.guard)))
+        goals.append((name, implies(both, forall(binders, _same(old, new)))))
+        goals.append((name, implies(old_only, forall(binders, _same(old, value)))))
+        goals.append((name, implies(new_only, forall(binders, _same(new, value)))))
     hypotheses = (*machine.axioms, *(conjunct.formula for conjunct in facts))
     for name, goal in goals:
         obligation = Obligation(
@@ -166,10 +180,14 @@ def _equivalent(
     return True
 
 
-def _unlinked(links: Sequence[tuple[ir.Link, ir.Scope]], mutated: ir.Machine) -> Fate | None:
-    for link, scope in links:
-        check = check_link(replace(link, machine=mutated), link.protocol, scope.workload)
+def _same(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    return ir.Connective(BOOL, "iff", left, right) if left.type == BOOL else equal(left, right)
+
+
+def _unlinked(links: Sequence[tuple[ir.Link, ir.Workload]], mutated: ir.Machine) -> Fate | None:
+    for link, workload in links:
+        check = check_link(replace(link, machine=mutated), link.protocol, workload)
         if check.broken is not None:
-            steps = len(check.steps)
-            return Fate("killed", f"link of {link.protocol.name}: not enabled after {steps} steps in {scope.name}")
+            where = f"after {len(check.steps)} steps among {describe(workload)}"
+            return Fate("killed", f"link of {link.protocol.name}: an event is not enabled {where}")
     return None

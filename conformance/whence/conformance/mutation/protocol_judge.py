@@ -15,7 +15,7 @@ from whence.conformance.mutation.equality import StepRecord
 from whence.conformance.mutation.fate import Fate
 from whence.dsl import ir
 from whence.dsl.recycling import system_of
-from whence.dsl.system import State, System
+from whence.dsl.system import Action, State, System
 from whence.dsl.workload import all_choices
 from whence.proofs.compiled.engine import explore_natively, why_not
 from whence.proofs.explore import Exploration, Interpretation, Progress, Request
@@ -39,6 +39,13 @@ LARGER_RUNS: Final = 300
 
 STEPS: Final = 120
 """Of a random run, at most."""
+
+SILENT: Final = "silent"
+"""No property of the language: that timers send nothing more, soon after everything was delivered. If a protocol does
+so, its mutants are to: else nothing would notice that what was acknowledged is not forgotten."""
+
+PATIENCE: Final = 6
+"""Rounds of timers and arrivals after which it has to be silent."""
 
 _INTERPRETED: Final = 5_000
 """Larger scopes are explored by native code, which also tabulates local steps that no run takes: a mutant that differs
@@ -114,12 +121,16 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
         able = tuple(scope for scope in link.scopes if check_link(link, protocol, scope.workload).complete)
         linked = (link, able)
     everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
-    claimed = everything.difference(*(scope.false for scope in known), protocol.witnesses)
+    claimed: frozenset[str] = everything.difference(*(scope.false for scope in known), protocol.witnesses) | {SILENT}
     larger = (larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3))
     for workload in larger:
         system = system_of(protocol, workload)
         for seed in range(LARGER_RUNS):
             claimed -= violated_by(system, seed, STEPS, claimed)
+    for scope in known:
+        system = system_of(protocol, scope.workload)
+        for seed in range(RUNS if SILENT in claimed else 0):
+            claimed -= violated_by(system, seed, STEPS, {SILENT})
     return Baseline(protocol, tuple(known), skipped, linked, claimed, larger)
 
 
@@ -164,7 +175,8 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
         else:
             equal.append(f"{scope.name} ({likeness})")
     for scope in different:
-        fate = _at_random(mutated, scope.workload, RUNS, scope.true - set(mutated.witnesses), scope.name)
+        judged = (scope.true - set(mutated.witnesses)) | (known.claimed & {SILENT})
+        fate = _at_random(mutated, scope.workload, RUNS, judged, scope.name)
         if fate is not None:
             return fate
     limited: list[str] = []
@@ -220,7 +232,32 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
         if following is None:
             break
         state = following
+    if SILENT in wanted and not state.network and not state.ghost.pending and _speaks_on(system, state):
+        return frozenset({SILENT})
     return frozenset()
+
+
+def _speaks_on(system: System, state: State) -> bool:
+    """Whether timers go on sending although everything was delivered, and nothing was lost since."""
+    if not system.interpreter.has_timer:
+        return False
+    for _ in range(PATIENCE):
+        for process in range(system.workload.processes):
+            outcome = system.apply(state, Action("tick", process))
+            if outcome.findings:
+                return False
+            state = outcome.state
+        if not state.network:
+            return False
+        for _ in range(STEPS):
+            if not state.network:
+                break
+            number = next(system.receivable(state))
+            outcome = system.apply(state, Action("receive", system.packet(number).dst, (), number))
+            if outcome.findings:
+                return False
+            state = outcome.state
+    return True
 
 
 def _at_random(
