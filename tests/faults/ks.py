@@ -127,7 +127,7 @@ class OffByOne(KS):
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
     def _deliverable(self, packet: Msg) -> bool:
-        earlier = tuple([replace(entry, number=entry.number - 1) for entry in packet.log])
+        earlier = tuple([entry._replace(number=entry.number - 1) for entry in packet.log])
         return super()._deliverable(replace(packet, log=earlier))
 
 

@@ -100,7 +100,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, unknown_packet
@@ -108,8 +108,7 @@ from whence.impl.hybrid_basic import Ack, Msg, Per, Permit, require_consistent, 
 from whence.impl.sliding import SlidingArray, SlidingMap
 
 
-@dataclass(frozen=True, slots=True)
-class Unsent:
+class Unsent(NamedTuple):
     """A message in the send buffer; it leaves once all missing permits below index `per` have come.
 
     `pids` has its receivers, ascending, and for each of them the id of the message's predecessor.
@@ -263,7 +262,7 @@ class HybridMulticast:
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
         require_id(mid)
         self._p.remove(Per(sender, mid))  # A1.72
-        return self._try_send()  # A1.73
+        return self._try_send() if self._sb else []  # A1.73
 
     def _require_consistent(self, sender: int, packet: Msg) -> None:
         require_consistent(packet, self._ld.get(sender, 0), self._rb.get(sender, {}))

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
@@ -62,8 +62,7 @@ Log: TypeAlias = dict[int, dict[int, int]]
 """For each sender that has any, the remaining destinations of its messages by their numbers, as bit masks."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class Entry(NamedTuple):
     """Of message `number` of `sender`: the destinations that are not known to be served, as a bit mask."""
 
     sender: int
@@ -143,7 +142,7 @@ class KS:
         """Whether everything that the message has to wait for here is delivered."""
         bit = 1 << self._group.identity
         return all(
-            entry.number <= self._delivered[entry.sender] for entry in packet.log if entry.destinations & bit
+            number <= self._delivered[sender] for sender, number, destinations in packet.log if destinations & bit
         )  # R.1
 
     def _record_delivery(self, sender: int, packet: Msg) -> None:
@@ -197,7 +196,7 @@ class KS:
         """Whether `sender` can have told this with its message of that number."""
         if not isinstance(entry, Entry):
             return False
-        other, known, destinations = entry.sender, entry.number, entry.destinations
+        other, known, destinations = entry
         if not type(other) is type(known) is type(destinations) is int:
             return False
         processes = self._group.processes
@@ -223,8 +222,8 @@ def entries(log: Log) -> tuple[Entry, ...]:
 def log_of(told: Iterable[Entry]) -> Log:
     """The entries as a log."""
     log: Log = {}
-    for entry in told:
-        log.setdefault(entry.sender, {})[entry.number] = entry.destinations
+    for sender, number, destinations in told:
+        log.setdefault(sender, {})[number] = destinations
     return log
 
 

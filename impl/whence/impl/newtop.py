@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, require_value, unknown_packet
@@ -77,16 +77,12 @@ class Null:
     clock: int
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A message that is not delivered yet. Its place in the order of all: by clock, then by sender."""
+class Kept(NamedTuple):
+    """A message that is not delivered yet. The order of all: by clock, then by sender, which no two share."""
 
     clock: int
     sender: int
     packet: Msg
-
-    def __lt__(self, other: Kept) -> bool:
-        return (self.clock, self.sender) < (other.clock, other.sender)
 
 
 class Newtop:
