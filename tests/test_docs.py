@@ -23,6 +23,7 @@ PAGES = [
     ROOT / "docs" / "campaigns.md",
     ROOT / "docs" / "mutation.md",
     ROOT / "docs" / "transport.md",
+    ROOT / "docs" / "traces.md",
 ]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)
 

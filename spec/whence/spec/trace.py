@@ -14,9 +14,11 @@ that can be judged; a delivery of a message that nobody sent is not an execution
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
@@ -57,6 +59,24 @@ def read_trace(path: str | Path) -> Trace:
     return _Reader(Path(path)).read()
 
 
+def read_log(path: str | Path) -> Trace:
+    """Read a part of a recording: as `read_trace`, but the sends of messages may be in other files.
+
+    Raises:
+        TraceError: the file cannot be read, or is not a trace.
+    """
+    return _Reader(Path(path), whole=False).read()
+
+
+def read_events(path: Path, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
+    """The execution of events that are JSON objects already; faults are those of the n-th event of `path`.
+
+    Raises:
+        TraceError: one of them is no event, or not where it stands.
+    """
+    return _Reader(path).execution(processes, events)
+
+
 def write_trace(path: str | Path, trace: Trace) -> None:
     """Write `trace`; the file appears whole or not at all.
 
@@ -93,8 +113,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
 class _Reader:
     """One reading of one file. `_line` is the line under the eye, from 1."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, whole: bool = True) -> None:
         self._path = path
+        self._whole = whole
         self._line = 0
         self._processes = 0
         self._sent_at: dict[str, int] = {}
@@ -107,11 +128,20 @@ class _Reader:
             with self._path.open("rb") as file:
                 lines = self._lines(file)
                 header = self._header(next(lines, None))
-                events = tuple(self._event(fields) for fields in lines)
+                with _collector_at_rest():
+                    events = tuple(map(self._event, lines))
         except OSError as error:
             problem = f"cannot be read: {error.strerror or error}"
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
         return Trace(Execution(self._processes, events), header)
+
+    def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
+        self._processes = processes
+        found = []
+        for number, fields in enumerate(events, 1):
+            self._line = number
+            found.append(self._event(fields))
+        return Execution(processes, tuple(found))
 
     def _lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
         """The JSON objects of the lines; empty lines are skipped."""
@@ -168,7 +198,7 @@ class _Reader:
         self._processes = processes
         return {name: value for name, value in fields.items() if name not in ("format", "processes")}
 
-    def _event(self, fields: dict[str, Any]) -> Event:
+    def _event(self, fields: Mapping[str, Any]) -> Event:
         process = self._process(fields, "process")
         message = fields.get("message")
         if not isinstance(message, str) or not message:
@@ -185,7 +215,7 @@ class _Reader:
             case _:
                 self._fail(f'"event" is {_shown(fields, "event")}', 'It is "send", "receive" or "deliver"')
 
-    def _send(self, fields: dict[str, Any], process: int, message: str) -> Send:
+    def _send(self, fields: Mapping[str, Any], process: int, message: str) -> Send:
         if message in self._sent_at:
             self._fail(
                 f"message {message!r} is sent again (first in line {self._sent_at[message]})",
@@ -198,13 +228,13 @@ class _Reader:
         return Send(process, message, tuple(self._number(number, "destinations") for number in destinations))
 
     def _check_sent(self, message: str, what: str) -> None:
-        if message not in self._sent_at:
+        if self._whole and message not in self._sent_at:
             self._fail(
                 f"message {message!r} is {what}, but no earlier line sends it",
                 "Lines are in one global order with every send before its deliveries: is the recording complete?",
             )
 
-    def _process(self, fields: dict[str, Any], name: str) -> int:
+    def _process(self, fields: Mapping[str, Any], name: str) -> int:
         if name not in fields:
             self._fail(f'"{name}" is missing', f"It is the number of a process, 0 to {self._processes - 1}")
         return self._number(fields[name], name)
@@ -219,6 +249,18 @@ class _Reader:
 
     def _fail(self, problem: str, advice: str) -> NoReturn:
         raise TraceError(self._path, self._line, problem, advice)
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Events are small objects without cycles, in millions: looking for cycles would take most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _shown(fields: Mapping[str, Any], name: str) -> str:

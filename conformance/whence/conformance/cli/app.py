@@ -351,9 +351,7 @@ def matrix(
     def body(session: Any) -> Any:
         system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=True)
         limits = Limits(reply_limit, start_limit)
-        return assuming.matrix(
-            session, assuming.Request(protocol, system, processes, cases, operations, seed, limits)
-        )
+        return assuming.matrix(session, assuming.Request(protocol, system, processes, cases, operations, seed, limits))
 
     run_command("matrix", json, body)
 
@@ -388,9 +386,7 @@ def cover(
         system = conforming.subject_name(impl, exec_, exec_per_process, None, needed=False)
         system = impl or system
         limits = Limits(reply_limit, start_limit)
-        return covering.cover(
-            session, covering.Request(protocol, system, processes, cases, operations, seed, limits)
-        )
+        return covering.cover(session, covering.Request(protocol, system, processes, cases, operations, seed, limits))
 
     run_command("cover", json, body)
 
@@ -429,9 +425,7 @@ def mutate(
     from whence.conformance.cli import mutating
     from whence.conformance.mutation.run import Limits
 
-    request = mutating.Request(
-        file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save
-    )
+    request = mutating.Request(file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save)
     run_command("mutate", json, lambda session: mutating.mutate(session, request))
 
 
@@ -459,27 +453,54 @@ def demo(
     run_command("demo", json, lambda session: demonstrating.demonstrate(session, request))
 
 
+TraceFormat = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--format", help="ndjson, itf, shiviz, jepsen or otlp; by default, what the file looks like."),
+]
+Merge = Annotated[
+    bool, typer.Option("--merge", help="The files are logs of one run, without a common clock: put them together.")
+]
+
+
 @trace.command("check")
 def trace_check(
-    files: Annotated[list[str], typer.Argument(help="whence-trace/1 files (NDJSON).")],
+    files: Annotated[list[str], typer.Argument(help="Recorded executions, in any of the formats.")],
+    format_: TraceFormat = None,
+    merge: Merge = False,
     json: Json = False,
 ) -> None:
     """Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing."""
     from whence.conformance.cli import tracing
 
-    run_command("trace check", json, lambda session: tracing.check(session, files))
+    run_command("trace check", json, lambda session: tracing.check(session, files, format_, merge))
+
+
+@trace.command("convert")
+def trace_convert(
+    files: Annotated[list[str], typer.Argument(help="A recorded execution; with --merge, the logs of one.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write.")],
+    to: Annotated[str, typer.Option(help="ndjson, itf or shiviz.")] = "ndjson",
+    format_: TraceFormat = None,
+    merge: Merge = False,
+    json: Json = False,
+) -> None:
+    """Write a recorded execution in another format."""
+    from whence.conformance.cli import tracing
+
+    run_command("trace convert", json, lambda session: tracing.convert(files, output, to, format_, merge))
 
 
 @trace.command("draw")
 def trace_draw(
-    file: Annotated[str, typer.Argument(help="A whence-trace/1 file (NDJSON).")],
+    file: Annotated[str, typer.Argument(help="A recorded execution, in any of the formats.")],
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram as SVG to this file.")] = None,  # noqa: UP045
+    format_: TraceFormat = None,
     json: Json = False,
 ) -> None:
     """Draw a recorded execution as a space-time diagram."""
     from whence.conformance.cli import tracing
 
-    run_command("trace draw", json, lambda session: tracing.draw(file, svg))
+    run_command("trace draw", json, lambda session: tracing.draw(file, svg, format_))
 
 
 Directory = Annotated[str, typer.Argument(help="The campaign's directory.")]

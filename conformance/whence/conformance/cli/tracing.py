@@ -1,23 +1,37 @@
-"""`whence trace check` and `whence trace draw`."""
+"""`whence trace check`, `whence trace draw` and `whence trace convert`."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
-from whence.conformance.cli.session import Output, Session, write_text
+from whence.conformance.cli.session import BadInput, Output, Session, check_writable, write_text
 from whence.conformance.pictures import svg_of, text_of
+from whence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from whence.spec.judgement import Judgement, judge
-from whence.spec.trace import read_trace
+from whence.spec.trace import write_trace
 from whence.spec.verdict import Level, Result, Verdict
 
 
-def check(session: Session, files: list[str]) -> Output:
-    """Judges each file; a fault of a file ends the command before anything is said of any."""
+def _known(format_: str | None, formats: Sequence[str]) -> None:
+    """Raises BadInput for a format that is none."""
+    if format_ is not None and format_ not in formats:
+        raise BadInput(f"there is no format {format_!r} here: {', '.join(formats)}")
+
+
+def check(session: Session, files: list[str], format_: str | None, merge: bool) -> Output:
+    """Judges each file, or all as logs of one run; a fault of a file ends the command before anything is said."""
+    _known(format_, FORMATS)
+    if merge:
+        started = time.perf_counter()
+        name = " + ".join(files)
+        merged = _result(name, judge(read_merged(files).execution), time.perf_counter() - started)
+        return Output((merged,), text=_line(merged) + "\n", exit=0 if merged.expected else 1, table=False)
     results = []
     for number, file in enumerate(files, 1):
         session.status(f"{number} of {len(files)}: {file}")
         started = time.perf_counter()
-        judgement = judge(read_trace(file).execution)
+        judgement = judge(read(file, format_).execution)
         results.append(_result(file, judgement, time.perf_counter() - started))
     text = "\n".join(_line(result) for result in results) + "\n"
     faulty = any(not result.expected for result in results)
@@ -49,9 +63,27 @@ def _result(file: str, judgement: Judgement, seconds: float) -> Result:
     )
 
 
-def draw(file: str, svg: str | None) -> Output:
+def convert(files: list[str], output: str, to: str, format_: str | None, merge: bool) -> Output:
+    """Writes the execution of a file, or of logs of one run, in another format."""
+    _known(format_, FORMATS)
+    _known(to, WRITTEN)
+    if len(files) > 1 and not merge:
+        raise BadInput("one file is converted at a time; --merge takes several as logs of one run")
+    trace = read_merged(files) if merge else read(files[0], format_)
+    text = written(trace, to)
+    if text is None:
+        check_writable(output)
+        write_trace(output, trace)
+    else:
+        write_text(output, text)
+    events = len(trace.execution.events)
+    return Output(text=f"{output} written: {events:,} events", fields={"files": [output]})
+
+
+def draw(file: str, svg: str | None, format_: str | None) -> Output:
     """Draws the execution: as SVG into a file, or in the terminal."""
-    execution = read_trace(file).execution
+    _known(format_, FORMATS)
+    execution = read(file, format_).execution
     finding = judge(execution).first_violation
     if svg is not None:
         write_text(svg, svg_of(execution, finding))

@@ -1,0 +1,1 @@
+"""Recorded executions in the formats that others write, and logs of single processes put together."""
