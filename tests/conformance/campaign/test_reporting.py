@@ -171,4 +171,5 @@ def test_the_rows_are_read_without_whence(written: Write) -> None:
     failing = [row for row in rows if row["findings"]]
     assert len(failing) == status(directory).tally.failures
     assert {row["seed"] for row in failing} == {case.seed for case in failing_cases(directory)}
-    assert rows[0].keys() == {"seed", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}
+    columns = {"seed", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}
+    assert rows[0].keys() == columns
