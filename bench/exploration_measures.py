@@ -33,9 +33,16 @@ def _workload(processes: int, sends: int) -> ir.Workload:
     return ir.Workload(processes, (sends,) * processes, others)
 
 
+SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
+"""What is judged where all reductions are made: CSPS keeps more of the observer alive."""
+
+AUTO = ("symmetry", "dead", "persistent")
+ALL = (*AUTO, "delay")
+
+
 def explored(
     name: str, processes: int, sends: int, engine: Engine, *, threads: int = 1, reductions: tuple[str, ...] = (),
-    repeats: int = REPEATS,
+    repeats: int = REPEATS, judged: tuple[str, ...] = (),
 ) -> str:  # fmt: skip
     """Everything included, code generation too: the kernels are forgotten before each run."""
     specification = load(name).specification
@@ -47,7 +54,8 @@ def explored(
         compile_kernel.cache_clear()
         started, used = time.perf_counter(), time.process_time()
         found = explore(
-            protocol, _workload(processes, sends), properties_of(protocol), engine=engine, reductions=reductions,
+            protocol, _workload(processes, sends), judged or properties_of(protocol), engine=engine,
+            reductions=reductions,
             resources=Resources(threads=threads),
         )  # fmt: skip
         walls.append(time.perf_counter() - started)
@@ -61,6 +69,26 @@ def explored(
         f"{wall:.2f} s ({statistics.median(processors):.2f} s of processors), {found.states:,} states, "
         f"{found.transitions:,} transitions, {found.states / wall:,.0f} states/s{memory}"
     )
+
+
+def threads_ratio(repeats: int = REPEATS) -> str:
+    """One thread against two, turn by turn, so that whatever else the machine does is the same for both."""
+    specification = load("cykas").specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    ratios = []
+    for _ in range(repeats):
+        walls = []
+        for threads in (1, 2):
+            compile_kernel.cache_clear()
+            started = time.perf_counter()
+            found = explore(
+                protocol, _workload(3, 3), properties_of(protocol), engine="auto", resources=Resources(threads=threads)
+            )
+            walls.append(time.perf_counter() - started)
+            assert found.states == PUBLISHED["cykas", 3]
+        ratios.append(walls[0] / walls[1])
+    return f"{statistics.median(ratios):.2f} times (from {min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def spin(sends: int, repeats: int = REPEATS) -> str:
@@ -105,6 +133,19 @@ MEASURES: dict[str, Callable[[], str]] = {
     "symmetry-cykas-4x2-two-threads": lambda: explored(
         "cykas", 4, 2, "auto", threads=2, reductions=("symmetry",), repeats=1
     ),
+    "auto-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=AUTO),
+    "auto-cykas-3-two-threads": lambda: explored("cykas", 3, 3, "auto", threads=2, reductions=AUTO),
+    "auto-cykas-3-two-threads-without-csps": lambda: explored(
+        "cykas", 3, 3, "auto", threads=2, reductions=AUTO, judged=SAFETY
+    ),
+    "all-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=ALL, judged=SAFETY),
+    "all-cykas-3x5-two-threads": lambda: explored(
+        "cykas", 3, 5, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1
+    ),
+    "all-cykas-4x3-two-threads": lambda: explored(
+        "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1
+    ),
+    "native-cykas-3-threads-ratio": threads_ratio,
     "spin-cykas-2": lambda: spin(2),
     "spin-cykas-3": lambda: spin(3),
 }

@@ -173,11 +173,12 @@ def test_messages_delivered_again(library: Library) -> None:
 
 def test_a_longer_counterexample_is_said_to_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant = next(known for known in library("cykas").mutants if known.name == "no_secret_mode")
-    assert isinstance(mutant.mutated, ir.Protocol)
+    protocol = mutant.mutated
+    assert isinstance(protocol, ir.Protocol)
     workload = ir.Workload(3, (2, 2, 2), ANY)
 
-    def counterexample() -> Violation:
-        found = explore(mutant.mutated, workload, ["causal"], engine="native", reductions=["persistent"])
+    def counterexample(protocol: ir.Protocol = protocol) -> Violation:
+        found = explore(protocol, workload, ["causal"], engine="native", reductions=["persistent"])
         return found.violations["causal"]
 
     assert (counterexample().shortest, len(counterexample().steps)) == (True, 5)
