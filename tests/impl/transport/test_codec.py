@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from whence.impl.hybrid_basic import HybridBasic
 from whence.impl.hybrid_optimal import HybridOptimal
 from whence.impl.ks import KS
 from whence.impl.rst import RST
-from whence.impl.transport.codec import DEEPEST, Codec, DecodeError, EncodeError
+from whence.impl.transport.codec import DEEPEST, Codec, DecodeError, EncodeError, _with_parts
 
 CODEC = Codec.of(HybridBasic)
 
@@ -124,6 +125,16 @@ def test_small_counts_take_one_byte() -> None:
     size = 30
     packet = rst.Msg("m", tuple((5,) * size for _ in range(size)))
     assert len(Codec.of(RST).encode(packet)) <= size * size + 2 * size + 10
+
+
+def test_annotations_that_name_nothing() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Odd:
+        kind = "ODD"
+        meta: Nowhere  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(ValueError, match="fields of Odd cannot be told"):
+        _with_parts([Odd])
 
 
 def test_packets_of_packets() -> None:

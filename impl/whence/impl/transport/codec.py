@@ -13,7 +13,7 @@ A value is one byte that says what it is, and what belongs to it:
     8a n k v ...   a packet, or a part of one, of the k-th kind with its n fields
 
 where n and k are numbers of seven bits a byte, lowest first, the top bit set in all but the last. The kinds are the
-dataclasses of the protocol's implementation, in alphabetic order. What is decoded is immutable and hashable, and what
+records of the protocol's implementation, in alphabetic order. What is decoded is immutable and hashable, and what
 is not in this format, has bytes missing or bytes left over is a `DecodeError`.
 """
 
@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args, get_type_hints
 
 DEEPEST: Final = 16
 """Values in values in values."""
@@ -58,17 +58,16 @@ class Codec:
 
     @staticmethod
     def of(process_class: type) -> Codec:
-        """The packets of an implementation: the dataclasses with a `kind` that its modules know, and, for what packets
-        are made of, the frozen ones that they define.
+        """The packets of an implementation: the dataclasses with a `kind` that its modules know, and the dataclasses
+        and named tuples that these are made of, by their annotations.
 
         Raises:
-            ValueError: there are no packets, or two classes have one name.
+            ValueError: there are no packets, two classes have one name, or an annotation names what there is not.
         """
         modules = {each.__module__ for each in process_class.__mro__ if each is not object}
         known = {value for module in modules for value in vars(sys.modules[module]).values() if isinstance(value, type)}
         packets = {each for each in known if is_dataclass(each) and isinstance(getattr(each, "kind", None), str)}
-        parts = {each for each in known if each.__module__ in modules and _is_frozen(each)}
-        kinds = tuple(sorted(packets | parts, key=lambda kind: kind.__name__))
+        kinds = tuple(sorted(_with_parts(packets), key=lambda kind: kind.__name__))
         if not packets or len({kind.__name__ for kind in kinds}) < len(kinds):
             names = ", ".join(kind.__name__ for kind in kinds) or "none"
             raise ValueError(f"{process_class.__name__} has packets that cannot be told apart, or none: {names}")
@@ -128,7 +127,7 @@ class Codec:
             assert isinstance(value, frozenset)
             self._write_set(value, out, depth)
         elif kind in self.kinds:
-            names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # the kinds are dataclasses
+            names = _names(kind)
             out.append(_PACKET)
             _write_number(len(names), out)
             _write_number(self.kinds.index(kind), out)
@@ -149,8 +148,26 @@ class Codec:
             out += encoded
 
 
-def _is_frozen(kind: type) -> bool:
-    return is_dataclass(kind) and bool(getattr(kind, "__dataclass_params__").frozen)  # noqa: B009  # not in its type
+def _with_parts(packets: Iterable[type]) -> set[type]:
+    """The packets and all records that the annotations of their fields name."""
+    found: set[type] = set()
+    waiting: list[Any] = list(packets)
+    while waiting:
+        each = waiting.pop()
+        waiting += get_args(each)
+        if isinstance(each, type) and each not in found and (is_dataclass(each) or hasattr(each, "_fields")):
+            found.add(each)
+            try:
+                hints = get_type_hints(each)
+            except NameError as error:
+                raise ValueError(f"the fields of {each.__name__} cannot be told: {error}") from error
+            waiting += [hints[name] for name in _names(each)]
+    return found
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a record, in order."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else kind._fields
 
 
 def _write_number(number: int, out: bytearray) -> None:
@@ -222,7 +239,7 @@ class _Reader:
         if index >= len(self.kinds):
             raise DecodeError(f"there is no packet of kind {index}")
         kind = self.kinds[index]
-        if count != len(fields(kind)):
+        if count != len(_names(kind)):
             raise DecodeError(f"{kind.__name__} does not have {count} fields")
         values = [self.value(depth + 1) for _ in range(count)]
         try:
