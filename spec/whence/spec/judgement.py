@@ -103,7 +103,7 @@ def judge(execution: Execution) -> Judgement:
         ValueError: the events are not an execution: a process out of range, a message sent twice, or an unsent
             message delivered. (`whence.spec.trace` says so with file and line.)
     """
-    delivered = {(event.process, event.message) for event in execution.events if isinstance(event, Deliver)}
+    delivered: set[tuple[int, str]] | None = None  # worked out for the first finding; most executions have none
     received: set[tuple[int, str]] = set()
     oracle = Oracle(execution.processes)
     sent: set[str] = set()
@@ -120,15 +120,18 @@ def judge(execution: Execution) -> Judgement:
             findings = oracle.observe(event)
         except ValueError as error:
             raise ValueError(f"event {index}: {error}") from error
-        match event:
-            case Send(message=message):
-                sent.add(message)
-            case Receive(process, message):
-                received.add((process, message))
-            case Deliver(process, message):
-                deliveries += 1
-                if message not in sent:
-                    raise ValueError(f"event {index}: message {message!r} is delivered before it is sent")
+        if isinstance(event, Deliver):
+            deliveries += 1
+            if event.message not in sent:
+                raise ValueError(f"event {index}: message {event.message!r} is delivered before it is sent")
+        elif isinstance(event, Send):
+            sent.add(event.message)
+        else:
+            received.add((event.process, event.message))
+        if not findings:
+            continue
+        if delivered is None:
+            delivered = {(event.process, event.message) for event in execution.events if isinstance(event, Deliver)}
         for finding in findings:
             here = finding.process
             late = tuple(missing for missing in finding.missing if (here, missing) in delivered)

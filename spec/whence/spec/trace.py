@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
 FORMAT: Final = "whence-trace/1"
+_decode: Final = json.JSONDecoder().raw_decode
 LONGEST_LINE_BYTES: Final = 1 << 20
 MOST_PROCESSES: Final = 1024
 
@@ -164,7 +165,9 @@ class _Reader:
     def _object(self, text: str) -> dict[str, Any]:
         """The JSON object of one line."""
         try:
-            fields = json.loads(text)
+            fields, end = _decode(text)
+            if end != len(text):
+                fields = json.loads(text)  # which says what is wrong
         except (ValueError, RecursionError) as error:
             match error:
                 case json.JSONDecodeError():
@@ -199,19 +202,22 @@ class _Reader:
         return {name: value for name, value in fields.items() if name not in ("format", "processes")}
 
     def _event(self, fields: Mapping[str, Any]) -> Event:
-        process = self._process(fields, "process")
+        process = fields.get("process")
+        if type(process) is not int or not 0 <= process < self._processes:
+            process = self._process(fields, "process")
         message = fields.get("message")
         if not isinstance(message, str) or not message:
             self._fail(f'"message" is {_shown(fields, "message")}', "Every event names its message, by a string")
         match fields.get("event"):
+            case "deliver":
+                if message not in self._sent_at:
+                    self._check_sent(message, "delivered")
+                return Deliver(process, message)
             case "send":
                 return self._send(fields, process, message)
             case "receive":
                 self._check_sent(message, "received")
                 return Receive(process, message, self._process(fields, "from"))
-            case "deliver":
-                self._check_sent(message, "delivered")
-                return Deliver(process, message)
             case _:
                 self._fail(f'"event" is {_shown(fields, "event")}', 'It is "send", "receive" or "deliver"')
 
@@ -225,7 +231,7 @@ class _Reader:
         if not isinstance(destinations, list):
             self._fail(f'"destinations" is {_shown(fields, "destinations")}', "It is the list of process numbers")
         self._sent_at[message] = self._line
-        return Send(process, message, tuple(self._number(number, "destinations") for number in destinations))
+        return Send(process, message, tuple([self._number(number, "destinations") for number in destinations]))
 
     def _check_sent(self, message: str, what: str) -> None:
         if self._whole and message not in self._sent_at:

@@ -16,7 +16,7 @@ SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
 def test_a_sample_of_each_format_is_judged(whence: Whence) -> None:
     done = whence("trace", "check", "--json", SAMPLES / "otlp.json", SAMPLES / "jepsen.edn", SAMPLES / "shiviz.log")
     assert done.code == 1
-    assert [result["causal"] for result in done.object()["results"]] == [False, False, True]
+    assert [result["causal"] for result in done.object["results"]] == [False, False, True]
 
 
 @pytest.mark.parametrize("to", ["ndjson", "itf", "shiviz"])
