@@ -16,7 +16,7 @@ from whence.conformance.mutation.equality import StepRecord
 from whence.conformance.mutation.fate import Fate
 from whence.conformance.mutation.implementation_equality import Likeness, LocalComparison
 from whence.conformance.mutation.mutants import Mutant
-from whence.conformance.mutation.protocol_judge import usual_workloads
+from whence.conformance.mutation.protocol_judge import explored, usual_workloads
 from whence.conformance.mutation.python_edits import implementation_edits
 from whence.conformance.network import Settings
 from whence.conformance.replay import Replay
@@ -26,7 +26,6 @@ from whence.conformance.time_limit import OutOfTime, limited
 from whence.dsl import ir
 from whence.dsl.recycling import system_of
 from whence.dsl.system import System
-from whence.proofs.explore import Interpretation, Request
 
 CASES: Final = 1_200
 """How many cases a mutant has to pass to survive."""
@@ -77,7 +76,7 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
     text = Path(file).read_text(encoding="utf-8")
     records = []
     for workload, compared in _systems(protocol):
-        if Interpretation(Request(compared, frozenset(), limit=COMPARED_STATES)).run().complete:
+        if explored(compared, (), COMPARED_STATES, native=False).complete:
             record = StepRecord(compared)
             if record.size <= MOST_LOCAL_STEPS:
                 records.append((f"{workload.processes} processes, sends {', '.join(map(str, workload.sends))}", record))

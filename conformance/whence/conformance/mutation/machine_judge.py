@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.protocol_judge import usual_workloads
+from whence.conformance.mutation.protocol_judge import linked_in, usual_workloads
 from whence.dsl import ir
 from whence.dsl.types import BOOL
 from whence.proofs.discharge import Options, discharge_all
@@ -72,7 +72,7 @@ def machine_baseline(
         for workload in dict.fromkeys(
             (*usual_workloads(link.protocol)[:LINKED], *(scope.workload for scope in link.scopes))
         )
-        if check_link(link, link.protocol, workload).complete
+        if linked_in(link, workload)
     )
     return MachineBaseline(machine, kept - found.fallen.keys(), frozenset(found.fallen), links)
 

@@ -18,7 +18,7 @@ from whence.dsl.recycling import system_of
 from whence.dsl.system import Action, State, System
 from whence.dsl.workload import all_choices
 from whence.proofs.compiled.engine import explore_natively, why_not
-from whence.proofs.explore import Exploration, Interpretation, Progress, Request
+from whence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
 from whence.proofs.link import check_link
 from whence.proofs.scopes import describe, judged_in
 
@@ -118,7 +118,7 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
     link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
     linked = None
     if link is not None:
-        able = tuple(scope for scope in link.scopes if check_link(link, protocol, scope.workload).complete)
+        able = tuple(scope for scope in link.scopes if linked_in(link, scope.workload))
         linked = (link, able)
     everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
     claimed: frozenset[str] = everything.difference(*(scope.false for scope in known), protocol.witnesses) | {SILENT}
@@ -200,13 +200,28 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
     return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
 
 
-def explored(system: System, judged: Collection[str], limit: int) -> Exploration:
-    """Explores the system itself, so that its local steps can be looked at afterwards."""
-    request = Request(system, frozenset(judged), limit=min(_INTERPRETED, limit))
-    found = Interpretation(request).run()
-    if found.complete or limit <= _INTERPRETED or why_not(system) is not None:
-        return found
-    return explore_natively(Request(system, frozenset(judged), limit=limit))
+def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
+    """Explores the system itself, so that its local steps can be looked at afterwards. Raises: KeyboardInterrupt."""
+    native = native and limit > _INTERPRETED and why_not(system) is None
+    found = Interpretation(Request(system, frozenset(judged), limit=_INTERPRETED if native else limit)).run()
+    if native and not found.complete and not _interrupted(found):
+        found = explore_natively(Request(system, frozenset(judged), limit=limit))
+    if _interrupted(found):
+        raise KeyboardInterrupt
+    return found
+
+
+def linked_in(link: ir.Link, workload: ir.Workload) -> bool:
+    """Whether every event of the link's own protocol is enabled in its machine. Raises: KeyboardInterrupt."""
+    check = check_link(link, link.protocol, workload)
+    if _interrupted(check):
+        raise KeyboardInterrupt
+    return check.complete
+
+
+def _interrupted(coverage: Coverage) -> bool:
+    """Explorations end with what they have when they are interrupted; here, that is of no use."""
+    return coverage.why_incomplete == "interrupted"
 
 
 def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:

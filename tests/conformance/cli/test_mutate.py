@@ -1,0 +1,109 @@
+"""`whence mutate`, `matrix` and `cover` as they are used."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Whence = Callable[..., Any]
+
+WHENCE = str(Path(sys.executable).parent / "whence")
+
+
+def test_a_score_with_its_mutants(whence: Whence, tmp_path: Path) -> None:
+    ran = whence("mutate", "mf", "mf", "--limit", "6", "--json")
+    [result] = ran.object["results"]
+    assert ran.code == 0 and result["verdict"] == "tested" and result["level"] == "L0"
+    assert result["mutants"]["total"] == 6
+    assert sum(count for name, count in result["mutants"].items() if name != "total") == 6
+    assert result["score"] == 1.0 and result["alive"] == []
+    assert all(mutant["reason"] for mutant in result["killed"])
+
+
+def test_what_stays_alive_is_saved_and_the_score_can_be_asked_for(whence: Whence, tmp_path: Path) -> None:
+    """A protocol that states nothing: nothing notices that it never delivers."""
+    file = tmp_path / "weak.whence"
+    file.write_text(
+        "protocol weak:\n  network reliable, reordering\n\n  message MSG(m: message) carries m\n\n"
+        "  on causal_send(m):\n    send MSG(m) to m.dst\n\n  on receive MSG(m) from i:\n    deliver m\n\n"
+        "  property no_creation\n"
+    )
+    ran = whence("mutate", file, "--save", "alive", "--at-least", "0.95", "--json")
+    [result] = ran.object["results"]
+    assert ran.code == 1 and not result["expected"] and result["score"] < 0.95
+    saved = sorted(path.name for path in (tmp_path / "alive").iterdir())
+    assert len(saved) == len(result["alive"]) > 0
+    for name in saved:
+        assert whence("check", f"alive/{name}").code == 0
+
+
+def test_a_budget_leaves_it_unknown(whence: Whence) -> None:
+    ran = whence("mutate", "hybrid_basic", "hybrid_basic", "--budget", "0.1", "--json")
+    [result] = ran.object["results"]
+    assert ran.code == 3 and result["verdict"] == "unknown" and "out of time" in result["unknown"]
+
+
+def test_bad_input(whence: Whence, tmp_path: Path) -> None:
+    assert whence("mutate", "mf", "nf").rejects("nf", "mf")
+    assert whence("mutate", "execution").rejects("execution", "neither")
+    assert whence("mutate", "mf", "impl", "--impl", "whence.impl.mf:XX").rejects("XX")
+    assert whence("mutate", "mf", "impl", "--impl", "whence.impl.rst:RST").rejects("fails without a fault")
+    (tmp_path / "file").touch()
+    assert whence("mutate", "mf", "--save", "file/x").rejects("file/x")
+    assert whence("matrix", "mf", "--impl", "nothing:X").rejects("no module nothing")
+    assert whence("matrix").rejects("--impl")
+    assert whence("cover", "mf", "--impl", "protocol:mf#nothing").rejects("no mutant nothing")
+
+
+def test_interrupted_it_says_what_it_has(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [WHENCE, "mutate", "hybrid_basic", "hybrid_basic", "--json"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    found = json.loads(out)
+    assert process.returncode == found["exit"] == 3 and err == "" and found["complete"] is False
+    [result] = found["results"]
+    assert result["verdict"] == "unknown" and "interrupted" in result["unknown"]
+    deadline = time.monotonic() + 20
+    while processes_in(tmp_path):
+        assert time.monotonic() < deadline, "a judge outlives the command"
+        time.sleep(0.1)
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Processes that run in the folder: the command's, and those that it started."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                where = (place / "cwd").readlink()
+            except OSError:
+                continue
+            if where == folder:
+                found.append(int(place.name))
+    return found
+
+
+def test_the_matrix_of_a_faulty_system(whence: Whence) -> None:
+    tests = Path(__file__).parents[2]
+    ran = whence("matrix", "rst", "--impl", "faults.rst:MergeDiscarded", "--cases", "40", "--json", cwd=tests)
+    results = ran.object["results"]
+    assert ran.code == 1
+    by_name = {result["name"]: result for result in results}
+    cell = by_name["reordering, unicast"]
+    assert cell["verdict"] == "refuted" and cell["claimed"] and not cell["expected"]
+    assert cell["counterexample"]["operations"] and cell["findings"][0].startswith("causal")
+    assert by_name["loss, unicast"]["expected"], "nothing is claimed of it"
+    assert whence("matrix", "rst", "--cases", "12").code == 0
