@@ -15,12 +15,14 @@ from importlib import import_module
 from pathlib import Path
 
 from bounded_measures import MEASURES as BOUNDED
+from campaign_measures import MEASURES as CAMPAIGNS
 from certificate_measures import MEASURES as CERTIFICATES
 from conformance_measures import MEASURES as CONFORMANCE
 from exploration_measures import MEASURES as EXPLORATION
 from external_measures import MEASURES as EXTERNAL
 from impl_measures import MEASURES as IMPLEMENTATIONS
 from proof_measures import MEASURES as PROOFS
+from trace_measures import MEASURES as TRACES
 
 from whence.conformance.drive import conform, settings_for
 from whence.conformance.implementations import SHIPPED
@@ -123,6 +125,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **CERTIFICATES,
     **BOUNDED,
     **EXPLORATION,
+    **CAMPAIGNS,
     **IMPLEMENTATIONS,
     **EXTERNAL,
     **CONFORMANCE,
