@@ -38,7 +38,7 @@ def chart(points: Sequence[tuple[float, float]], across: str, up: str) -> str:
         f'<text x="{LEFT - 6}" y="{base}" text-anchor="end">0</text>'
         f'<text x="{LEFT}" y="{HEIGHT - 8}">{_short(low)}</text>'
         f'<text x="{WIDTH - 16}" y="{HEIGHT - 8}" text-anchor="end">{_short(high)} {across}</text>'
-        f'<text x="{LEFT + 8}" y="{TOP + 8}">{up}</text>'
+        f'<text x="{LEFT + 8}" y="{base - 8}">{up}</text>'
         "</svg>"
     )
 
