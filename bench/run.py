@@ -129,6 +129,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **IMPLEMENTATIONS,
     **EXTERNAL,
     **CONFORMANCE,
+    **TRACES,
     "conform-cykas": lambda: conformed("cykas", replayed=True),
     "conform-cykas-without-replay": lambda: conformed("cykas", replayed=False),
     "conform-hybrid_basic": lambda: conformed("hybrid_basic", replayed=True),
