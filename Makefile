@@ -9,6 +9,7 @@
 #   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
 #   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
 #   make figures  docs/figures.md anew: the papers' figures as executions
+#   make comparison  docs/comparison.md anew: what each system costs, counted, beside the literature
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -21,7 +22,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker statements errata figures lint lock clean
+.PHONY: setup verify test tools checker statements errata figures comparison lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -80,6 +81,9 @@ errata: setup
 
 figures: setup
 	$(BIN)/python -m whence.conformance.figures docs
+
+comparison: setup
+	$(BIN)/python -m whence.conformance.costs docs
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup

@@ -297,6 +297,30 @@ def recheck(
 
 
 @app.command()
+def executions(
+    protocols: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Protocols: also count what each generates. By default those of the library, not counted."),
+    ] = None,
+    processes: Annotated[int, typer.Option(min=2, max=5, help="Executions of up to so many processes.")] = 4,
+    messages: Annotated[int, typer.Option(min=1, max=5, help="Executions of up to so many messages.")] = 4,
+    program: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A file with lines such as '0: send to 1; receive from 2': every execution of this program."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say of which kinds executions are (causal, FIFO, ...), what separates the kinds, and who generates which."""
+    from whence.conformance.cli import listing_executions
+
+    run_command(
+        "executions",
+        json,
+        lambda session: listing_executions.executions(session, protocols or (), processes, messages, program),
+    )
+
+
+@app.command()
 def export(
     file: File,
     name: Annotated[Optional[str], typer.Argument(help="A machine or protocol; by default the protocol.")] = None,  # noqa: UP045
@@ -427,6 +451,22 @@ def mutate(
 
     request = mutating.Request(file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save)
     run_command("mutate", json, lambda session: mutating.mutate(session, request))
+
+
+@app.command()
+def compare(
+    protocols: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Library protocols with a shipped implementation; by default all."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
+    json: Json = False,
+) -> None:
+    """Count what implementations cost: metadata, space, operations, latency; beside what the literature claims."""
+    from whence.conformance.cli import comparing
+
+    names = tuple(protocols or ())
+    run_command("compare", json, lambda session: comparing.compare_costs(session, names, markdown))
 
 
 @app.command()
