@@ -10,7 +10,7 @@ handlers has these sends and deliveries, in this order at each process; that it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TypeAlias
 
@@ -29,11 +29,15 @@ _Wanted: TypeAlias = tuple[tuple[tuple[int, int] | None, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Whether the protocol generates the execution: None where the search was given up. `run`: how, if it does."""
+    """Whether the protocol generates the execution: None where the search was given up.
+
+    If it does, `run` is how, in `system`.
+    """
 
     generated: bool | None
     states: int
     run: tuple[Action, ...] = ()
+    system: System | None = None
 
 
 def why_not(protocol: ir.Protocol) -> str | None:
@@ -60,7 +64,7 @@ def generates(
         found = _search(protocol, ordering.renamed(names), limit, tick)
         states += found.states
         if found.generated:
-            return Generation(True, states, found.run)
+            return replace(found, states=states)
         given_up |= found.generated is None
     return Generation(None if given_up else False, states)
 
@@ -76,7 +80,7 @@ def _search(protocol: ir.Protocol, ordering: Ordering, limit: int, tick: Callabl
         state, run = stack.pop()
         tick()
         if all(place == len(line) for place, line in zip(state.places, ordering.processes, strict=True)):
-            return Generation(True, len(seen), run)
+            return Generation(True, len(seen), run, system)
         if len(seen) > limit:
             return Generation(None, len(seen))
         for action, after in _steps(system, state, wanted):
