@@ -82,12 +82,7 @@ def test_the_namespace_has_five_portions_and_no_init() -> None:
 
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_packages_import_only_what_is_below_them(portion: str) -> None:
-    found = {
-        name.split(".")[1]
-        for path in modules(portion)
-        for name in imports(path)
-        if name.startswith("whence.")
-    }
+    found = {name.split(".")[1] for path in modules(portion) for name in imports(path) if name.startswith("whence.")}
     assert found <= MAY_IMPORT[portion]
 
 

@@ -56,7 +56,8 @@ def test_without_running_again_they_are_grouped_by_what_was_found() -> None:
 
 
 def test_a_system_that_is_not_here_and_cases_of_other_runners() -> None:
-    text = (failing("faults.rst:MergeDiscarded", 8)[0].operations_json or "").replace("faults.rst:Merge", "no.where:Merge")
+    text = failing("faults.rst:MergeDiscarded", 8)[0].operations_json or ""
+    text = text.replace("faults.rst:Merge", "no.where:Merge")
     others = [
         FailingCase(3, "uniform", 5, ("causal: x",), None, text),
         FailingCase(4, "", 5, ("above: 12",), None, "[1, 2]"),

@@ -70,9 +70,7 @@ def test_the_built_in_scripts_are_what_the_prover_finds(theorem: str) -> None:
 def test_a_script_is_brought_about() -> None:
     """The triangle on a system that does not merge what it receives: causal order is broken at once."""
     scheduler = guided(Corpus((TRIANGLE,)))
-    broken = sum(
-        "causal" in run_scheduled(MergeDiscarded, scheduler, seed, 8, Settings()).kinds for seed in range(40)
-    )
+    broken = sum("causal" in run_scheduled(MergeDiscarded, scheduler, seed, 8, Settings()).kinds for seed in range(40))
     assert broken > 20
     assert not any(run_scheduled(RST, scheduler, seed, 8, Settings()).findings for seed in range(40))
 

@@ -85,9 +85,7 @@ def test_fifo_channels_do_not_overtake(at_once: Any) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_implementation_keeps_the_triangle_in_order(
-    name: str, library: Callable[[str], ir.Protocol]
-) -> None:
+def test_a_shipped_implementation_keeps_the_triangle_in_order(name: str, library: Callable[[str], ir.Protocol]) -> None:
     settings = settings_for(library(name))
     outcome = run_case(load_subject(SHIPPED[name]).make_process, TRIANGLE, settings)
     assert outcome.findings == ()
@@ -213,9 +211,7 @@ def test_the_judgement_of_the_finished_trace_agrees(schedule: Schedule) -> None:
 def test_an_exception_is_a_crash_with_its_traceback() -> None:
     outcome = run_case(Misbehaving, (Send(0, 1), Send(2, 0)), Settings())
     finding = only(outcome)
-    assert str(finding) == (
-        "crash: p1: receive(0, Msg(message='m0.1')) raises RuntimeError: a bug of two lines"
-    )
+    assert str(finding) == ("crash: p1: receive(0, Msg(message='m0.1')) raises RuntimeError: a bug of two lines")
     assert "in misbehave" in finding.traceback
     assert "_call" not in finding.traceback
 

@@ -26,7 +26,13 @@ Library = Callable[[str], ir.Protocol]
 def matrix(make: object, name: str, library: Library, cases: int = 60) -> dict[tuple[str, str], Cell]:
     protocol = library(name)
     found = cells(
-        make, [protocol.delivery], protocol, settings_for(protocol), replayed=True, cases=cases, operations=12  # type: ignore[arg-type]
+        make,
+        [protocol.delivery],
+        protocol,
+        settings_for(protocol),
+        replayed=True,
+        cases=cases,
+        operations=12,  # type: ignore[arg-type]
     )
     return {(cell.assumption.name, cell.delivery): cell for cell in found}
 

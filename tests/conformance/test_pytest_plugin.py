@@ -32,14 +32,14 @@ class Breaks(RST):
         raise RuntimeError("not today")
 '''
 
-THREE_LINES = '''
+THREE_LINES = """
 import pytest
 from mine import Mine
 
 @pytest.mark.whence(system=Mine, protocol="rst")
 def test_mine(claim):
     claim.check()
-'''
+"""
 
 EVERY_CLAIM = ["runs", "causal", "fifo", "delivered", "prompt", "at_most_once", "no_creation", "conforms"]
 

@@ -9,7 +9,7 @@ import pytest
 from whence.conformance.subject import SubjectError, load_subject
 from whence.impl.mf import MF
 
-MODULE = '''
+MODULE = """
 class NoSend:
     def __init__(self, identity, processes): ...
     def receive(self, sender, packet): return []
@@ -28,7 +28,7 @@ class Fine(NoArguments):
     def __init__(self, identity, processes): ...
 
 something = 3
-'''
+"""
 
 
 @pytest.fixture

@@ -29,9 +29,7 @@ message_names = st.sampled_from([ir.Local(MESSAGE, "m"), ir.Local(MESSAGE, "x")]
 messages: st.SearchStrategy[ir.Expr] = st.one_of(
     message_names, message_names.map(lambda m: ir.Apply(MESSAGE, "next", (m,)))
 )
-processes = st.one_of(
-    st.just(ir.Local(PROCESS, "p")), messages.map(lambda m: ir.Apply(PROCESS, "src", (m,)))
-)
+processes = st.one_of(st.just(ir.Local(PROCESS, "p")), messages.map(lambda m: ir.Apply(PROCESS, "src", (m,))))
 times = messages.map(lambda m: ir.Apply(TIME, "c", (m,)))
 numbers = st.one_of(
     st.integers(0, 3).map(lambda n: ir.Literal_(NAT, n)),

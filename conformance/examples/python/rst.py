@@ -22,7 +22,7 @@ class RST:
             self.hand_over(*ready)
 
     def is_next(self, packet):
-        return all(mine >= row[self.identity] for mine, row in zip(self.delivered, packet["sent"]))
+        return all(mine >= row[self.identity] for mine, row in zip(self.delivered, packet["sent"], strict=True))
 
     def hand_over(self, source, packet):
         self.delivered[source] += 1
@@ -31,7 +31,9 @@ class RST:
         self.deliver(source, packet["text"])
 
     def merge(self, theirs):
-        self.sent = [[max(a, b) for a, b in zip(mine, other)] for mine, other in zip(self.sent, theirs)]
+        self.sent = [
+            [max(a, b) for a, b in zip(mine, other, strict=True)] for mine, other in zip(self.sent, theirs, strict=True)
+        ]
 
 
 class FaultyRST(RST):

@@ -78,9 +78,7 @@ def reach(
     for number in range(cases):
         if hopeless() is not None:
             break
-        outcome = run_scheduled(
-            make_process, scheduler, seed + number, operations, settings, replay, limit_s=limit_s
-        )
+        outcome = run_scheduled(make_process, scheduler, seed + number, operations, settings, replay, limit_s=limit_s)
         coverage.add(replay.reached(outcome))
         failures += bool(outcome.findings)
         events += len(outcome.log)
@@ -102,5 +100,3 @@ def together(reaches: list[Reach]) -> Coverage:
         for feature, count in one.coverage.seen.items():
             whole.seen[feature] = whole.seen.get(feature, 0) + count
     return whole
-
-

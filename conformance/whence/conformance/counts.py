@@ -30,7 +30,8 @@ def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Lin
     """The lines of a table; where it is to show explanations, results with different ones do not share a line."""
 
     def together(result: Result) -> tuple[object, ...]:
-        prefix = result.name.rpartition(": ")[0] if result.kind in ("scope", "mutant", "machine", "scenario") else result.name
+        shared = result.kind in ("scope", "mutant", "machine", "scenario")
+        prefix = result.name.rpartition(": ")[0] if shared else result.name
         alike = result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
         return (*alike, result.explanation if explained else "")
 

@@ -348,5 +348,3 @@ class Coverage:
 
 
 _PLURALS: Final = {"handler": "handlers", "branch": "branches", "scenario": "scenarios"}
-
-

@@ -37,8 +37,9 @@ def _groups(results: Sequence[Result]) -> list[dict[str, Any]]:
     """The lines by subject, in order, each with what the template shows; a mutant is shown with its subject."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines(results, explained=True):
-        groups.setdefault(line.first.subject.partition("/")[0] if line.first.kind in _OF_MUTANTS else line.first.subject,
-                          []).append(_row(line))  # fmt: skip
+        subject = line.first.subject
+        group = subject.partition("/")[0] if line.first.kind in _OF_MUTANTS else subject
+        groups.setdefault(group, []).append(_row(line))
     return [{"subject": subject, "rows": rows} for subject, rows in groups.items()]
 
 

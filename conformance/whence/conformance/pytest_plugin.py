@@ -109,9 +109,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.config.pluginmanager.hasplugin("xdist"):
         # With --dist loadgroup the tests of a run go to one worker, which then runs it once.
         marks.append(pytest.mark.xdist_group(f"whence-{metafunc.definition.nodeid}"))
-    metafunc.parametrize(
-        "claim", [pytest.param(Claim(claim, run, folder), id=claim, marks=marks) for claim in claims]
-    )
+    metafunc.parametrize("claim", [pytest.param(Claim(claim, run, folder), id=claim, marks=marks) for claim in claims])
 
 
 @pytest.fixture

@@ -113,9 +113,7 @@ def swarm(random: Random, settings: Settings, network: Network, operations: int)
     """
     count = settings.processes
     senders = [process for process in range(count) if random.random() < 0.6] or [int(random.random() * count)]
-    closed = {
-        (source, destination) for source in range(count) for destination in range(count) if random.random() < 0.3
-    }
+    closed = {(source, destination) for source in range(count) for destination in range(count) if random.random() < 0.3}
     ratio = 0.2 + 0.4 * random.random()
     reactions = 0.5 * random.random()
 
@@ -190,9 +188,7 @@ def _receive(network: Network, index: int) -> Operation:
     return _RECEIVE(position, channel)
 
 
-def _close(
-    random: Random, network: Network, operations: int, able: Callable[[], list[int]]
-) -> Iterator[Operation]:
+def _close(random: Random, network: Network, operations: int, able: Callable[[], list[int]]) -> Iterator[Operation]:
     """What is left to arrive arrives in the scheduler's order, not the drain's; at most `operations` packets."""
     for _ in range(operations):
         choice = able()

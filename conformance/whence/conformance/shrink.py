@@ -26,9 +26,7 @@ _PAIRS_UP_TO: Final = 24
 """Longer schedules are not tried without every pair: their number is quadratic."""
 
 
-def minimise(
-    schedule: Schedule, attempt: Attempt, *, attempts: int = ATTEMPTS, limit_s: float = SECONDS
-) -> Schedule:
+def minimise(schedule: Schedule, attempt: Attempt, *, attempts: int = ATTEMPTS, limit_s: float = SECONDS) -> Schedule:
     """A schedule that still fails, of which no operation and no pair of operations can be left out.
 
     `schedule` itself has to fail; if it does not, it comes back as it is. `attempts` and `limit_s` bound the search.

@@ -24,7 +24,6 @@ Children: TypeAlias = list[Any]
 _T = TypeVar("_T")
 
 
-
 @dataclass(frozen=True, slots=True)
 class Doc(Node):
     """A documentation string on its way to its declaration."""

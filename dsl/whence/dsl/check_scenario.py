@@ -57,7 +57,11 @@ def check_scenario(
     steps = [work.step(step) for step in scenario.steps]
     named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(invariant.name for invariant in protocol.invariants)}
     expects = check_expectations(
-        scenario.expects, reporter, "scenario", named - {*protocol.witnesses, DEADLOCK_FREE, COMPLETES}, f"scenario `{scenario.name.text}`"
+        scenario.expects,
+        reporter,
+        "scenario",
+        named - {*protocol.witnesses, DEADLOCK_FREE, COMPLETES},
+        f"scenario `{scenario.name.text}`",
     )
     if reporter.errors > before:
         return None

@@ -192,9 +192,29 @@ class Quantified(Expression):
 
 
 Expr: TypeAlias = (
-    Literal_ | Zero | Local | SelfProcess | StateOf | FieldOf | Attribute | Lookup | ElementAt | Query
-    | Construct | SetOf | Some | Apply | Not | Connective | Comparison | Member | Arithmetic | IsEmpty
-    | IsNone | Conditional | Quantified
+    Literal_
+    | Zero
+    | Local
+    | SelfProcess
+    | StateOf
+    | FieldOf
+    | Attribute
+    | Lookup
+    | ElementAt
+    | Query
+    | Construct
+    | SetOf
+    | Some
+    | Apply
+    | Not
+    | Connective
+    | Comparison
+    | Member
+    | Arithmetic
+    | IsEmpty
+    | IsNone
+    | Conditional
+    | Quantified
 )
 
 # --- statements --------------------------------------------------------------------------------

@@ -194,7 +194,6 @@ class _Breaker:
             case _:
                 raise AssertionError(f"not breakable: {expr}")
 
-
     def chain(self, prefix: str, expr: syntax.Binary, suffix: str, last: bool, depth: int, deeper: int) -> None:
         """The operands of a connective: those that its writer has on one line together, else one a line."""
         pieces = _chain(expr)

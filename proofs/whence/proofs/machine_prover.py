@@ -53,9 +53,7 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     stated = {HISTORY, *machine.prove, *(formula.name for formula in formulas)}
     more = [name for name in dict.fromkeys(names) if name not in stated]
     sayable = (
-        name
-        for name in more
-        if is_about_steps(name) or symbols_of(statement_formula(machine, name).body) <= known
+        name for name in more if is_about_steps(name) or symbols_of(statement_formula(machine, name).body) <= known
     )
     return replace(machine, prove=(*machine.prove, *sayable))
 

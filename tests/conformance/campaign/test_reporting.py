@@ -25,9 +25,7 @@ from whence.conformance.campaign.store import create, finished_batches, write_ba
 from whence.conformance.campaign.tally import tally_rows
 from whence.spec.verdict import Level, Verdict
 
-WALK = CampaignParameters(
-    "campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20
-)
+WALK = CampaignParameters("campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20)
 
 Write = Callable[..., Path]
 

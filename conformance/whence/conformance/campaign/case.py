@@ -133,9 +133,7 @@ def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterabl
 def row_digest(outcome: CaseOutcome, error: str | None) -> int:
     """64 bits of a row, as a signed number. The seed takes part, so that equal cases do not cancel out in a XOR."""
     kind = None if error is None else error.partition(":")[0]
-    text = canonical_json(
-        [outcome.seed, outcome.group, outcome.events, outcome.digest, list(outcome.findings), kind]
-    )
+    text = canonical_json([outcome.seed, outcome.group, outcome.events, outcome.digest, list(outcome.findings), kind])
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 

@@ -253,9 +253,7 @@ def failing_cases(directory: Path) -> Iterator[FailingCase]:
         yield from _failing(read_rows(batch))
 
 
-def write_report(
-    report: Report, path: Path, causes: Sequence[ShownCause] = (), commands: Sequence[str] = ()
-) -> None:
+def write_report(report: Report, path: Path, causes: Sequence[ShownCause] = (), commands: Sequence[str] = ()) -> None:
     """Write the HTML page to `path`, whole or not at all. See `Report.to_html` for the rest.
 
     Raises:

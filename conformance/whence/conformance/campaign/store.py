@@ -108,9 +108,7 @@ def create(directory: Path, parameters: CampaignParameters, facts: Mapping[str, 
     """
     check_vacant(directory, parameters)
     versions = {name: version(name) for name in ("whence", "pyspark", "pyarrow")}
-    manifest = Manifest(
-        parameters, {**versions, "python": platform.python_version()}, code_fingerprint(), dict(facts)
-    )
+    manifest = Manifest(parameters, {**versions, "python": platform.python_version()}, code_fingerprint(), dict(facts))
     content = {
         "format": FORMAT,
         "parameters": parameters.to_json(),

@@ -168,9 +168,7 @@ def report(session: Session, directory: str, html: str | None, run_again: bool) 
 
 
 def _causes_json(grouped: Sequence[Cause], commands: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {**cause.to_json(), "command": command or None} for cause, command in zip(grouped, commands, strict=True)
-    ]
+    return [{**cause.to_json(), "command": command or None} for cause, command in zip(grouped, commands, strict=True)]
 
 
 def _command(folder: Path, number: int, cause: Cause) -> str:
@@ -219,5 +217,3 @@ def _output(directory: str, status: Status, seconds: float) -> Output:
         results=(said,), text="\n".join(lines) + "\n", fields={"campaign": status.to_json()},
         exit=UNKNOWN if status.interrupted and not tally.failures else None,
     )  # fmt: skip
-
-

@@ -88,8 +88,9 @@ def _result(system: str, request: Request, one: Reach) -> Result:
 
 
 _HEADER = (
-    "scheduler", "cases", "events", "failed", "rate <", "handlers", "branches", "scenarios", "abstract states", "states",
-)  # fmt: skip
+    *("scheduler", "cases", "events", "failed", "rate <"),
+    *("handlers", "branches", "scenarios", "abstract states", "states"),
+)
 
 
 def _table(reaches: list[Reach], corpus: Corpus) -> str:

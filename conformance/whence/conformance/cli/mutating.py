@@ -79,9 +79,7 @@ def mutate(session: Session, request: Request) -> Output:
     )  # fmt: skip
 
 
-def _scores(
-    request: Request, loaded: Loaded, specification: ir.Specification, progress: Progress
-) -> Iterator[Score]:
+def _scores(request: Request, loaded: Loaded, specification: ir.Specification, progress: Progress) -> Iterator[Score]:
     there = list(subjects(specification))
     stem = loaded.path.stem
     impl = request.impl or SHIPPED.get(stem)

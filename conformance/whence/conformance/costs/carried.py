@@ -135,9 +135,7 @@ class Carried:
     @property
     def undelivered(self) -> list[Payload]:
         """What has not been delivered everywhere, in the order of its sending."""
-        return [
-            message for message, to in self.to.items() if any((message, each) not in self.delivered for each in to)
-        ]
+        return [message for message, to in self.to.items() if any((message, each) not in self.delivered for each in to)]
 
     def lateness(self, message: Payload, at: int) -> int:
         """Non-causal latency: how long after its causal-send it was delivered at a process, less the one unit that it

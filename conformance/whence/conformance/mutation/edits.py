@@ -49,7 +49,5 @@ def applied(text: str, edit: Edit) -> str:
 
 def diff(before: str, after: str, name: str) -> str:
     """The change as a unified diff with little context."""
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), name, name, n=CONTEXT_LINES, lineterm=""
-    )
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, n=CONTEXT_LINES, lineterm="")
     return "\n".join(lines)

@@ -77,9 +77,7 @@ def machine_baseline(
     return MachineBaseline(machine, kept - found.fallen.keys(), frozenset(found.fallen), links)
 
 
-def judge_machine(
-    pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST
-) -> Fate:
+def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
     """What becomes of a mutant of the machine. Raises: CrossCheckError."""
     changed = [
         transition.name
@@ -93,9 +91,7 @@ def judge_machine(
         return Fate("undecided", str(reason))
 
 
-def _judged(
-    pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, changed: str, options: Options
-) -> Fate:
+def _judged(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, changed: str, options: Options) -> Fate:
     facts = [conjunct for conjunct in conjuncts(mutated) if conjunct.name in known.kept]
     asked = [
         each.obligation
@@ -158,9 +154,7 @@ def _equivalent(
     by_name = {symbol.name: symbol for symbol in symbols(machine)}
     for name in sorted(before.changed | now.changed):
         symbol = by_name[name]
-        binders = tuple(
-            ir.Variable(f"at{place}", parameter.type) for place, parameter in enumerate(symbol.parameters)
-        )
+        binders = tuple(ir.Variable(f"at{place}", parameter.type) for place, parameter in enumerate(symbol.parameters))
         value = ir.Apply(symbol.result, name, tuple(local(binder) for binder in binders))
         old, new = after(value, before), after(value, now)
         both, old_only = conj((before.guard, now.guard)), conj((before.guard, negation(now.guard)))

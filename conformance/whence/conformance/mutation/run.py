@@ -27,6 +27,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 OUTCOMES: tuple[Outcome, ...] = ("killed", "survived", "undecided", "equal", "refused")
 
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much work: `jobs` judges at a time, each with `limit_s` for a mutant; at most `mutants` of each subject,
@@ -36,6 +37,7 @@ class Limits:
     limit_s: float = 120.0
     mutants: int | None = None
     budget_s: float | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -76,11 +78,13 @@ class Score:
         """Those that survived or are undecided."""
         return tuple(one for one in self.judged if one.fate.outcome in ("survived", "undecided"))
 
+
 def chosen(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
     """At most so many of the mutants, spread evenly over the text."""
     if most is None or most >= len(mutants):
         return list(mutants)
     return [mutants[position * len(mutants) // most] for position in range(most)]
+
 
 def mutate_specification(
     loaded: Loaded, subject: ir.Protocol | ir.Machine, limits: Limits, progress: Progress
@@ -99,6 +103,7 @@ def mutate_specification(
     kind: SubjectKind = "protocol" if isinstance(subject, ir.Protocol) else "machine"
     return _scored(kind, subject.name, mutants, make, notes, limits, progress)
 
+
 def mutate_implementation(known: ImplementationBaseline, limits: Limits, progress: Progress) -> Score:
     """Judges the mutants of an implementation. Ctrl-C ends it early, with the fates so far."""
     mutants = chosen(implementation_mutants(known), limits.mutants)
@@ -108,9 +113,8 @@ def mutate_implementation(known: ImplementationBaseline, limits: Limits, progres
         limit_memory()
         yield ImplementationJudge(known).fate
 
-    return _scored(
-        "implementation", f"{known.module}:{known.name}", mutants, lambda: (judge, []), [], limits, progress
-    )
+    return _scored("implementation", f"{known.module}:{known.name}", mutants, lambda: (judge, []), [], limits, progress)
+
 
 def _scored(
     kind: SubjectKind,
@@ -139,6 +143,7 @@ def _scored(
     done.sort(key=lambda one: one.mutant.number)
     return Score(kind, subject, len(mutants), tuple(done), tuple(notes), time.monotonic() - started, why)
 
+
 def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> tuple[MakeJudge, list[str]]:
     known = baseline(specification, protocol)
 
@@ -153,6 +158,7 @@ def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> t
         yield fate
 
     return judge, [f"scope {name} is not used: {why}" for name, why in known.skipped.items()]
+
 
 def _machine_judge(specification: ir.Specification, machine: ir.Machine) -> tuple[MakeJudge, list[str]]:
     with solver_pool(replace(FAST, workers=2)) as pool:
