@@ -18,6 +18,7 @@ from bounded_measures import MEASURES as BOUNDED
 from campaign_measures import MEASURES as CAMPAIGNS
 from certificate_measures import MEASURES as CERTIFICATES
 from conformance_measures import MEASURES as CONFORMANCE
+from cost_measures import MEASURES as COSTS
 from exploration_measures import MEASURES as EXPLORATION
 from external_measures import MEASURES as EXTERNAL
 from impl_measures import MEASURES as IMPLEMENTATIONS
@@ -127,6 +128,7 @@ MEASURES: dict[str, Callable[[], str]] = {
     **EXPLORATION,
     **CAMPAIGNS,
     **IMPLEMENTATIONS,
+    **COSTS,
     **EXTERNAL,
     **CONFORMANCE,
     **TRACES,
