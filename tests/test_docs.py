@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "language.md",
     ROOT / "docs" / "exploring.md",
+    ROOT / "docs" / "executions.md",
     ROOT / "docs" / "proofs.md",
     ROOT / "docs" / "conformance.md",
     ROOT / "docs" / "campaigns.md",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from whence.conformance.cli.conform_command import conform
+from whence.conformance.cli.executions_command import executions
 from whence.conformance.cli.options import Json, Seed
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
@@ -296,28 +297,7 @@ def recheck(
     )
 
 
-@app.command()
-def executions(
-    protocols: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Argument(help="Protocols: also count what each generates. By default those of the library, not counted."),
-    ] = None,
-    processes: Annotated[int, typer.Option(min=2, max=5, help="Executions of up to so many processes.")] = 4,
-    messages: Annotated[int, typer.Option(min=1, max=5, help="Executions of up to so many messages.")] = 4,
-    program: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="A file with lines such as '0: send to 1; receive from 2': every execution of this program."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Say of which kinds executions are (causal, FIFO, ...), what separates the kinds, and who generates which."""
-    from whence.conformance.cli import listing_executions
-
-    run_command(
-        "executions",
-        json,
-        lambda session: listing_executions.executions(session, protocols or (), processes, messages, program),
-    )
+app.command()(executions)
 
 
 @app.command()
