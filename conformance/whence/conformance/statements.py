@@ -90,6 +90,7 @@ def stated(specification: ir.Specification) -> set[str]:
         found |= {f"machine {machine.name}: {name}" for name in names}
     found |= {f"protocol {scope.protocol}" for scope in specification.scopes}
     found |= {f"conforms {link.protocol.name} to {link.machine.name}" for link in specification.links}
+    found |= {f"scenario {scenario.name} of {scenario.subject}" for scenario in specification.scenarios}
     return found | {f"mutant {mutant.name} of {mutant.subject}" for mutant in specification.mutants if mutant.expects}
 
 

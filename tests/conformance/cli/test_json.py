@@ -26,6 +26,7 @@ GOOD = [
     ["conform", "mf", "--impl", "whence.impl.mf:MF", "--cases", "20"],
     ["matrix", "mf", "--cases", "8"],
     ["cover", "mf", "--cases", "10"],
+    ["executions", "--processes", "2", "--messages", "2"],
     ["mutate", "mf", "mf", "--limit", "3"],
     ["conform", "--impl", "whence.impl.mf:MF", "--cases", "20"],
     ["conform", "--exec", "cat"],
@@ -76,7 +77,7 @@ def test_good(whence: Whence, words: list[str]) -> None:
     assert ran.code in (0, 1) and ran.err == ""
     assert " ".join(words).startswith(found["command"])
     assert "error" not in found
-    assert found["results"] or words[0] in ("check", "fmt", "export")
+    assert found["results"] or words[0] in ("check", "fmt", "export", "executions")
 
 
 @pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words) or "no command")
