@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -30,6 +31,9 @@ from whence.conformance.campaign.store import (
 from whence.conformance.campaign.tally import tally_rows
 from whence.conformance.java import JavaMissing, ensure_java
 
+if TYPE_CHECKING:
+    from whence.conformance.campaign.cluster import Cluster
+
 Progress: TypeAlias = Callable[[Status], None]
 """Called with the status at the beginning and after each batch."""
 
@@ -41,8 +45,14 @@ def ignore_progress(_status: Status) -> None:
     """No progress wanted."""
 
 
-def start(directory: Path, parameters: CampaignParameters, progress: Progress = ignore_progress) -> Status:
-    """Begin a campaign in `directory`, which is new or empty, and run it to its end.
+def start(
+    directory: Path,
+    parameters: CampaignParameters,
+    progress: Progress = ignore_progress,
+    *,
+    cluster: Cluster | None = None,
+) -> Status:
+    """Begin a campaign in `directory`, which is new or empty, and run it to its end, on `cluster` if there is one.
 
     Ctrl-C ends it early: the status then is `interrupted`, its finished batches are kept, and `resume` goes on.
 
@@ -55,7 +65,7 @@ def start(directory: Path, parameters: CampaignParameters, progress: Progress = 
     facts = runner_facts(load_runner(parameters.runner, parameters.params))
     _check_java()
     with locked(directory):
-        return _run(directory, create(directory, parameters, facts), progress)
+        return _run(directory, create(directory, parameters, facts), progress, cluster)
 
 
 def resume(
@@ -107,8 +117,8 @@ def _check_java() -> None:
         raise CampaignError(str(missing)) from missing
 
 
-def _run(directory: Path, manifest: Manifest, progress: Progress) -> Status:
-    """Run the missing batches. The lock is held."""
+def _run(directory: Path, manifest: Manifest, progress: Progress, cluster: Cluster | None = None) -> Status:
+    """Run the missing batches, on a Spark of their own unless there is one. The lock is held."""
     parameters = manifest.parameters
     clear_drafts(directory)
     done = finished_batches(directory, parameters)
@@ -124,10 +134,11 @@ def _run(directory: Path, manifest: Manifest, progress: Progress) -> Status:
     try:
         progress(now)
         shipped = parameters.py_files, parameters.archives
-        with open_cluster(parameters.master, directory / SPARK_LOG, shipped) as cluster:
+        log = directory / SPARK_LOG
+        with nullcontext(cluster) if cluster else open_cluster(parameters.master, log, shipped) as running:
             for seeds in missing:
                 started = time.monotonic()
-                rows = _rows(cluster.run(work, seeds, parameters.partitions), seeds)
+                rows = _rows(running.run(work, seeds, parameters.partitions), seeds)
                 seconds = time.monotonic() - started
                 batch = write_batch(directory, parameters, seeds, rows, tally_rows(rows), seconds)
                 now = with_batch(now, batch)

@@ -157,6 +157,10 @@ _QUIET = (signal.SIGINT, signal.SIG_IGN)
 """Ctrl-C is the parent's to handle."""
 
 
+_HERE = "local[*]"
+"""An embedded Spark, on all processors."""
+
+
 def _weight(task: Task) -> int:
     """Long work first."""
     return ("link", "prove", "scope", "mutant", "scenario", "conform").index(task.kind)
@@ -173,24 +177,30 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
 
 
 def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int) -> tuple[list[Result], bool]:
-    """A small campaign on embedded Spark for each shipped implementation of the files' protocols."""
+    """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark."""
     from whence.conformance.campaign import result, start
+    from whence.conformance.campaign.cluster import open_cluster
     from whence.conformance.cli.campaigns import Request, parameters
 
     results: list[Result] = []
     protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
     shipped = [name for name in protocols if name in SHIPPED]
-    with TemporaryDirectory(prefix="whence-campaign-") as folder:
-        for name in shipped:
-            each = max(1, cases // len(shipped))
-            request = Request(name, SHIPPED[name], each, seed, 3, 12, "portfolio", 2, 2000, "local[*]", grow=False)
-            started = time.perf_counter()
-            session.status(f"campaign of {each:,} cases: {name}")
-            try:
-                status = start(Path(folder) / name, parameters(request))
-            except KeyboardInterrupt:
-                return results, False
-            if status.interrupted:
-                return results, False
-            results.append(result(status, time.perf_counter() - started))
+    if not shipped:
+        return results, True
+    try:
+        with (
+            TemporaryDirectory(prefix="whence-campaign-") as folder,
+            open_cluster(_HERE, Path(folder) / "log") as cluster,
+        ):
+            for name in shipped:
+                each = max(1, cases // len(shipped))
+                request = Request(name, SHIPPED[name], each, seed, 3, 12, "portfolio", 2, 2000, _HERE, grow=False)
+                started = time.perf_counter()
+                session.status(f"campaign of {each:,} cases: {name}")
+                status = start(Path(folder) / name, parameters(request), cluster=cluster)
+                if status.interrupted:
+                    return results, False
+                results.append(result(status, time.perf_counter() - started))
+    except KeyboardInterrupt:
+        return results, False
     return results, True
