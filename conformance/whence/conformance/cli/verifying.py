@@ -184,7 +184,7 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
 
     results: list[Result] = []
     protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
-    shipped = [name for name in protocols if name in SHIPPED]
+    shipped = [name for name in dict.fromkeys(protocols) if name in SHIPPED]
     if not shipped:
         return results, True
     try:
