@@ -75,7 +75,7 @@ statements: setup
 	$(BIN)/whence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
 	$(BIN)/python -m whence.conformance.statements build/verify.json > build/statements.md
 	mv build/statements.md docs/statements.md
-	$(BIN)/python -m whence.conformance.rows build/verify.json README.md
+	$(BIN)/python -m whence.conformance.rows build/verify.json README.md docs/library.md
 
 errata: setup
 	$(BIN)/python -m whence.conformance.errata docs

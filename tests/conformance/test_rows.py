@@ -11,7 +11,7 @@ from whence.conformance.implementations import SHIPPED
 from whence.conformance.rows import BEGIN, END, ROWS, into, table
 from whence.dsl.load import library
 
-README = Path(__file__).parents[2] / "README.md"
+PAGES = [Path(__file__).parents[2] / name for name in ("README.md", "docs/library.md")]
 
 
 def result(kind: str, subject: str, name: str, verdict: str, **facts: Any) -> dict[str, Any]:
@@ -72,7 +72,8 @@ def test_the_page_keeps_what_is_around_the_table() -> None:
             into(page, "new")
 
 
-def test_the_readme_has_every_row() -> None:
-    text = README.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_pages_have_every_row(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     assert [row.system for row in ROWS if f"| {row.system} |" not in text] == []
     assert "not as expected" not in text
