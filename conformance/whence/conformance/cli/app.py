@@ -9,7 +9,7 @@ import typer
 
 from whence.conformance.cli.conform_command import conform
 from whence.conformance.cli.executions_command import executions
-from whence.conformance.cli.options import Json, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, Seed
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
 app = typer.Typer(
@@ -332,14 +332,9 @@ def matrix(
         Optional[str],  # noqa: UP045
         typer.Argument(help="A library protocol, or a file with one: what is claimed, and what to replay."),
     ] = None,
-    impl: Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")] = None,  # noqa: UP045
-    exec_: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
-    ] = None,
-    exec_per_process: Annotated[
-        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
-    ] = None,
+    impl: Impl = None,
+    exec_: Exec = None,
+    exec_per_process: ExecPerProcess = None,
     processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="Cases for each cell.")] = 400,
     operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.options import Json, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, Seed
 from whence.conformance.cli.session import run_command
 
 
@@ -15,14 +15,9 @@ def conform(
         Optional[str],  # noqa: UP045
         typer.Argument(help="A library protocol, or a file with one protocol; without, the oracle alone judges."),
     ] = None,
-    impl: Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")] = None,  # noqa: UP045
-    exec_: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
-    ] = None,
-    exec_per_process: Annotated[
-        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
-    ] = None,
+    impl: Impl = None,
+    exec_: Exec = None,
+    exec_per_process: ExecPerProcess = None,
     processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+Impl = Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")]  # noqa: UP045
+Exec = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
+]
+ExecPerProcess = Annotated[
+    Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+]
