@@ -1,7 +1,7 @@
 """Failing cases grouped by what is behind them: the same guard of the protocol, or the same schedule when shortened.
 
-First by what was found: the kinds of finding, and for a case that left its protocol the guard that decided. Of each
-such group the shortest case is shortened; groups whose shortened schedules are the same are one cause.
+First by the system and what was found: the kinds of finding, and for a case that left its protocol the guard that
+decided. Of each such group the shortest case is shortened; groups whose shortened schedules are the same are one cause.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Cause:
     """What is behind some failing cases.
 
     Attributes:
+        systems: which systems failed so.
         kinds: the kinds of finding.
         guard: the condition of the protocol that decided, where the cases left it.
         cases: how many.
@@ -51,6 +52,7 @@ class Cause:
         picture: its diagram as SVG.
     """
 
+    systems: tuple[str, ...]
     kinds: tuple[str, ...]
     guard: str
     cases: int
@@ -64,6 +66,7 @@ class Cause:
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
         return {
+            "systems": list(self.systems),
             "kinds": list(self.kinds),
             "guard": self.guard or None,
             "cases": self.cases,
@@ -78,11 +81,17 @@ class Cause:
 class _Group:
     """Cases of which the same was found. `shortest` has the fewest operations, as far as their text tells."""
 
+    system: str
     kinds: tuple[str, ...]
     guard: str
     cases: int
     seeds: tuple[int, ...]
     shortest: FailingCase
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The system as a cause has it: none, where the runner names none."""
+        return (self.system,) if self.system else ()
 
 
 def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callable[[int, int], None]) -> list[Cause]:
@@ -97,11 +106,12 @@ def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callabl
         cause = _shortened(group) if run_again and number < MOST_SHORTENED else None
         if cause is None:
             cause = Cause(
-                group.kinds, group.guard, group.cases, group.seeds, _words(group.shortest), _recorded(group.shortest)
+                group.systems, group.kinds, group.guard, group.cases, group.seeds, _words(group.shortest),
+                _recorded(group.shortest),
             )
         key: tuple[object, ...] = (number,)
         if cause.shortened and cause.recorded is not None:
-            key = (cause.recorded.operations, cause.kinds[:1])
+            key = (group.system, cause.recorded.operations, cause.kinds[:1])
         known = found.get(key)
         if known is not None:
             cause = _joined(known, cause)
@@ -114,9 +124,10 @@ def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]
     for case in failing:
         kinds = _kinds(case)
         guard = next((match[1] for match in map(_GUARD.search, case.findings) if match), "")
-        group = groups.get((kinds, guard))
+        key = case.system, kinds, guard
+        group = groups.get(key)
         if group is None:
-            groups[kinds, guard] = _Group(kinds, guard, 1, (case.seed,), case)
+            groups[key] = _Group(case.system, kinds, guard, 1, (case.seed,), case)
             continue
         group.cases += 1
         group.seeds = (*group.seeds, case.seed)[:SHOWN_SEEDS]
@@ -153,8 +164,8 @@ def _joined(known: Cause, other: Cause) -> Cause:
     kinds = tuple(dict.fromkeys((*known.kinds, *other.kinds)))
     seeds = tuple(sorted((*known.seeds, *other.seeds)))[:SHOWN_SEEDS]
     return Cause(
-        kinds, known.guard or other.guard, known.cases + other.cases, seeds, known.finding, known.recorded,
-        known.shortened, known.explanation, known.picture,
+        known.systems, kinds, known.guard or other.guard, known.cases + other.cases, seeds, known.finding,
+        known.recorded, known.shortened, known.explanation, known.picture,
     )  # fmt: skip
 
 
@@ -191,6 +202,6 @@ def _shortened(group: _Group) -> Cause | None:
     short = RecordedCase(recorded.system, recorded.protocol, settings, operations)
     finding = next(str(finding) for finding in outcome.findings if finding.kind == wanted)
     return Cause(
-        group.kinds, group.guard, group.cases, group.seeds, finding, short, True, case_explained(outcome),
-        picture(outcome),
+        group.systems, group.kinds, group.guard, group.cases, group.seeds, finding, short, True,
+        case_explained(outcome), picture(outcome),
     )  # fmt: skip

@@ -269,7 +269,7 @@ def _script(value: object) -> Script:
     for step in value:
         match step:
             case ["send", int(process), list(destinations)] if (
-                process >= 0 and destinations and all(type(one) is int and one >= 0 for one in destinations)
+                process >= 0 and all(type(one) is int and one >= 0 for one in destinations)
             ):
                 steps.append((SENT, process, tuple(destinations)))
                 sends += 1

@@ -116,6 +116,10 @@ class HarnessRunner:
             "system": _system_hash(subject.name),
         }
 
+    def cell(self, seed: int) -> tuple[str, str]:
+        """The system, and the scheduler that the seed has."""
+        return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
+
     def __call__(self, seed: int) -> CaseOutcome:
         """Runs the case of the seed."""
         name, scheduler = self._schedulers[seed % len(self._schedulers)]
@@ -135,7 +139,9 @@ class HarnessRunner:
         if findings:
             case = RecordedCase(self._subject.name, self._protocol_name, self._settings, outcome.operations)
             recorded = case.text()
-        return CaseOutcome(seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), name, bits, states)
+        return CaseOutcome(
+            seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
+        )
 
 
 def _system_hash(name: str) -> str | None:

@@ -127,7 +127,7 @@ class Page(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        self.links += [value for name, value in attrs if name in ("src", "href") and value and value[0] != "#"]
         if tag not in ("meta", "br"):
             self.open.append(tag)
 
@@ -169,5 +169,5 @@ def test_the_rows_are_read_without_whence(written: Write) -> None:
     failing = [row for row in rows if row["findings"]]
     assert len(failing) == status(directory).tally.failures
     assert {row["seed"] for row in failing} == {case.seed for case in failing_cases(directory)}
-    columns = {"seed", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}
+    columns = {"seed", "system", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}
     assert rows[0].keys() == columns

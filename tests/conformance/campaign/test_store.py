@@ -89,7 +89,7 @@ def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
         (b"{", "damaged"),
         (b"[]", "not the manifest of a campaign"),
         (b'{"format": "whence-campaign/9"}', "not the manifest of a campaign"),
-        (b'{"format": "whence-campaign/2"}', "was changed"),
+        (b'{"format": "whence-campaign/3"}', "was changed"),
     ],
 )
 def test_a_manifest_that_is_none(tmp_path: Path, content: bytes, says: str) -> None:

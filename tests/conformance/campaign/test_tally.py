@@ -27,8 +27,8 @@ def test_parts_in_any_order_add_up_to_the_whole(rows_of: Callable[[CampaignParam
     assert whole.cases == 200
     assert whole.events == 4_000
     assert set(whole.kinds) == {"above"}
-    assert whole.kinds["above"] == whole.failures == sum(bad for _, bad in whole.groups.values())
-    assert {group: cases for group, (cases, _) in whole.groups.items()} == {"even": 100, "odd": 100}
+    assert whole.kinds["above"] == whole.failures == sum(count.failures for count in whole.groups.values())
+    assert {group: count.cases for group, count in whole.groups.items()} == {"even": 100, "odd": 100}
 
 
 def test_a_lost_or_repeated_case_changes_the_digest(rows_of: Callable[[CampaignParameters], pa.Table]) -> None:

@@ -33,6 +33,7 @@ class CaseOutcome:
         findings: what was wrong, one entry each, `kind` or `kind: detail`; empty for a case that passed.
         operations_json: the case as replayable operations; stored for cases that failed.
         digest: 64 bits of everything that the case did, the same wherever and whenever it runs.
+        system: which system under test, where the runner has several.
         group: what the case is counted under in reports, the scheduler for example.
         covered: what the case reached, as bits; what they mean is the runner's business.
         states: hashes of a fixed part of the abstract states that the case met: a state is always in it, or never.
@@ -43,17 +44,23 @@ class CaseOutcome:
     findings: tuple[str, ...] = ()
     operations_json: str | None = None
     digest: int = 0
+    system: str = ""
     group: str = ""
     covered: int = 0
     states: tuple[int, ...] = ()
 
 
 CaseFunction: TypeAlias = Callable[[int], CaseOutcome]
-"""Runs the case of one seed. It depends on the seed alone, not on the cases that it ran before."""
+"""Runs the case of one seed. It depends on the seed alone, not on the cases that it ran before.
+
+It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that says, before it runs, which (system,
+group) the case of a seed has: what a case without an outcome is counted under.
+"""
 
 SCHEMA = pa.schema(
     [
         pa.field("seed", pa.int64(), nullable=False),
+        pa.field("system", pa.string(), nullable=False),
         pa.field("group", pa.string(), nullable=False),
         pa.field("events", pa.int64(), nullable=False),
         pa.field("digest", pa.int64(), nullable=False),
@@ -133,7 +140,8 @@ def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterabl
 def row_digest(outcome: CaseOutcome, error: str | None) -> int:
     """64 bits of a row, as a signed number. The seed takes part, so that equal cases do not cancel out in a XOR."""
     kind = None if error is None else error.partition(":")[0]
-    text = canonical_json([outcome.seed, outcome.group, outcome.events, outcome.digest, list(outcome.findings), kind])
+    counted = [outcome.seed, outcome.system, outcome.group, outcome.events, outcome.digest]
+    text = canonical_json([*counted, list(outcome.findings), kind])
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
@@ -151,9 +159,11 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         _check_outcome(outcome, seed)
     except (Exception, SystemExit) as raised:
         error = _say(raised)
-        outcome = CaseOutcome(seed=seed, events=0)
+        system, group = _cell(case_function, seed)
+        outcome = CaseOutcome(seed=seed, events=0, system=system, group=group)
     return {
         "seed": seed,
+        "system": outcome.system,
         "group": outcome.group,
         "events": outcome.events,
         "digest": row_digest(outcome, error),
@@ -163,6 +173,19 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         "covered": words_of(outcome.covered),
         "states": sorted(outcome.states),
     }
+
+
+def _cell(case_function: CaseFunction, seed: int) -> tuple[str, str]:
+    """What the case of a seed is counted under; a runner that does not say it well has said nothing."""
+    try:
+        system, group = getattr(case_function, "cell", _no_cell)(seed)
+    except Exception:
+        return _no_cell(seed)
+    return (system, group) if isinstance(system, str) and isinstance(group, str) else _no_cell(seed)
+
+
+def _no_cell(_seed: int) -> tuple[str, str]:
+    return "", ""
 
 
 def words_of(bits: int) -> list[int]:
@@ -190,8 +213,9 @@ def _check_outcome(outcome: object, seed: int) -> None:
         raise TypeError(f"findings are a tuple of texts, not {findings!r}")
     if not isinstance(outcome.events, int) or not 0 <= outcome.events < 2**63:
         raise TypeError(f"events is {outcome.events!r}")
-    if not isinstance(outcome.digest, int) or not isinstance(outcome.group, str):
-        raise TypeError("the digest is a number and the group a text")
+    named = isinstance(outcome.system, str) and isinstance(outcome.group, str)
+    if not isinstance(outcome.digest, int) or not named:
+        raise TypeError("the digest is a number, the system and the group are texts")
     if not isinstance(outcome.operations_json, str | None):
         raise TypeError("operations_json is a text or None")
     if not isinstance(outcome.covered, int) or outcome.covered < 0:

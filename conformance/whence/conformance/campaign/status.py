@@ -9,7 +9,7 @@ from typing import Any
 
 from whence.conformance.campaign.parameters import CampaignParameters
 from whence.conformance.campaign.store import Batch, Manifest, finished_batches, is_locked, read_manifest
-from whence.conformance.campaign.tally import Tally, failure_bound
+from whence.conformance.campaign.tally import Tally
 from whence.spec.verdict import Level, Result, Verdict
 
 
@@ -43,6 +43,15 @@ class Status:
     running: bool = False
 
     @property
+    def subject(self) -> str:
+        """What is tested: the parameter `system`, the number of several, or the runner where there is neither."""
+        params = self.parameters.params
+        several = params.get("systems")
+        if isinstance(several, list):
+            return f"{len(several)} systems"
+        return str(params.get("system", self.parameters.runner))
+
+    @property
     def rate(self) -> float | None:
         """Cases a second, over the finished batches; None of none."""
         return self.tally.cases / self.seconds if self.seconds else None
@@ -66,8 +75,6 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values: what it is, how far it is, what came out."""
-        tally = self.tally
-        judged = tally.cases - tally.errors
         return {
             "directory": str(self.directory),
             "parameters": self.parameters.to_json(),
@@ -84,8 +91,8 @@ class Status:
             "cases_total": self.parameters.cases,
             "batches_done": self.batches_done,
             "batches_total": self.batches_total,
-            **tally.to_json(),
-            "failure_rate_bound": failure_bound(judged, tally.failures) if tally.failures <= judged else 1.0,
+            **self.tally.to_json(),
+            "failure_rate_bound": self.tally.count.bound,
         }
 
 
@@ -127,10 +134,10 @@ def with_batch(status: Status, batch: Batch) -> Status:
 
 
 def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -> Result:
-    """The campaign as a statement with its verdict. Its subject is the parameter `system`, or else the runner."""
+    """The campaign as a statement with its verdict."""
     facts = status.to_json()
     tally = status.tally
-    kept = ("cases", "events", "failures", "errors", "digest", "failure_rate_bound", "kinds", "groups")
+    kept = ("cases", "events", "failures", "errors", "digest", "failure_rate_bound", "kinds", "groups", "systems")
     shown: dict[str, Any] = {name: facts[name] for name in kept}
     shown["seeds"] = [status.parameters.first_seed, status.parameters.end_seed]
     if status.verdict is Verdict.UNKNOWN:
@@ -140,7 +147,7 @@ def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -
     return Result(
         name=f"campaign of {status.parameters.cases:,} cases",
         kind="campaign",
-        subject=str(status.parameters.params.get("system", status.parameters.runner)),
+        subject=status.subject,
         verdict=status.verdict,
         level=Level.L0,
         expected=status.verdict is expected,

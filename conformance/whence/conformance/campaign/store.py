@@ -34,7 +34,7 @@ import whence
 from whence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
 from whence.conformance.campaign.tally import Tally
 
-FORMAT = "whence-campaign/2"
+FORMAT = "whence-campaign/3"
 MANIFEST = "campaign.json"
 SPARK_LOG = "spark.log"
 LOCK = "lock"
@@ -153,10 +153,10 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
         CampaignError: the packages of Whence, or what the runner says of its inputs, are not those that the campaign
             began with.
     """
-    changed = [name for name in sorted({*facts, *manifest.facts}) if facts.get(name) != manifest.facts.get(name)]
+    changed = _changed(manifest.facts, facts)
     if manifest.code == code_fingerprint() and changed:
         raise CampaignError(
-            f"the campaign in {directory} began with another {' and '.join(changed)}: put back what it was, "
+            f"the campaign in {directory} began with another {' and '.join(changed[:5])}: put back what it was, "
             "or start a new campaign"
         )
     if manifest.code != code_fingerprint():
@@ -165,6 +165,19 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
             f"fingerprint {manifest.code}; this is {version('whence')}, {code_fingerprint()}): "
             "go back to that code, or start a new campaign"
         )
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The names of the facts that changed; of each of several systems, by the name of the system."""
+    names = []
+    for name in sorted({*before, *now}):
+        there, here = before.get(name), now.get(name)
+        if name == "systems" and isinstance(there, dict) and isinstance(here, dict):
+            names += [f"{fact} of {system}" for system in sorted({*there, *here})
+                      for fact in _changed(there.get(system, {}), here.get(system, {}))]  # fmt: skip
+        elif there != here:
+            names.append(name)
+    return names
 
 
 def is_locked(directory: Path) -> bool:

@@ -5,11 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many cases there were, and of how many nothing good can be said.
+
+    Attributes:
+        cases: how many seeds.
+        failures: cases with a finding.
+        errors: cases without an outcome: the runner raised, or the time limit passed.
+    """
+
+    cases: int = 0
+    failures: int = 0
+    errors: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.cases + other.cases, self.failures + other.failures, self.errors + other.errors)
+
+    @property
+    def bound(self) -> float:
+        """The upper bound on the failure rate at 95 % confidence, over the cases that have an outcome."""
+        return failure_bound(self.cases - self.errors, self.failures)
+
+    def to_json(self) -> dict[str, int]:
+        """JSON values."""
+        return {"cases": self.cases, "failures": self.failures, "errors": self.errors}
+
+
+Cell: TypeAlias = tuple[str, str]
+"""(system, group)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,88 +49,121 @@ class Tally:
     """What some cases came to.
 
     Attributes:
-        cases: how many seeds.
         events: of all cases.
-        failures: cases with a finding.
-        errors: cases without an outcome: the runner raised, or the time limit passed.
         digest: XOR of the rows' digests, an unsigned 64-bit number: the same for every order and partition.
         kinds: how many cases had a finding of the kind.
-        groups: (cases, failures) of each group.
+        cells: the count of each system under each group (scheduler).
     """
 
-    cases: int = 0
     events: int = 0
-    failures: int = 0
-    errors: int = 0
     digest: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
-    groups: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    cells: Mapping[Cell, Count] = field(default_factory=dict)
 
     def __add__(self, other: Tally) -> Tally:
         kinds = {kind: self.kinds.get(kind, 0) + other.kinds.get(kind, 0) for kind in {*self.kinds, *other.kinds}}
-        groups = {}
-        for group in {*self.groups, *other.groups}:
-            mine, theirs = self.groups.get(group, (0, 0)), other.groups.get(group, (0, 0))
-            groups[group] = (mine[0] + theirs[0], mine[1] + theirs[1])
+        cells = {
+            cell: self.cells.get(cell, Count()) + other.cells.get(cell, Count())
+            for cell in {*self.cells, *other.cells}
+        }  # fmt: skip
         return Tally(
-            cases=self.cases + other.cases,
             events=self.events + other.events,
-            failures=self.failures + other.failures,
-            errors=self.errors + other.errors,
             digest=self.digest ^ other.digest,
             kinds=dict(sorted(kinds.items())),
-            groups=dict(sorted(groups.items())),
+            cells=dict(sorted(cells.items())),
         )
+
+    @property
+    def count(self) -> Count:
+        """Of all cases."""
+        return sum(self.cells.values(), Count())
+
+    @property
+    def cases(self) -> int:
+        """How many seeds."""
+        return self.count.cases
+
+    @property
+    def failures(self) -> int:
+        """Cases with a finding."""
+        return self.count.failures
+
+    @property
+    def errors(self) -> int:
+        """Cases without an outcome."""
+        return self.count.errors
+
+    @property
+    def systems(self) -> dict[str, Count]:
+        """The count of each system."""
+        return self._by(0)
+
+    @property
+    def groups(self) -> dict[str, Count]:
+        """The count of each group."""
+        return self._by(1)
+
+    def _by(self, place: int) -> dict[str, Count]:
+        counts: dict[str, Count] = {}
+        for cell, count in self.cells.items():
+            counts[cell[place]] = counts.get(cell[place], Count()) + count
+        return dict(sorted(counts.items()))
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; the digest as 16 hexadecimal digits."""
+        systems: dict[str, Any] = {}
+        for name, count in self.systems.items():
+            groups = {group: each.to_json() for (system, group), each in self.cells.items() if system == name}
+            systems[name] = {**count.to_json(), "groups": groups}
         return {
-            "cases": self.cases,
+            **self.count.to_json(),
             "events": self.events,
-            "failures": self.failures,
-            "errors": self.errors,
             "digest": f"{self.digest:016x}",
             "kinds": dict(self.kinds),
-            "groups": {group: {"cases": cases, "failures": bad} for group, (cases, bad) in self.groups.items()},
+            "groups": {group: count.to_json() for group, count in self.groups.items()},
+            "systems": systems,
         }
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Tally:
         """A tally as `to_json` wrote it."""
-        groups = {group: (int(of["cases"]), int(of["failures"])) for group, of in value["groups"].items()}
+        cells = {
+            (system, group): Count(int(of["cases"]), int(of["failures"]), int(of["errors"]))
+            for system, counts in value["systems"].items()
+            for group, of in counts["groups"].items()
+        }
         return Tally(
-            cases=int(value["cases"]),
             events=int(value["events"]),
-            failures=int(value["failures"]),
-            errors=int(value["errors"]),
             digest=int(value["digest"], 16),
             kinds={kind: int(number) for kind, number in value["kinds"].items()},
-            groups=groups,
+            cells=cells,
         )
 
 
 def tally_rows(table: pa.Table) -> Tally:
     """The tally of rows in the schema of `case.SCHEMA`."""
-    digest = failures = errors = 0
+    digest = 0
     kinds: dict[str, int] = {}
-    groups: dict[str, tuple[int, int]] = {}
-    columns = (table.column(name).to_pylist() for name in ("digest", "findings", "error", "group"))
-    for row_digest, findings, error, group in zip(*columns, strict=True):
-        digest ^= row_digest
-        failures += bool(findings)
-        errors += error is not None
-        for kind in {kind_of(finding) for finding in findings}:
+    for number in table.column("digest").to_pylist():
+        digest ^= number
+    findings = table.column("findings")
+    failing = pc.greater(pc.list_value_length(findings), 0)
+    for found in findings.filter(failing).to_pylist():
+        for kind in {kind_of(finding) for finding in found}:
             kinds[kind] = kinds.get(kind, 0) + 1
-        cases, bad = groups.get(group, (0, 0))
-        groups[group] = (cases + 1, bad + bool(findings))
+    counted = pa.table({
+        "system": table.column("system"), "group": table.column("group"),
+        "failures": pc.cast(failing, pa.int64()), "errors": pc.cast(pc.is_valid(table.column("error")), pa.int64()),
+    }).group_by(["system", "group"]).aggregate([([], "count_all"), ("failures", "sum"), ("errors", "sum")])  # fmt: skip
+    cells = {
+        (row["system"], row["group"]): Count(row["count_all"], row["failures_sum"], row["errors_sum"])
+        for row in counted.to_pylist()
+    }
     return Tally(
-        cases=table.num_rows,
         events=sum(table.column("events").to_pylist()),
-        failures=failures,
-        errors=errors,
         digest=digest % 2**64,
         kinds=dict(sorted(kinds.items())),
-        groups=dict(sorted(groups.items())),
+        cells=dict(sorted(cells.items())),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from whence.conformance.cli.campaign_commands import campaign
 from whence.conformance.cli.conform_command import conform
 from whence.conformance.cli.executions_command import executions
 from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, Seed
@@ -21,7 +22,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 trace = typer.Typer(help="Recorded executions: judge them, draw them.", rich_markup_mode=None)
-campaign = typer.Typer(help="Randomized conformance campaigns on Spark, stopped and resumed.", rich_markup_mode=None)
 app.add_typer(trace, name="trace")
 app.add_typer(campaign, name="campaign")
 
@@ -516,115 +516,6 @@ def trace_draw(
     from whence.conformance.cli import tracing
 
     run_command("trace draw", json, lambda session: tracing.draw(file, svg, format_))
-
-
-Directory = Annotated[str, typer.Argument(help="The campaign's directory.")]
-
-
-@campaign.command("start")
-def campaign_start(
-    directory: Directory,
-    protocol: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="A library protocol, or a file with one, to replay each case in; without, the oracle alone."),
-    ] = None,
-    impl: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="module:Class, or protocol:FILE; by default the shipped implementation of the protocol."),
-    ] = None,
-    exec_: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1 on every worker."),
-    ] = None,
-    exec_per_process: Annotated[
-        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
-    ] = None,
-    cases: Annotated[int, typer.Option(min=1, help="How many cases, a seed each.")] = 20000,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
-    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
-    scheduler: Annotated[
-        str, typer.Option(help="starve_one_channel, uniform, pct, swarm, guided, or portfolio: all of them.")
-    ] = "portfolio",
-    channels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
-    ] = None,
-    duplication: Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")] = None,  # noqa: UP045
-    loss: Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")] = None,  # noqa: UP045
-    self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
-    delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
-    case_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a case; then it has no outcome.")] = 60.0,
-    partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: the number of cores.")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
-    master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
-    py_files: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="A .py, .zip or .egg file that is sent to the workers; repeatable."),
-    ] = None,
-    archives: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="An archive that is sent to the workers and unpacked, as FILE#FOLDER; repeatable."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Start a campaign."""
-    from whence.conformance.cli import campaigns, conforming
-    from whence.conformance.implementations import SHIPPED
-
-    def body(session: Any) -> Any:
-        system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=protocol in SHIPPED)
-        network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
-                   "delivery": delivery}  # fmt: skip
-        request = campaigns.Request(
-            protocol, system, cases, first_seed, processes, operations, scheduler, partitions, batch, master, network,
-            case_limit, tuple(py_files or ()), tuple(archives or ()),
-        )  # fmt: skip
-        return campaigns.start(session, directory, request)
-
-    run_command("campaign start", json, body)
-
-
-@campaign.command("resume")
-def campaign_resume(
-    directory: Directory,
-    master: Annotated[Optional[str], typer.Option(help="Another Spark master than before.")] = None,  # noqa: UP045
-    partitions: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=0, help="Another number of Spark tasks a batch than before."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Go on with a campaign that was stopped, exactly where it was."""
-    from whence.conformance.cli import campaigns
-
-    run_command("campaign resume", json, lambda session: campaigns.resume(session, directory, master, partitions))
-
-
-@campaign.command("status")
-def campaign_status(directory: Directory, json: Json = False) -> None:
-    """Say how far a campaign is; works while it runs."""
-    from whence.conformance.cli import campaigns
-
-    run_command("campaign status", json, lambda session: campaigns.status(directory))
-
-
-@campaign.command("report")
-def campaign_report(
-    directory: Directory,
-    html: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Where the HTML report goes; by default in the directory."),
-    ] = None,
-    shorten: Annotated[
-        bool, typer.Option("--shorten/--no-shorten", help="Whether failures are run again here, shortened and drawn.")
-    ] = True,
-    json: Json = False,
-) -> None:
-    """Write the report of a campaign."""
-    from whence.conformance.cli import campaigns
-
-    run_command("campaign report", json, lambda session: campaigns.report(session, directory, html, shorten))
 
 
 def main() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from whence.conformance.campaign import (
     status as read_status,
 )
 from whence.conformance.causes import Cause, causes
+from whence.conformance.cli.conforming import subject_name
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, write_text
 from whence.conformance.cli.specifications import known, protocol_of, specification
 from whence.conformance.distinguishing import distinguishing
@@ -36,14 +39,88 @@ from whence.conformance.drive import settings_for
 from whence.conformance.guided import NAME as GUIDED
 from whence.conformance.guided import Corpus, grown
 from whence.conformance.harness_campaign import PORTFOLIO
+from whence.conformance.implementations import SHIPPED
 from whence.conformance.protocol_subject import PREFIX
 from whence.conformance.schedulers import SCHEDULERS
 from whence.conformance.subject import load_subject
 
 RUNNER = "whence.conformance.harness_campaign:campaign_runner"
+SEVERAL = "whence.conformance.several_campaign:several_runner"
 
 CAUSES_FOLDER = "causes"
 """In the campaign's directory: a case to run again for each cause, as the report names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A system under test.
+
+    Attributes:
+        system: as `load_subject` takes it.
+        protocol: a library name or file; None: the oracle alone judges.
+    """
+
+    system: str
+    protocol: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As the runners take it."""
+        return {"system": self.system, "protocol": self.protocol}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What is to be tested, as named on the command line."""
+
+    protocol: str | None
+    impl: str | None
+    exec_: str | None
+    exec_per_process: str | None
+    systems: str | None
+    library: bool
+
+
+def tested(named: Named) -> tuple[Tested, ...]:
+    """The systems under test. Raises: BadInput where none is named, or in two ways."""
+    one = (named.protocol, named.impl, named.exec_, named.exec_per_process)
+    if (named.library or named.systems is not None) and any(each is not None for each in one):
+        raise BadInput("--library and --systems name protocols and systems already; leave out the other options")
+    if named.library and named.systems is not None:
+        raise BadInput("give --library or --systems, not both")
+    if named.library:
+        return tuple(Tested(system, protocol) for protocol, system in SHIPPED.items())
+    if named.systems is not None:
+        return _listed(named.systems)
+    protocol = named.protocol
+    system = subject_name(named.impl, named.exec_, named.exec_per_process, protocol, needed=protocol in SHIPPED)
+    if not system and protocol is None:
+        raise BadInput("what is to be tested? give --protocol, --library, --systems, or one of --impl, --exec and "
+                       "--exec-per-process")  # fmt: skip
+    if not system:
+        raise BadInput(
+            f"no implementation of {protocol} is shipped; name one with --impl module:Class, or run the "
+            f"protocol itself with --impl {PREFIX}{protocol}"
+        )
+    return (Tested(system, protocol),)
+
+
+def _listed(file: str) -> tuple[Tested, ...]:
+    """The systems that a file lists. Raises: BadInput for another content."""
+    try:
+        content = json.loads(Path(file).read_bytes())
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{file} is not JSON: {error}") from error
+    if not isinstance(content, list) or not content:
+        raise BadInput(f'{file} is not a list of {{"system": NAME, "protocol": NAME}}')
+    found = []
+    for each in content:
+        well = isinstance(each, dict) and {"system"} <= set(each) <= {"system", "protocol"}
+        if not well or not isinstance(each["system"], str) or not isinstance(each.get("protocol"), str | None):
+            raise BadInput(f'{file}: {json.dumps(each)[:100]} is not {{"system": NAME, "protocol": NAME}}')
+        found.append(Tested(each["system"], each.get("protocol")))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +128,14 @@ class Request:
     """A campaign as asked for on the command line.
 
     Attributes:
-        protocol: a library name or file; None: the oracle alone judges.
-        system: as `load_subject` takes it; "" where none was named, and none is shipped.
+        systems: what is tested: one system, or several in turn.
         network: fields of `Settings`; where the value is None, what the protocol says holds.
         case_limit_s: seconds for a case.
         py_files, archives: what is sent to the workers.
         grow: whether the guided scheduler's corpus is grown from the protocol; else it has the built-in scripts only.
     """
 
-    protocol: str | None
-    system: str
+    systems: tuple[Tested, ...]
     cases: int
     first_seed: int
     processes: int
@@ -76,32 +151,27 @@ class Request:
     grow: bool = True
 
 
-def parameters(request: Request) -> CampaignParameters:
+def parameters(request: Request, status: Callable[[str], None] = lambda _text: None) -> CampaignParameters:
     """The campaign's parameters. Raises BadInput, SubjectError, CampaignError."""
     names = (*SCHEDULERS, GUIDED, PORTFOLIO)
     known(request.scheduler, names, "scheduler")
-    system = request.system
-    if not system and request.protocol is None:
-        raise BadInput("what is to be tested? give --protocol, or one of --impl, --exec and --exec-per-process")
-    if not system:
-        raise BadInput(
-            f"no implementation of {request.protocol} is shipped; name one with --impl module:Class, or run the "
-            f"protocol itself with --impl {PREFIX}{request.protocol}"
-        )
-    load_subject(system, request.processes).close()
-    params: dict[str, Any] = {
-        "system": system,
-        "protocol": request.protocol,
+    systems = []
+    for number, each in enumerate(request.systems, 1):
+        load_subject(each.system, request.processes).close()
+        params = each.to_json()
+        if request.grow and each.protocol is not None and request.scheduler in (GUIDED, PORTFOLIO):
+            status(f"campaign: schedules to start from, {number} of {len(request.systems)}: {each.protocol}")
+            params["corpus"] = _corpus(each.protocol, request.processes).to_json()
+        systems.append(params)
+    shared: dict[str, Any] = {
         "scheduler": request.scheduler,
         "processes": request.processes,
         "operations": request.operations,
         **{name: value for name, value in request.network.items() if value is not None},
     }
-    if request.grow and request.protocol is not None and request.scheduler in (GUIDED, PORTFOLIO):
-        params["corpus"] = _corpus(request.protocol, request.processes).to_json()
     return CampaignParameters(
-        runner=RUNNER,
-        params=params,
+        runner=RUNNER if len(systems) == 1 else SEVERAL,
+        params={**systems[0], **shared} if len(systems) == 1 else {"systems": systems, **shared},
         first_seed=request.first_seed,
         cases=request.cases,
         batch=request.batch,
@@ -113,6 +183,7 @@ def parameters(request: Request) -> CampaignParameters:
     )
 
 
+@lru_cache(maxsize=32)
 def _corpus(name: str, processes: int) -> Corpus:
     """What the guided scheduler starts from: the protocol's mutants, and runs of the protocol. Always the same."""
     found = specification(name)
@@ -125,8 +196,8 @@ def _corpus(name: str, processes: int) -> Corpus:
 def start(session: Session, directory: str, request: Request) -> Output:
     """Starts a campaign and runs it to its end, or until Ctrl-C."""
     started = time.perf_counter()
-    session.status("campaign: schedules to start from")
-    status = start_campaign(Path(directory), parameters(request), lambda made: _progress(session, made))
+    chosen = parameters(request, session.status)
+    status = start_campaign(Path(directory), chosen, lambda made: _progress(session, made))
     return _output(directory, status, time.perf_counter() - started)
 
 
@@ -156,12 +227,14 @@ def report(session: Session, directory: str, html: str | None, run_again: bool) 
         progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
     )  # fmt: skip
     commands = [_command(folder, number, cause) for number, cause in enumerate(grouped, 1)]
-    write_report(found, target, grouped, commands)
+    write_report(found, target, list(zip(grouped, commands, strict=True)))
     fields = {"report": {**found.to_json(), "causes": _causes_json(grouped, commands)}, "html": str(target)}
     lines = [f"{target} written"]
     for cause, command in zip(grouped, commands, strict=True):
         where = f" at {cause.guard}" if cause.guard else ""
-        lines.append(f"{cause.cases:,} cases: {', '.join(cause.kinds)}{where}: {cause.finding}")
+        cases = "1 case" if cause.cases == 1 else f"{cause.cases:,} cases"
+        of = f" of {', '.join(cause.systems)}" if len(found.status.tally.systems) > 1 else ""
+        lines.append(f"{cases}{of}: {', '.join(cause.kinds)}{where}: {cause.finding}")
         if command:
             lines.append(f"  {command}")
     return Output(text="\n".join(lines) + "\n", fields=fields)

@@ -180,7 +180,7 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
     """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark."""
     from whence.conformance.campaign import result, start
     from whence.conformance.campaign.cluster import open_cluster
-    from whence.conformance.cli.campaigns import Request, parameters
+    from whence.conformance.cli.campaigns import Request, Tested, parameters
 
     results: list[Result] = []
     protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
@@ -194,7 +194,8 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
         ):
             for name in shipped:
                 each = max(1, cases // len(shipped))
-                request = Request(name, SHIPPED[name], each, seed, 3, 12, "portfolio", 2, 2000, _HERE, grow=False)
+                tested = (Tested(SHIPPED[name], name),)
+                request = Request(tested, each, seed, 3, 12, "portfolio", 2, 2000, _HERE, grow=False)
                 started = time.perf_counter()
                 session.status(f"campaign of {each:,} cases: {name}")
                 status = start(Path(folder) / name, parameters(request), cluster=cluster)
