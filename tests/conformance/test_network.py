@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.network import PER_MILLE, Flight, Network, Settings
+from whence.conformance.network import PER_MILLE, Network, Settings
 
 CHANNELS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12)
 
@@ -16,7 +16,7 @@ CHANNELS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12
 def network_of(channels: list[tuple[int, int]], *, fifo: bool) -> Network:
     network = Network(fifo=fifo)
     for number, (source, destination) in enumerate(channels):
-        network.flights.append(Flight(source, destination, number, -1))
+        network.flights.append((source, destination, number, -1))
     return network
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from whence.conformance.harness import run_scheduled
-from whence.conformance.network import Flight, Network, Settings
+from whence.conformance.network import Network, Settings
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 from whence.conformance.schedulers import SCHEDULERS
 from whence.impl.mf import MF
@@ -25,7 +25,7 @@ def operations_of(name: str, seed: int, settings: Settings, count: int) -> list[
         match operation:
             case Send(process, destination):
                 for receiver in settings.destinations(process, destination):
-                    network.flights.append(Flight(process, receiver, None, -1))
+                    network.flights.append((process, receiver, None, -1))
             case Receive(position, channel):
                 index = network.find(position, channel)
                 assert index in network.receivable(), "a scheduler names packets that may arrive"

@@ -176,7 +176,7 @@ def _followed(random: Random, settings: Settings, network: Network, script: Scri
                 yield Receive(*network.place(index))
                 break
             flights = network.flights
-            control = [at for at in network.receivable() if getattr(flights[at].packet, "message", None) is None]
+            control = [at for at in network.receivable() if getattr(flights[at][2], "message", None) is None]
             if not control:
                 break
             yield Receive(*network.place(control[int(random.random() * len(control))]))
@@ -195,8 +195,8 @@ def _destination(settings: Settings, destinations: tuple[int, ...]) -> Any:
 def _flying(network: Network, message: str, process: int) -> int:
     """Where the packet with the message to the process stands, if it may arrive; -1 otherwise."""
     for index in network.receivable():
-        flight = network.flights[index]
-        if flight.destination == process and getattr(flight.packet, "message", None) == message:
+        _, destination, packet, _ = network.flights[index]
+        if destination == process and getattr(packet, "message", None) == message:
             return index
     return -1
 

@@ -374,7 +374,7 @@ class Case:
                 if type(destination) is not int or not 0 <= destination < count:
                     self._crash(process, f"sends a packet to {destination!r}, which is no process")
                     return
-                flights.append(Flight(process, destination, command.packet, shadows[position] if shadows else -1))
+                flights.append((process, destination, command.packet, shadows[position] if shadows else -1))
             elif isinstance(command, HandOver):
                 self._deliver(process, command)
                 delivered = True

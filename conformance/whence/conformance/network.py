@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from whence.impl.commands import Delivery
 
@@ -114,13 +114,8 @@ class Settings:
         return Settings(**value)
 
 
-class Flight(NamedTuple):
-    """A packet on its way. `shadow` is the number of the same packet in the replay, if there is one."""
-
-    source: int
-    destination: int
-    packet: Any
-    shadow: int
+Flight: TypeAlias = tuple[int, int, Any, int]
+"""A packet on its way: (source, destination, packet, number of the same packet in the replay or -1)."""
 
 
 class Network:

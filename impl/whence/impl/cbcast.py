@@ -41,15 +41,15 @@ Departures:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from operator import le
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, require_value, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """A broadcast and the vector clock of its sender, which counts it. `vt[sender]` is its number."""
 

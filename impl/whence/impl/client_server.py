@@ -41,18 +41,18 @@ Departures:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Row, counted, joined, require_row
+from whence.impl.value import value
 
 SERVER: Final = 0
 """The process that is the server."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     """A message from a client to the server, and how many of each client's are known to its sender, itself included."""
 
@@ -61,7 +61,7 @@ class Request:
     counts: Row
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """A message between clients, and how many messages of each client to the server its sender knows of."""
 
@@ -70,7 +70,7 @@ class Msg:
     counts: Row
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply:
     """A message from the server to a client."""
 

@@ -13,8 +13,9 @@ Three interfaces differ in where a message goes, which a class says by its attri
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+
+from whence.impl.value import value
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
 """Where a message goes: to one process, to a set of processes, or to all."""
@@ -34,7 +35,7 @@ class Packet(Protocol):
     def message(self) -> Any | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Send:
     """Put `packet` on the network to process `destination`."""
 
@@ -42,7 +43,7 @@ class Send:
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Deliver:
     """Hand `message`, which process `sender` sent, to the application."""
 

@@ -71,14 +71,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Normal:
     """An application message whose sender has no other message unacknowledged."""
 
@@ -86,7 +86,7 @@ class Normal:
     message: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Eager:
     """An application message to be kept secret until the sender's YCT."""
 
@@ -94,7 +94,7 @@ class Eager:
     message: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ack:
     """The last message has been delivered."""
 
@@ -102,7 +102,7 @@ class Ack:
     message: ClassVar[None] = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Yct:
     """You can tell: one eager message need not be kept secret any more."""
 

@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message and its number on its channel, from 1."""
 
@@ -54,7 +54,7 @@ class Msg:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ack:
     """All messages of the channel up to `number` have been delivered."""
 

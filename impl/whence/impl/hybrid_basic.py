@@ -100,9 +100,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.sliding import SlidingArray, SlidingMap
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message, its id, the id of its predecessor on the same channel (0: none), and its permit flag."""
 
@@ -113,7 +114,7 @@ class Msg:
     per: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ack:
     """The receiver's message `mid` has been delivered."""
 
@@ -122,7 +123,7 @@ class Ack:
     mid: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Permit:
     """All messages of the sender before its message `mid` have been delivered."""
 

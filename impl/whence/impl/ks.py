@@ -52,11 +52,11 @@ A process may be among the destinations of its own message: that one takes the w
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Set
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.value import value
 
 Log: TypeAlias = dict[int, dict[int, int]]
 """For each sender that has any, the remaining destinations of its messages by their numbers, as bit masks."""
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
     destinations: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message, its number among those of its sender, its destinations, and what it tells of others.
 

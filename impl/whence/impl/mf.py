@@ -43,14 +43,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message on its way from output to input buffer."""
 
@@ -58,7 +58,7 @@ class Msg:
     message: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ack:
     """The last message has reached the input buffer."""
 

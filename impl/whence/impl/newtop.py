@@ -51,15 +51,15 @@ Departures:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, require_value, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """A broadcast and the clock of its sender."""
 
@@ -68,7 +68,7 @@ class Msg:
     clock: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Null:
     """Its sender sends no message with this clock or a lower one any more."""
 

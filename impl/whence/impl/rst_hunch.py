@@ -39,15 +39,15 @@ twice; DELIV is one's own column of SENT only as long as there are none.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Matrix, Row, counted, merge, require_known, require_matrix
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message and the causal history that its sender knows, the message itself included."""
 

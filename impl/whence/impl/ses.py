@@ -38,15 +38,15 @@ Departures:
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Matrix, Row, counted, covers, joined, merge, require_matrix, require_row
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message, its time, and what its sender knows to be on its way to each destination."""
 

@@ -34,14 +34,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
+from whence.impl.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Msg:
     """An application message."""
 
@@ -49,7 +49,7 @@ class Msg:
     message: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ack:
     """The receiver's last message has been delivered."""
 

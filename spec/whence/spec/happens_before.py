@@ -116,8 +116,9 @@ class HappensBefore:
                     if (process, name) not in delivered:
                         delivered.add((process, name))
                         record = self._records[name]
-                        known[process] = list(map(max, past, record.past))
-                        known[process][record.sender] = max(known[process][record.sender], record.number)
+                        for other, count in enumerate(record.past):
+                            past[other] = max(past[other], count)
+                        past[record.sender] = max(past[record.sender], record.number)
                         log.append(record)
                 case Receive():
                     pass

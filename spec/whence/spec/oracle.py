@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import le
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias
 
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 from whence.spec.happens_before import MessageRecord, shortest_chain
@@ -89,10 +89,13 @@ class _Queue:
                 self._stale = 0
             return messages[0].number
         messages.popleft()
-        while messages and not messages[0].undelivered & bit:
+        while messages:
+            first = messages[0]
+            if first.undelivered & bit:
+                return first.number
             messages.popleft()
             self._stale -= 1
-        return messages[0].number if messages else _NOTHING_PENDING
+        return _NOTHING_PENDING
 
 
 class Oracle:
@@ -142,12 +145,15 @@ class Oracle:
 
     def send(self, process: int, message: str, destinations: Iterable[int]) -> None:
         """`process` causal-sends `message`."""
-        self._check(process)
+        count = self._processes
+        if not 0 <= process < count:
+            self._refuse(process)
         if message in self._records:
             raise ValueError(f"message {message!r} is sent a second time")
         mask = 0
         for destination in destinations:
-            self._check(destination)
+            if not 0 <= destination < count:
+                self._refuse(destination)
             mask |= 1 << destination
         known, log = self._known[process], self._logs[process]
         number = known[process] + 1
@@ -168,7 +174,8 @@ class Oracle:
 
     def deliver(self, process: int, message: str) -> tuple[Finding, ...]:
         """`process` delivers `message`; what is wrong with that, `causal` before `fifo`."""
-        self._check(process)
+        if not 0 <= process < self._processes:
+            self._refuse(process)
         index = self._events
         self._events += 1
         record = self._records.get(message)
@@ -177,18 +184,20 @@ class Oracle:
             return (Finding("phantom", process, message, (), index),)
         if not record.undelivered & bit:
             return (Finding("duplicate", process, message, (), index),)
-        past, sender, heads = record.past, record.sender, self._heads[process]
-        findings: tuple[Finding, ...] = ()
-        if True in map(le, heads, past):
-            findings = self._overtaken(process, record, index)
+        sender, heads, known = record.sender, self._heads[process], self._known[process]
+        overtakes = False
+        for other, count in enumerate(record.past):
+            if count > known[other]:
+                known[other] = count
+            if count >= heads[other]:
+                overtakes = True
+        if known[sender] < record.number:
+            known[sender] = record.number
+        findings = self._overtaken(process, record, index) if overtakes else ()
 
         record.undelivered ^= bit
         self._logs[process].append(record)
         heads[sender] = self._pending[process][sender].remove(record)
-        known = list(map(max, self._known[process], past))
-        if known[sender] < record.number:
-            known[sender] = record.number
-        self._known[process] = known
         if not record.undelivered:
             record.past = ()
         return findings
@@ -210,9 +219,8 @@ class Oracle:
             if record.undelivered >> process & 1
         )
 
-    def _check(self, process: int) -> None:
-        if not 0 <= process < self._processes:
-            raise ValueError(f"no process {process}: processes are 0 to {self._processes - 1}")
+    def _refuse(self, process: int) -> NoReturn:
+        raise ValueError(f"no process {process}: processes are 0 to {self._processes - 1}")
 
     def _overtaken(self, process: int, record: MessageRecord, index: int) -> tuple[Finding, ...]:
         """The findings of a delivery over undelivered predecessors."""
