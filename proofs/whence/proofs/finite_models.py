@@ -74,9 +74,15 @@ def negated_obligation(obligation: Obligation) -> Problem:
 
 
 def find_model(
-    pool: SolverPool, problem: Problem, *, timeout_ms: int, seed: int, sizes: Sequence[Mapping[str, int]] = SIZES
+    pool: SolverPool,
+    problem: Problem,
+    *,
+    timeout_ms: int,
+    seed: int,
+    sizes: Sequence[Mapping[str, int]] = SIZES,
+    least: bool = True,
 ) -> Outcome:
-    """The first model over the universes in their order.
+    """The first model over the universes in their order; with `least`, one of few true facts, which takes longer.
 
     Raises: Unsupported for what has no finite table; CrossCheckError where the evaluator disagrees with Z3.
     """
@@ -87,7 +93,7 @@ def find_model(
         if universe in searched:
             continue  # the sizes differ in a sort that the problem does not have
         searched.append(universe)
-        answer, model = _find_in(pool, problem, universe, timeout_ms, seed)
+        answer, model = _find_in(pool, problem, universe, timeout_ms, seed, least)
         if answer.status == "unknown":
             return Outcome(None, tuple(tried), f"finite search at {describe_size(size)}: {answer.reason}")
         tried.append(size)
@@ -97,7 +103,7 @@ def find_model(
 
 
 def _find_in(
-    pool: SolverPool, problem: Problem, universe: Mapping[str, int], timeout_ms: int, seed: int
+    pool: SolverPool, problem: Problem, universe: Mapping[str, int], timeout_ms: int, seed: int, least: bool
 ) -> tuple[Answer, Model | None]:
     grounding, state, environment = _grounded(problem, universe)
     stage = Stage(tuple(grounding.assertions), {"model": "goal"})
@@ -111,7 +117,7 @@ def _find_in(
         elements = {name: found[(number,)] for number, name in enumerate(environment)}
         return checked(problem, Model(Structure(universe, tables), elements))
 
-    facts = _facts(problem, grounding)
+    facts = _facts(problem, grounding) if least else ()
     return confirmed(pool, Search(grounding.constants, (stage,), facts, timeout_ms, seed), read)
 
 

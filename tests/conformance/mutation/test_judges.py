@@ -15,6 +15,7 @@ from whence.conformance.mutation.implementation_judge import (
     ImplementationJudge,
     implementation_baseline,
     implementation_mutants,
+    implementation_text,
     load_mutant,
 )
 from whence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
@@ -98,10 +99,16 @@ def implementation() -> ImplementationBaseline:
     return implementation_baseline(system, specification.protocols[0], settings_for(specification.protocols[0]))
 
 
+def mutants_of_the_implementation() -> list[Mutant]:
+    found = implementation()
+    system = f"{found.module}:{found.name}"
+    return implementation_mutants(system, implementation_text(system))
+
+
 def test_an_implementation() -> None:
     judge = ImplementationJudge(implementation())
     outcomes: Counter[str] = Counter()
-    for mutant in implementation_mutants(implementation()):
+    for mutant in mutants_of_the_implementation():
         fate = judge.fate(mutant, cases=300)
         outcomes[fate.outcome] += 1
         assert fate.outcome in ("killed", "equal"), f"{mutant.diff}\n{fate}"
@@ -110,7 +117,7 @@ def test_an_implementation() -> None:
 
 def test_an_implementation_without_a_fault_is_equal() -> None:
     found = implementation()
-    original = next(iter(implementation_mutants(found)))
+    original = next(iter(mutants_of_the_implementation()))
     same = Mutant(0, "implementation", original.subject, original.edit, found.text, found.text, original.file)
     assert ImplementationJudge(found).fate(same, cases=100).outcome == "equal"
 
@@ -123,7 +130,7 @@ def test_an_implementation_without_a_fault_is_equal() -> None:
 )  # fmt: skip
 def test_code_that_hangs_exits_or_is_nothing(text: str, outcome: str) -> None:
     found = implementation()
-    original = next(iter(implementation_mutants(found)))
+    original = next(iter(mutants_of_the_implementation()))
     mutant = Mutant(1, "implementation", original.subject, original.edit, found.text, text, original.file)
     assert ImplementationJudge(found).fate(mutant, cases=4).outcome == outcome
 

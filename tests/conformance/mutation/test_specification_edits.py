@@ -32,7 +32,7 @@ def test_every_edit_of_a_protocol_is_read_by_the_front_end_and_means_something_e
         changed = meaning(mutant)
         assert changed is not None, mutant.diff
         assert next(one for one in changed.protocols if one.name == protocol.name) != protocol
-        assert loaded.specification is not None and changed.machines == loaded.specification.machines
+        assert not changed.machines, "nothing else is read again"
 
 
 def test_operators() -> None:

@@ -392,7 +392,10 @@ def cover(
 
 @app.command()
 def mutate(
-    file: File,
+    file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A .whence file, or the bare name of a library file; without one, the whole library."),
+    ] = None,
     names: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Argument(help="Protocols or machines of the file, or impl; by default all that there are."),
@@ -418,13 +421,18 @@ def mutate(
         Optional[str],  # noqa: UP045
         typer.Option(help="Write the mutants that stay alive to this directory, a file each."),
     ] = None,
+    results: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Keep every fate in this directory, and judge no mutant again whose fate is there."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Put small faults into protocols, machines and implementations, and see whether anything notices."""
     from whence.conformance.cli import mutating
     from whence.conformance.mutation.run import Limits
 
-    request = mutating.Request(file, tuple(names or ()), impl, Limits(jobs, timeout, limit, budget), at_least, save)
+    limits = Limits(jobs, timeout, limit, budget)
+    request = mutating.Request(file, tuple(names or ()), impl, limits, at_least, save, results)
     run_command("mutate", json, lambda session: mutating.mutate(session, request))
 
 

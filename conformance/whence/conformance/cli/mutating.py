@@ -1,32 +1,23 @@
-"""`whence mutate`: faults put into what a file has, and into its implementation; which of them nothing notices."""
+"""`whence mutate`: faults put into what a file or the library has, and into implementations; what nothing notices."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Rejected, Session, write_text
 from whence.conformance.cli.specifications import known, protocol_of
-from whence.conformance.drive import settings_for
 from whence.conformance.implementations import SHIPPED
-from whence.conformance.mutation.fate import Outcome
-from whence.conformance.mutation.implementation_judge import implementation_baseline
-from whence.conformance.mutation.mutants import subjects
-from whence.conformance.mutation.run import (
-    OUTCOMES,
-    Limits,
-    Progress,
-    Score,
-    mutate_implementation,
-    mutate_specification,
-)
+from whence.conformance.mutation.explanations import Explanation, explained, library_explanations
+from whence.conformance.mutation.fate import OUTCOMES, Outcome
+from whence.conformance.mutation.lanes import mutate_all
+from whence.conformance.mutation.run import Limits, Score, score_of
+from whence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from whence.conformance.mutation.workers import Judged
 from whence.conformance.subject import load_subject
-from whence.dsl import ir
-from whence.dsl.load import Loaded, load
+from whence.dsl.load import load
 from whence.spec.verdict import Level, Result, Verdict
 
 STATEMENT = "mutation score"
@@ -37,79 +28,82 @@ class Request:
     """What to mutate.
 
     Attributes:
-        file: a file or library name.
+        file: a file or library name; None: the whole library.
         names: protocols and machines of it, or `impl`; none: all of them.
         impl: the implementation, as module:Class; by default the shipped one of a library file, if there is one.
         limits: how much work.
         at_least: the score that is expected, from 0 to 1.
         save: a directory that gets each mutant that is still alive, as a file of its own.
+        results: a directory that fates are kept in, and taken from.
     """
 
-    file: str
+    file: str | None
     names: tuple[str, ...]
     impl: str | None
     limits: Limits
     at_least: float
     save: str | None
+    results: str | None
 
 
 def mutate(session: Session, request: Request) -> Output:
     """Judges the mutants of each subject; one result per subject. Ctrl-C ends it with the fates so far."""
-    loaded = load(request.file)
-    if loaded.specification is None:
+    subjects = library_subjects() if request.file is None else _subjects(request, request.file)
+    if request.file is None and (request.names or request.impl is not None):
+        raise BadInput("the whole library is mutated: names and --impl are for one file")
+    saved, results = (None if name is None else _folder(name) for name in (request.save, request.results))
+    far: dict[str, tuple[int, int]] = {}
+
+    def progress(subject: str, done: int, wanted: int) -> None:
+        far[subject] = (done, wanted)
+        made = f"{done:,} of {wanted:,} mutants" if done else "the original"
+        over = sum(all_done == there for all_done, there in far.values())
+        session.status(f"mutate {subject}: {made}" + (f"; {over} of {len(subjects)} done" if len(subjects) > 1 else ""))
+
+    scores, complete = mutate_all(subjects, request.limits, progress, results)
+    if saved is not None:
+        for score in scores:
+            _save(saved, score)
+    found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
+    text = _table(scores) + ("" if complete else "incomplete: interrupted; these are the fates so far\n")
+    whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
+    return Output(found, text=text, fields={**whole, "complete": complete}, exit=None if complete else UNKNOWN)
+
+
+def _subjects(request: Request, file: str) -> list[Subject]:
+    """What of the file is to be mutated. Raises: Rejected, BadInput, SubjectError."""
+    loaded = load(file)
+    specification = loaded.specification
+    if specification is None:
         raise Rejected(loaded)
-    folder = None if request.save is None else _folder(request.save)
-    scores: list[Score] = []
-
-    def progress(subject: str, done: int, total: int) -> None:
-        made = f"{done:,} of {total:,} mutants" if done else "the original"
-        session.status(f"mutate {subject}: {made}")
-
-    for score in _scores(request, loaded, loaded.specification, progress):
-        scores.append(score)
-        if folder is not None:
-            _save(folder, score)
-        if score.why_incomplete == "interrupted":
-            break
-    results = tuple(_result(score, request.at_least) for score in scores)
-    interrupted = any(score.why_incomplete == "interrupted" for score in scores)
-    text = _table(scores) + ("incomplete: interrupted; these are the fates so far\n" if interrupted else "")
-    return Output(
-        results, text=text, fields={"complete": not interrupted}, exit=UNKNOWN if interrupted else None
-    )  # fmt: skip
-
-
-def _scores(request: Request, loaded: Loaded, specification: ir.Specification, progress: Progress) -> Iterator[Score]:
-    there = list(subjects(specification))
-    stem = loaded.path.stem
-    impl = request.impl or SHIPPED.get(stem)
-    names = tuple(subject.name for subject in there) + (("impl",) if impl is not None else ())
+    there = subjects_of(file, specification, request.impl or SHIPPED.get(loaded.path.stem))
     for name in request.names:
-        known(name, names, "protocol, machine or implementation")
-    if not names:
-        raise BadInput(f"{request.file} has neither a protocol nor a machine")
-    wanted = set(request.names or names)
-    if request.impl is not None and not request.names:
-        wanted = {"impl"}
-    for subject in there:
-        if subject.name in wanted:
-            yield mutate_specification(loaded, subject, request.limits, progress)
-    if "impl" in wanted:
-        assert impl is not None
-        protocol = protocol_of(request.file, specification)
-        settings = settings_for(protocol)
-        load_subject(impl, settings.processes).require(protocol.delivery)
-        yield mutate_implementation(implementation_baseline(impl, protocol, settings), request.limits, progress)
+        own = ("impl" if subject.kind == "implementation" else subject.name for subject in there)
+        known(name, tuple(own), "protocol, machine or implementation")
+    if not there:
+        raise BadInput(f"{file} has neither a protocol nor a machine")
+    names = request.names or (() if request.impl is None else ("impl",))
+    wanted = chosen(there, names)
+    for subject in wanted:
+        if subject.kind == "implementation":
+            load_subject(subject.name, 3).require(protocol_of(file, specification).delivery)
+    return wanted
 
 
-def _result(score: Score, at_least: float) -> Result:
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+def _result(score: Score, at_least: float, explanations: tuple[Explanation, ...]) -> Result:
     value = score.score
     counts = {outcome: score.count(outcome) for outcome in OUTCOMES}
-    alive = [_shown(one) for one in score.alive]
+    why = {one.mutant.number: explained(one, score.row, explanations) for one in score.alive}
+    alive = [{**_shown(one), "explanation": why[one.mutant.number]} for one in score.alive]
     facts: dict[str, Any] = {
         "mutated": score.kind,
-        "score": None if value is None else round(value, 4),
-        "mutants": {"total": score.total, **counts},
+        "score": _rounded(value),
+        "file": score.row,
+        "mutants": {"total": score.wanted, **counts},
         "operators": _operators(score),
         "alive": alive,
         "equal": [_shown(one) for one in score.judged if one.fate.outcome == "equal"],
@@ -124,10 +118,10 @@ def _result(score: Score, at_least: float) -> Result:
     expected = value is not None and value >= at_least
     verdict = Verdict.TESTED
     if score.why_incomplete:
-        facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {score.total} mutants judged"
+        facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {score.wanted} mutants judged"
         verdict, expected = Verdict.UNKNOWN, False
     return Result(
-        STATEMENT, "mutant", score.subject, verdict, Level.L0, expected, score.seconds, facts, _explained(score)
+        STATEMENT, "mutant", score.subject, verdict, Level.L0, expected, score.seconds, facts, _words(score, why)
     )
 
 
@@ -149,12 +143,14 @@ def _operators(score: Score) -> dict[str, dict[str, int]]:
     return {operator: {"mutants": made[operator], "killed": killed[operator]} for operator in sorted(made)}
 
 
-def _explained(score: Score) -> str:
-    """The mutants that are alive, and those that are equal in scope, each with its diff."""
+def _words(score: Score, why: dict[int, str]) -> str:
+    """The mutants that are alive, and those that are equal in scope, each with its diff and the explanation."""
     parts = []
     for one in (*score.alive, *(one for one in score.judged if one.fate.outcome == "equal")):
         change = "\n".join(line for line in one.mutant.diff.splitlines()[3:])
-        parts.append(f"{one.mutant.title}: {one.fate.outcome}\n  {one.fate.reason}\n{change}")
+        said = why.get(one.mutant.number, "")
+        explanation = f"\n  explained: {said}" if said else ""
+        parts.append(f"{one.mutant.title}: {one.fate.outcome}\n  {one.fate.reason}{explanation}\n{change}")
     return "\n\n".join((*score.notes, *parts))
 
 
@@ -165,6 +161,9 @@ def _table(scores: list[Score]) -> str:
         counts = ((score.count(outcome), word) for outcome, word in _WORDS.items())
         counted = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none judged"
         lines.append(f"{score.kind} {score.subject}: {value} of {len(score.judged):,} mutants: {counted}")
+    whole = score_of(scores)
+    if len(scores) > 1 and whole is not None:
+        lines.append(f"together: {100 * whole:.1f} %")
     return "\n".join(lines) + "\n"
 
 

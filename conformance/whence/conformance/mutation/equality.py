@@ -45,10 +45,13 @@ class StepRecord:
     def __init__(self, system: System) -> None:
         self.system = system
         self._from: dict[tuple[int, int], list[LocalStep]] = {}
+        self._messages: dict[int, dict[Message, None]] = {}
         for process, before, packet, message, came in system.steps_taken():
             after, emissions = (-1, ()) if isinstance(came, Fault) else came
             step = LocalStep(process, before, packet, message, after, emissions)
             self._from.setdefault((process, before), []).append(step)
+            if message is not None:
+                self._messages.setdefault(process, {})[message] = None
 
     @property
     def size(self) -> int:
@@ -63,6 +66,7 @@ class StepRecord:
         """How a mutant of the protocol compares in the scope."""
         interpreter = Interpreter(mutated, self.system.workload.processes)
         same = True
+        guarded = interpreter.has_guard or self.system.interpreter.has_guard
         pairs: dict[tuple[int, int, LocalState], None] = {}
         waiting: list[tuple[int, int, LocalState]] = []
         for process in range(self.system.workload.processes):
@@ -77,6 +81,10 @@ class StepRecord:
             pairs[pair] = None
             process, number, state = pair
             same = same and state == self.system.local(number)
+            if guarded and self._refused(self.system.interpreter, process, self.system.local(number)) != self._refused(
+                interpreter, process, state
+            ):
+                return "different"
             for step in self.of(process, number):
                 other = self._taken(interpreter, step, state)
                 if other is None or step.after < 0:
@@ -87,6 +95,13 @@ class StepRecord:
                     return "different"
                 waiting.append((process, step.after, other.state))
         return "same states" if same else "same events"
+
+    def _refused(self, interpreter: Interpreter, process: int, state: LocalState) -> list[Message] | None:
+        """The messages that the process does not take from the application now; None where that is at fault."""
+        try:
+            return [one for one in self._messages.get(process, ()) if not interpreter.accepts(process, state, one)]
+        except Fault:
+            return None
 
     def _taken(self, interpreter: Interpreter, step: LocalStep, state: LocalState) -> Step | None:
         """The step that the mutant takes instead; None for a fault."""

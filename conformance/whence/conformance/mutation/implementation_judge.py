@@ -70,10 +70,7 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
         SubjectError: its text is not at hand, or it fails without a fault.
     """
     module, _, name = system.partition(":")
-    file = getattr(sys.modules[module], "__file__", None)
-    if file is None or not file.endswith(".py"):
-        raise SubjectError(f"the text of {module} is not at hand")
-    text = Path(file).read_text(encoding="utf-8")
+    text = implementation_text(system)
     records = []
     for workload, compared in _systems(protocol):
         if explored(compared, (), COMPARED_STATES, native=False).complete:
@@ -91,13 +88,21 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
     return found
 
 
-def implementation_mutants(known: ImplementationBaseline) -> list[Mutant]:
-    """The edits of the module, as mutants."""
-    subject = f"{known.module}:{known.name}"
-    file = known.module.rpartition(".")[2] + ".py"
+def implementation_text(system: str) -> str:
+    """The text of the module of `module:Class`, which has been loaded before. Raises: SubjectError."""
+    module = system.partition(":")[0]
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None or not file.endswith(".py"):
+        raise SubjectError(f"the text of {module} is not at hand")
+    return Path(file).read_text(encoding="utf-8")
+
+
+def implementation_mutants(system: str, text: str) -> list[Mutant]:
+    """The edits of the text of `module:Class`, as mutants."""
+    file = system.partition(":")[0].rpartition(".")[2] + ".py"
     return [
-        Mutant(number, "implementation", subject, edit, known.text, applied(known.text, edit), file)
-        for number, edit in enumerate(implementation_edits(known.text), 1)
+        Mutant(number, "implementation", system, edit, text, applied(text, edit), file)
+        for number, edit in enumerate(implementation_edits(text), 1)
     ]
 
 

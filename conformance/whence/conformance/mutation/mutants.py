@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 from whence.conformance.mutation.edits import Edit, applied, diff
 from whence.conformance.mutation.specification_edits import machine_edits, protocol_edits
-from whence.dsl import ir, syntax
+from whence.dsl import ir
 from whence.dsl.load import Loaded, load_bytes
-from whence.dsl.parse import parse
 
 SubjectKind: TypeAlias = Literal["protocol", "machine", "implementation"]
 
@@ -48,16 +47,10 @@ class Mutant:
         return f"{self.subject} #{self.number}, {self.edit.place}, line {self.edit.span.line}: {self.edit.operator}"
 
 
-def bare_text(loaded: Loaded) -> str:
-    """The file with its protocols, machines, scopes and links only: the rest says nothing of mutants. Lines stay."""
-    tree, _ = parse(loaded.source.text, str(loaded.path))
-    assert tree is not None, "the file has been read before"
-    lines = list(loaded.source.lines)
-    for declaration in tree.declarations:
-        if not isinstance(declaration, syntax.Protocol | syntax.Machine | syntax.Scope | syntax.Conforms):
-            for number in range(declaration.span.line, declaration.span.end_line + 1):
-                lines[number - 1] = ""
-    return "\n".join(lines)
+def text_alone(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> str:
+    """The file with this declaration only: the rest says nothing of its mutants. Lines stay."""
+    own = set(range(subject.span.line, subject.span.end_line + 1))
+    return "\n".join(line if number in own else "" for number, line in enumerate(loaded.source.lines, 1))
 
 
 def specification_mutants(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> list[Mutant]:
@@ -65,7 +58,7 @@ def specification_mutants(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> 
     kind: SubjectKind = "protocol" if isinstance(subject, ir.Protocol) else "machine"
     lines = list(loaded.source.lines)
     edits = protocol_edits(subject, lines) if isinstance(subject, ir.Protocol) else machine_edits(subject, lines)
-    original = bare_text(loaded)
+    original = text_alone(loaded, subject)
     return [
         Mutant(number, kind, subject.name, edit, original, applied(original, edit), loaded.path.name)
         for number, edit in enumerate(edits, 1)

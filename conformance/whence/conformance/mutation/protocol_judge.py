@@ -1,14 +1,14 @@
-"""Mutants of a protocol: killed by what the file states of it in scopes, by its link, or by random runs.
+"""Mutants of a protocol: killed by what the file states of it in scopes, by its scenarios, its link, or random runs.
 
 First is asked in which scopes a mutant does the same as its protocol (`equality`); there, nothing can kill it. In the
-others it is run at random, then explored.
+others it is run at random, then explored, the smaller ones first.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from whence.conformance.mutation.equality import StepRecord
@@ -20,6 +20,7 @@ from whence.dsl.workload import all_choices
 from whence.proofs.compiled.engine import explore_natively, why_not
 from whence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
 from whence.proofs.link import check_link
+from whence.proofs.scenarios import play_scenario
 from whence.proofs.scopes import describe, judged_in
 
 SCOPE_STATES: Final = 100_000
@@ -80,6 +81,7 @@ class Baseline:
         protocol: it.
         scopes: the smaller ones first.
         skipped: scopes that are not used, and why.
+        scenarios: of the protocol, that come out as the file says.
         link: of the protocol, in the scopes in which every event is enabled in the machine.
         claimed: properties that no scope and no random run violates.
         larger: workloads beyond the scopes, for random runs.
@@ -88,6 +90,7 @@ class Baseline:
     protocol: ir.Protocol
     scopes: tuple[KnownScope, ...]
     skipped: Mapping[str, str]
+    scenarios: tuple[ir.Scenario, ...]
     link: tuple[ir.Link, tuple[ir.Scope, ...]] | None
     claimed: frozenset[str]
     larger: tuple[ir.Workload, ...]
@@ -131,7 +134,10 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
         system = system_of(protocol, scope.workload)
         for seed in range(RUNS if SILENT in claimed else 0):
             claimed -= violated_by(system, seed, STEPS, {SILENT})
-    return Baseline(protocol, tuple(known), skipped, linked, claimed, larger)
+    scenarios = tuple(
+        scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not _missed(scenario)
+    )
+    return Baseline(protocol, tuple(known), skipped, scenarios, linked, claimed, larger)
 
 
 def usual_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
@@ -170,15 +176,18 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
     equal: list[str] = []
     for scope in known.scopes:
         likeness = scope.record.likeness(mutated)
-        if likeness == "different" or (likeness == "same events" and invariants):
-            different.append(scope)
-        else:
+        if not (likeness == "different" or (likeness == "same events" and invariants)):
             equal.append(f"{scope.name} ({likeness})")
-    for scope in different:
+            continue
+        different.append(scope)
         judged = (scope.true - set(mutated.witnesses)) | (known.claimed & {SILENT})
         fate = _at_random(mutated, scope.workload, RUNS, judged, scope.name)
         if fate is not None:
             return fate
+    for scenario in known.scenarios:
+        missed = _missed(replace(scenario, protocol=mutated))
+        if missed:
+            return Fate("killed", f"scenario {missed}")
     limited: list[str] = []
     for scope in different:
         fate = _explored_mutant(mutated, scope, states)
@@ -198,6 +207,11 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
     if limited:
         return Fate("undecided", "; ".join(limited))
     return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
+
+
+def _missed(scenario: ir.Scenario) -> str:
+    """Which result of a scenario is not as the file says, or ""."""
+    return next((result.name for result in play_scenario(scenario) if not result.expected), "")
 
 
 def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:

@@ -86,7 +86,7 @@ class _Finder:
                 return
             case ast.Expr(value=ast.Call(func=function)) if _checks(function):
                 return
-            case ast.If(body=body, orelse=otherwise) if all(isinstance(one, ast.Raise) for one in body):
+            case ast.If(body=[*words, ast.Raise()], orelse=otherwise) if all(map(_is_words, words)):
                 yield from self._block(otherwise)
                 return
             case ast.If(test=test, body=body, orelse=otherwise):
@@ -182,6 +182,11 @@ class _Finder:
                 for guard in child.ifs:
                     yield from self._condition(guard)
                 yield from self._expression(child.iter)
+
+
+def _is_words(statement: ast.stmt) -> bool:
+    """Whether a statement only gives a name to something, as for a message."""
+    return isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets)
 
 
 def _checks(function: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-"""`mutate`: every mutant of what a file has, or of an implementation, judged; the score."""
+"""Every mutant of what a file has, or of an implementation, judged; the score."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
+from whence.conformance.drive import settings_for
 from whence.conformance.mutation.fate import Fate, Outcome
 from whence.conformance.mutation.implementation_judge import (
-    ImplementationBaseline,
     ImplementationJudge,
+    implementation_baseline,
     implementation_mutants,
+    implementation_text,
 )
 from whence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
 from whence.conformance.mutation.mutants import Mutant, SubjectKind, meaning, specification_mutants
 from whence.conformance.mutation.protocol_judge import baseline, judge_protocol
+from whence.conformance.mutation.store import Store
+from whence.conformance.mutation.subjects import Subject, context_of
 from whence.conformance.mutation.workers import Judge, Judged, MakeJudge, judged, limit_memory
+from whence.conformance.subject import load_subject
 from whence.dsl import ir
-from whence.dsl.load import Loaded
+from whence.dsl.load import Loaded, load
 from whence.proofs.prove import solver_pool
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the subject, how many mutants of it are judged, and how many there are."""
-
-OUTCOMES: tuple[Outcome, ...] = ("killed", "survived", "undecided", "equal", "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +48,20 @@ class Score:
     """The mutants of one subject.
 
     Attributes:
+        row: the name of its file.
         kind, subject: what was mutated.
-        total: how many mutants there are.
+        total: how many mutants there are, of which `wanted` were to be judged.
         judged: those that have a fate, by number.
         notes: what was not used to judge them, and why.
         seconds: wall time, of which each mutant has its own.
-        why_incomplete: why there are fewer fates than mutants, or "".
+        why_incomplete: why there are fewer fates than wanted, or "".
     """
 
+    row: str
     kind: SubjectKind
     subject: str
     total: int
+    wanted: int
     judged: tuple[Judged, ...]
     notes: tuple[str, ...]
     seconds: float
@@ -70,8 +77,7 @@ class Score:
 
         An undecided mutant counts as one that was not killed.
         """
-        left = self.count("killed") + self.count("survived") + self.count("undecided")
-        return self.count("killed") / left if left else None
+        return score_of((self,))
 
     @property
     def alive(self) -> tuple[Judged, ...]:
@@ -79,72 +85,122 @@ class Score:
         return tuple(one for one in self.judged if one.fate.outcome in ("survived", "undecided"))
 
 
-def chosen(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
+def score_of(scores: Sequence[Score]) -> float | None:
+    """The part killed of all their mutants together that are not equal in scope and not refused; None of none."""
+    killed, alive = sum(score.count("killed") for score in scores), sum(len(score.alive) for score in scores)
+    return killed / (killed + alive) if killed + alive else None
+
+
+def spread(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
     """At most so many of the mutants, spread evenly over the text."""
     if most is None or most >= len(mutants):
         return list(mutants)
     return [mutants[position * len(mutants) // most] for position in range(most)]
 
 
-def mutate_specification(
-    loaded: Loaded, subject: ir.Protocol | ir.Machine, limits: Limits, progress: Progress
-) -> Score:
-    """Judges the mutants of a protocol or machine. Ctrl-C ends it early, with the fates so far."""
-    assert loaded.specification is not None
-    mutants = chosen(specification_mutants(loaded, subject), limits.mutants)
+def mutants_of(subject: Subject) -> tuple[list[Mutant], Loaded]:
+    """All mutants of the subject, with its file.
+
+    Raises: SourceError, SubjectError.
+    """
+    loaded = load(subject.file)
+    assert loaded.specification is not None, "the file has no errors"
+    if subject.kind == "implementation":
+        load_subject(subject.name, 3)
+        return implementation_mutants(subject.name, implementation_text(subject.name)), loaded
+    return specification_mutants(loaded, subject.declared(loaded.specification)), loaded
+
+
+def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
+    """Where the subject's fates are kept in the folder. An implementation has been loaded before."""
+    implementation = subject.name if subject.kind == "implementation" else None
+    return Store(folder, f"{subject.row}-{subject.kind}-{subject.name}", context_of(loaded, implementation))
+
+
+def kept(subject: Subject, folder: Path) -> Score:
+    """What the folder says of the subject; nothing is judged. Raises: SourceError, SubjectError, OSError."""
+    mutants, loaded = mutants_of(subject)
+    done, left = _taken(mutants, store_of(subject, loaded, folder), undecided=True)
+    why = f"{len(left)} mutants are not judged yet" if left else ""
+    return Score(subject.row, subject.kind, subject.name, len(mutants), len(mutants), tuple(done), (), 0.0, why)
+
+
+def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | None = None) -> Score:
+    """Judges the subject's mutants, apart from those whose fates are in the folder, to which others are added.
+
+    Ctrl-C ends it early, with the fates so far.
+
+    Raises:
+        SubjectError: an implementation cannot be loaded, or fails without a fault.
+        OSError: the folder cannot be written to.
+    """
+    started = time.monotonic()
+    deadline = None if limits.budget_s is None else started + limits.budget_s
+    all_mutants, loaded = mutants_of(subject)
+    wanted = spread(all_mutants, limits.mutants)
+    store = None if folder is None else store_of(subject, loaded, folder)
+    done, left = ([], wanted) if store is None else _taken(wanted, store)
+    notes: tuple[str, ...] = ()
+    why = ""
+    try:
+        progress(subject.name, len(done), len(wanted))
+        if left:
+            make_judge, notes = _judge_of(subject, loaded)
+            for one in judged(left, make_judge, jobs=limits.jobs, limit_s=limits.limit_s, deadline=deadline):
+                done.append(one)
+                if store is not None:
+                    store.keep(one.mutant, one.fate, one.seconds)
+                progress(subject.name, len(done), len(wanted))
+        if len(done) < len(wanted):
+            why = f"out of time after {limits.budget_s:g} s"
+    except KeyboardInterrupt:
+        why = "interrupted"
+    done.sort(key=lambda one: one.mutant.number)
+    seconds = time.monotonic() - started
+    return Score(
+        subject.row, subject.kind, subject.name, len(all_mutants), len(wanted), tuple(done), notes, seconds, why
+    )  # fmt: skip
+
+
+def _taken(mutants: Sequence[Mutant], store: Store, *, undecided: bool = False) -> tuple[list[Judged], list[Mutant]]:
+    """The fates that are kept, and the mutants without one; what was undecided is tried again, unless asked for."""
+    there = store.read()
+    done: list[Judged] = []
+    left: list[Mutant] = []
+    for mutant in mutants:
+        found = there.get(store.digest(mutant))
+        if found is None or (found.fate.outcome == "undecided" and not undecided):
+            left.append(mutant)
+        else:
+            done.append(Judged(mutant, found.fate, found.seconds))
+    return done, left
+
+
+def _judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ...]]:
     specification = loaded.specification
-    notes: list[str] = []
-
-    def make() -> tuple[MakeJudge, list[str]]:
-        if isinstance(subject, ir.Protocol):
-            return _protocol_judge(specification, subject)
-        return _machine_judge(specification, subject)
-
-    kind: SubjectKind = "protocol" if isinstance(subject, ir.Protocol) else "machine"
-    return _scored(kind, subject.name, mutants, make, notes, limits, progress)
+    assert specification is not None
+    if subject.kind == "implementation":
+        return _implementation_judge(subject.name, specification.protocols[0]), ()
+    declared = subject.declared(specification)
+    if isinstance(declared, ir.Protocol):
+        return _protocol_judge(specification, declared)
+    return _machine_judge(specification, declared)
 
 
-def mutate_implementation(known: ImplementationBaseline, limits: Limits, progress: Progress) -> Score:
-    """Judges the mutants of an implementation. Ctrl-C ends it early, with the fates so far."""
-    mutants = chosen(implementation_mutants(known), limits.mutants)
+def _implementation_judge(name: str, protocol: ir.Protocol) -> MakeJudge:
+    settings = settings_for(protocol)
+    load_subject(name, settings.processes).require(protocol.delivery)
+    known = implementation_baseline(name, protocol, settings)
 
     @contextmanager
     def judge() -> Iterator[Judge]:
         limit_memory()
         yield ImplementationJudge(known).fate
 
-    return _scored("implementation", f"{known.module}:{known.name}", mutants, lambda: (judge, []), [], limits, progress)
+    return judge
 
 
-def _scored(
-    kind: SubjectKind,
-    subject: str,
-    mutants: Sequence[Mutant],
-    make: Callable[[], tuple[MakeJudge, list[str]]],
-    notes: list[str],
-    limits: Limits,
-    progress: Progress,
-) -> Score:
-    started = time.monotonic()
-    deadline = None if limits.budget_s is None else started + limits.budget_s
-    done: list[Judged] = []
-    why = ""
-    try:
-        progress(subject, 0, len(mutants))
-        make_judge, more = make()
-        notes = [*notes, *more]
-        for one in judged(mutants, make_judge, jobs=limits.jobs, limit_s=limits.limit_s, deadline=deadline):
-            done.append(one)
-            progress(subject, len(done), len(mutants))
-        if len(done) < len(mutants):
-            why = f"out of time after {limits.budget_s:g} s"
-    except KeyboardInterrupt:
-        why = "interrupted"
-    done.sort(key=lambda one: one.mutant.number)
-    return Score(kind, subject, len(mutants), tuple(done), tuple(notes), time.monotonic() - started, why)
-
-
-def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> tuple[MakeJudge, list[str]]:
+def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> tuple[MakeJudge, tuple[str, ...]]:
     known = baseline(specification, protocol)
 
     def fate(mutant: Mutant) -> Fate:
@@ -157,10 +213,10 @@ def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> t
     def judge() -> Iterator[Judge]:
         yield fate
 
-    return judge, [f"scope {name} is not used: {why}" for name, why in known.skipped.items()]
+    return judge, tuple(f"scope {name} is not used: {why}" for name, why in known.skipped.items())
 
 
-def _machine_judge(specification: ir.Specification, machine: ir.Machine) -> tuple[MakeJudge, list[str]]:
+def _machine_judge(specification: ir.Specification, machine: ir.Machine) -> tuple[MakeJudge, tuple[str, ...]]:
     with solver_pool(replace(FAST, workers=2)) as pool:
         known = machine_baseline(pool, specification, machine)
 
@@ -177,4 +233,4 @@ def _machine_judge(specification: ir.Specification, machine: ir.Machine) -> tupl
             yield fate
 
     lost = ", ".join(sorted(known.lost))
-    return judge, [f"not proved of {machine.name}, and not asked about: {lost}"] if lost else []
+    return judge, (f"not established of {machine.name}, and not asked about: {lost}",) if lost else ()
