@@ -1,20 +1,24 @@
 """Code that replaces a packed state by the one that stands for all its renamings.
 
-Each process has a signature that renaming does not change: the class of its local state and how much it sent.
-Permutations that do not put the signatures into the least order are out; among the others, mostly one, the
-least words decide.
+Each process has a signature that renaming does not change: how much it sent, the class of its local state, how much it
+has still to deliver and knows of. Permutations that do not put the signatures into the least order are out; among
+the others, mostly one, the least words decide. Signatures that descend are in that order as they are.
 """
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 from llvmlite import ir
 
 from whence.proofs.compiled.cells import Shared
-from whence.proofs.compiled.emit import I64, POINTER, VOID, Emitter, Value, define
+from whence.proofs.compiled.emit import FALSE, I64, POINTER, TRUE, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import WORD, Layout
 from whence.proofs.compiled.packed import Packed, position_on_network
+from whence.proofs.compiled.symmetry import Permutation
 
-_FACTOR = 0x9E3779B97F4A7C15
+_COUNT_BITS = 7
+"""A set of messages has at most 64."""
 
 
 class Canonical:
@@ -110,32 +114,69 @@ class Canonical:
         """settle(shared, words): the least renaming takes the state's place."""
         emit = define(module, "settle", [POINTER, POINTER], VOID, internal=True)
         shared, words = emit.function.args
+        builder, count = emit.builder, self.shape.processes
         state = Packed(emit, self.layout, words)
-        group, width = self.layout.group, WORD // self.shape.processes
-        signatures = [self._signature(emit, shared, state, process, width) for process in range(self.shape.processes)]
-        orders, least = emit.reserve(len(group)), emit.number((1 << WORD) - 1)
-        for at, permutation in enumerate(group):
-            order: Value = emit.number(0)
-            for process, name in enumerate(permutation):
-                order = emit.either(order, emit.up(signatures[process], name * width))
-            emit.store(order, orders, at)
-            least = emit.select(emit.compare(order, "<", least), order, least)
+        signatures = [self._signature(emit, shared, state, process) for process in range(count)]
+        in_order: Value = TRUE
+        for one, next_ in pairwise(signatures):
+            in_order = builder.and_(in_order, emit.compare(one, ">", next_))
+        with emit.when(in_order):
+            emit.give()
         best, other = emit.reserve(self.layout.words), emit.reserve(self.layout.words)
+        orders = [self._order(emit, signatures, permutation) for permutation in self.layout.group]
+        least, number = orders[0], emit.number(0)
+        for at, order in enumerate(orders[1:], 1):
+            less = builder.icmp_unsigned("<", order, least)
+            least, number = builder.select(less, order, least), emit.select(less, at, number)
+        tied: Value = FALSE
+        for one, two in combinations(signatures, 2):
+            tied = builder.or_(tied, emit.compare(one, "==", two))
+        with emit.when(builder.not_(tied)):
+            with emit.when(emit.compare(number, "==", 0)):
+                emit.give()
+            builder.call(self.rename, [shared, words, best, number])
+            Packed(emit, self.layout, best).copy_to(state)
+            emit.give()
         for at in range(self.layout.words):
             emit.store((1 << WORD) - 1, best, at)
-        with emit.each(0, len(group)) as number, emit.when(emit.compare(emit.load(orders, number), "==", least)):
-            emit.builder.call(self.rename, [shared, words, other, number])
-            with emit.when(self._less(emit, other, best)):
-                Packed(emit, self.layout, other).copy_to(Packed(emit, self.layout, best))
+        ties = [builder.icmp_unsigned("==", order, least) for order in orders]
+        left = emit.reserve(1)
+        for start in range(0, len(ties), WORD):
+            mask: Value = emit.number(0)
+            for at, tie in enumerate(ties[start : start + WORD]):
+                mask = emit.either(mask, emit.up(emit.word_of_truth(tie), at))
+            emit.store(mask, left)
+            with emit.repeat(lambda: emit.nonzero(emit.load(left))):
+                rest = emit.load(left)
+                number = emit.add(start, emit.ones(emit.both(emit.sub(rest, 1), emit.inverse(rest))))
+                builder.call(self.rename, [shared, words, other, number])
+                with emit.when(self._less(emit, other, best)):
+                    Packed(emit, self.layout, other).copy_to(Packed(emit, self.layout, best))
+                emit.store(emit.both(rest, emit.sub(rest, 1)), left)
         Packed(emit, self.layout, best).copy_to(state)
         emit.give()
         return emit.function
 
-    def _signature(self, emit: Emitter, shared: Value, state: Packed, process: int, width: int) -> Value:
-        kind = emit.load32(emit.pointer(shared, Shared.CLASSES), state.read("locals", process))
+    def _signature(self, emit: Emitter, shared: Value, state: Packed, process: int) -> Value:
+        """What renaming does not change about a process: `sends` first, so that few steps change the order."""
+        signature: Value = emit.number(0)
         if state.has("sends"):
-            kind = emit.add(emit.up(kind, 8), state.read("sends", process))
-        return emit.down(emit.mul(emit.add(kind, 1), _FACTOR), WORD - width) if width < WORD else kind
+            signature = state.read("sends", process)
+        kind = emit.load32(emit.pointer(shared, Shared.CLASSES), state.read("locals", process))
+        signature = emit.either(emit.up(signature, self.layout.capacity.local_bits), kind)
+        for field in ("due", "pasts"):
+            if state.has(field):
+                signature = emit.either(emit.up(signature, _COUNT_BITS), emit.ones(state.read(field, process)))
+        return signature
+
+    def _order(self, emit: Emitter, signatures: list[Value], permutation: Permutation) -> Value:
+        """The signatures in the order in which a permutation puts them, as one number."""
+        kind = ir.IntType(WORD * len(signatures))
+        order: Value = ir.Constant(kind, 0)
+        for signature, name in zip(signatures, permutation, strict=True):
+            wide = emit.builder.shl(emit.builder.zext(signature, kind), ir.Constant(kind, WORD * name))
+            order = emit.builder.or_(order, wide)
+        return order
 
     def _less(self, emit: Emitter, left: Value, right: Value) -> Value:
         less: Value = ir.Constant(ir.IntType(1), 0)

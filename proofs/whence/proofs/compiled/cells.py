@@ -95,6 +95,15 @@ class Job(IntEnum):
     QUIET = 8
 
 
+EVERYBODY = (1 << 64) - 1
+"""All processes, as a mask."""
+
+
+def one_of(process: int) -> int:
+    """A mask in which the process is; those from 63 on share a bit."""
+    return 1 << min(process, 63)
+
+
 class Operation(IntEnum):
     """The kind of an operation of a local step, its lowest four bits; see `tables`."""
 

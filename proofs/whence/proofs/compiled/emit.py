@@ -16,7 +16,7 @@ I32 = ir.IntType(32)
 I64 = ir.IntType(64)
 POINTER = ir.PointerType()
 VOID = ir.VoidType()
-TRUE = ir.Constant(I1, 1)
+TRUE, FALSE = ir.Constant(I1, 1), ir.Constant(I1, 0)
 NOWHERE = ir.Constant(POINTER, None)
 """The null pointer."""
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from whence.proofs.compiled.cells import (
     ALONE,
     CHUNK,
+    EVERYBODY,
     FINDINGS,
     HOLE,
     LATE,
@@ -105,22 +106,38 @@ class Search:
         if "dead" in self.layout.reductions and self.shape.messages:
             Dead.of(self.shape, self.properties).clear(emit, state, process)
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.arrive, [shared, own, words, parent])
+        emit.builder.call(self.arrive, [shared, own, words, parent, self._touched(emit, shared, process, entry)])
         emit.give()
         return emit.function
 
+    def _touched(self, emit: Emitter, shared: Value, process: Value, entry: Value) -> Value:
+        """Those for whom a step may have made a difference to what can be taken alone, as a mask."""
+        if "persistent" not in self.layout.reductions:
+            return emit.number(0)
+        place = emit.both(emit.down(entry, 32), _PLACES)
+        return emit.either(self._one_of(emit, process), emit.load(emit.pointer(shared, Shared.OPERATIONS), place))
+
+    def _one_of(self, emit: Emitter, process: Value) -> Value:
+        return emit.up(1, emit.select(emit.compare(process, "<", 63), process, 63))
+
     def _define_arrive(self, module: Value) -> Value:
-        """arrive(shared, own, words, parent): a successor goes on by steps that are taken alone, into the store."""
-        emit = define(module, "arrive", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
-        shared, own, words, parent = emit.function.args
+        """arrive(shared, own, words, parent, touched): a successor goes on by steps that are taken alone, into
+        the store.
+
+        In a state that is stored no arrival is taken alone; only those `touched` by the steps since then may have one.
+        """
+        emit = define(module, "arrive", [POINTER, POINTER, POINTER, I64, I64], VOID, internal=True)
+        shared, own, words, parent, touched = emit.function.args
         if "persistent" in self.layout.reductions:
             alone = self._define_alone(module)
             state, going = Packed(emit, self.layout, words), emit.reserve(1)
             packets, held = emit.pointer(shared, Shared.PACKETS), emit.reserve(self.layout.slots)
+            asked = emit.reserve(1)
+            emit.store(touched, asked)
             emit.store(1, going)
             with emit.repeat(lambda: emit.nonzero(emit.load(going))):
                 count = state.unpack_network(held)
-                at = emit.call(alone, shared, own, words, held, count)
+                at = emit.call(alone, shared, own, words, held, count, emit.load(asked))
                 emit.store(at, going)
                 with emit.when(emit.compare(at, ">", self.layout.slots), likely=False):
                     emit.give()
@@ -130,6 +147,8 @@ class Search:
                     entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
                     state.take_packet(emit.sub(at, 1))
                     emit.call(self.operate, shared, own, words, process, parent, entry)
+                    further = self._touched(emit, shared, process, entry)
+                    emit.store(emit.either(emit.load(asked), further), asked)
         emit.builder.call(self.store.push, [shared, own, words, parent])
         emit.give()
         return emit.function
@@ -163,7 +182,7 @@ class Search:
         loud: Value,
     ) -> None:  # fmt: skip
         operations, at = emit.pointer(shared, Shared.OPERATIONS), emit.reserve(1)
-        emit.store(start, at)
+        emit.store(emit.add(start, 1), at)
         with emit.repeat(lambda: emit.nonzero(emit.both(emit.load(operations, emit.load(at)), 15))):
             here = emit.load(at)
             operation = emit.load(operations, here)
@@ -366,12 +385,13 @@ class Search:
         return emit.function
 
     def _define_alone(self, module: Value) -> Value:
-        """alone(shared, own, words, held, count): the position, plus one, of the arrival that is taken alone.
+        """alone(shared, own, words, held, count, asked): the position, plus one, of the arrival that is taken alone.
 
-        0 if there is none; more than can be in flight if that is not known yet.
+        Only those of the processes `asked` are considered. 0 if there is none; more than can be in flight if that is
+        not known yet.
         """
-        emit = define(module, "alone", [POINTER, POINTER, POINTER, POINTER, I64], I64, internal=True)
-        shared, own, words, held, count = emit.function.args
+        emit = define(module, "alone", [POINTER, POINTER, POINTER, POINTER, I64, I64], I64, internal=True)
+        shared, own, words, held, count, asked = emit.function.args
         state, shape = Packed(emit, self.layout, words), self.shape
         for name, most in (("duplicates", shape.duplicates), ("losses", shape.losses)):
             if most:
@@ -386,10 +406,11 @@ class Search:
             with emit.when(emit.compare(kind, "!=", emit.load(last))):
                 emit.store(kind, last)
                 process = emit.both(packet, (1 << 32) - 1)
-                entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
-                known = emit.compare(emit.load(own, Own.MISSING), "==", 0)
-                with emit.when(emit.builder.and_(known, emit.nonzero(emit.both(entry, ALONE)))):
-                    emit.give(emit.add(at, 1))
+                with emit.when(emit.nonzero(emit.both(asked, self._one_of(emit, process)))):
+                    entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
+                    known = emit.compare(emit.load(own, Own.MISSING), "==", 0)
+                    with emit.when(emit.builder.and_(known, emit.nonzero(emit.both(entry, ALONE)))):
+                        emit.give(emit.add(at, 1))
         missing = emit.nonzero(emit.load(own, Own.MISSING))
         emit.give(emit.select(missing, self.layout.slots + 1, 0))
         return emit.function
@@ -487,7 +508,7 @@ class Search:
     def _moved(self, emit: Emitter, shared: Value, own: Value, following: Packed, parent: Value) -> None:
         """The network did something by itself."""
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.arrive, [shared, own, following.words, parent])
+        emit.builder.call(self.arrive, [shared, own, following.words, parent, emit.number(EVERYBODY)])
 
     def _timers(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value

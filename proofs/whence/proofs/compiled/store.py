@@ -1,7 +1,8 @@
 """Code of the store: states in the order in which they are found, and an index of their numbers by hash.
 
-The index is at most half full, holds numbers plus one (so no state can be mistaken for a free place), and is
-searched exactly. A successor first waits in a ring: when it enters, its place in the index is asked for; half a
+The index is at most half full, and holds numbers plus one (so no state can be mistaken for a free place). Bits
+that such a number leaves free hold some of the hash, so that most states that differ are never looked at; those that
+agree are compared in full. A successor first waits in a ring: when it enters, its place in the index is asked for; half a
 round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
 claim places by compare-and-swap, and take numbers in blocks; a number that is not used in the end is a hole.
 """
@@ -44,6 +45,13 @@ class Store:
     def _row(self, emit: Emitter, states: Value, number: Value) -> Value:
         return emit.place(states, emit.mul(number, self.layout.words))
 
+    def _entry(self, emit: Emitter, number: Value, mixed: Value, mask: Value) -> Value:
+        """What the index holds for a state: its number plus one, and above that bits of its hash."""
+        return emit.either(emit.add(number, 1), self._tag(emit, mixed, mask))
+
+    def _tag(self, emit: Emitter, mixed: Value, mask: Value) -> Value:
+        return emit.both(emit.down(mixed, 32), emit.differing(mask, (1 << 32) - 1))
+
     def _define_finish(self, module: Value) -> Value:
         """finish(shared, own, slot): looks the successor in that place of the ring up; new ones are numbered."""
         emit = define(module, "finish", [POINTER, POINTER, I64], VOID, internal=True)
@@ -52,7 +60,9 @@ class Store:
         words = [emit.load(entry, at) for at in range(self.layout.words)]
         states, index = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.INDEX)
         mask, place = emit.load(shared, Shared.SLOTS_MASK), emit.reserve(1)
-        emit.store(emit.both(emit.load(entry, self.layout.words), mask), place)
+        mixed = emit.load(entry, self.layout.words)
+        tag = self._tag(emit, mixed, mask)
+        emit.store(emit.both(mixed, mask), place)
         builder = emit.builder
         with emit.repeat(lambda: ir.Constant(ir.IntType(1), 1)):
             cell = emit.place(index, emit.load(place), I32)
@@ -67,16 +77,18 @@ class Store:
                     emit.store(word, row, at)
                 parent = emit.load(entry, self.layout.words + 1)
                 emit.store32(parent, emit.pointer(shared, Shared.PARENTS), fresh)
-                claimed = builder.trunc(emit.add(fresh, 1), I32)
+                claimed = builder.trunc(self._entry(emit, fresh, mixed, mask), I32)
                 answer = builder.cmpxchg(cell, ir.Constant(I32, 0), claimed, "acq_rel", "acquire")
                 with emit.when(builder.extract_value(answer, 1)):
                     emit.store(emit.add(fresh, 1), own, Own.NEXT)
                     emit.give()
                 emit.store32(HOLE, emit.pointer(shared, Shared.PARENTS), fresh)
                 emit.store(builder.zext(builder.extract_value(answer, 0), I64), seen)
-            row = self._row(emit, states, emit.sub(emit.load(seen), 1))
-            with emit.when(self._same(emit, words, row)):
-                emit.give()
+            known = emit.differing(emit.load(seen), tag)
+            with emit.when(emit.compare(known, "<=", mask)):
+                row = self._row(emit, states, emit.sub(known, 1))
+                with emit.when(self._same(emit, words, row)):
+                    emit.give()
             emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
         builder.unreachable()
         return emit.function
@@ -119,9 +131,11 @@ class Store:
         emit.prefetch(index, emit.both(mixed, mask), I32)
         with emit.when(emit.compare(at, ">=", RING // 2)):
             middle = emit.place(ring, emit.mul(emit.both(emit.sub(at, RING // 2), RING - 1), self.stride))
-            there = emit.load32(index, emit.both(emit.load(middle, self.layout.words), mask))
-            with emit.when(emit.nonzero(there)):
-                row = self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(there, 1))
+            other = emit.load(middle, self.layout.words)
+            there = emit.load32(index, emit.both(other, mask))
+            known = emit.differing(there, self._tag(emit, other, mask))
+            with emit.when(emit.compare(emit.sub(known, 1), "<", mask)):
+                row = self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(known, 1))
                 emit.prefetch(row, 0)
         emit.store(emit.add(at, 1), own, Own.RING_AT)
         emit.give()
@@ -150,18 +164,19 @@ class Store:
         index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
         ahead = 16
 
-        def place_of(number: Value) -> Value:
+        def mixed_of(number: Value) -> Value:
             row = self._row(emit, states, number)
-            return emit.both(hash_of(emit, [emit.load(row, at) for at in range(self.layout.words)]), mask)
+            return hash_of(emit, [emit.load(row, at) for at in range(self.layout.words)])
 
         with emit.each(start, end) as number:
             later = emit.add(number, ahead)
             later = emit.select(emit.compare(later, "<", end), later, number)
-            emit.prefetch(index, place_of(later), I32)
+            emit.prefetch(index, emit.both(mixed_of(later), mask), I32)
             with emit.when(emit.compare(emit.load32(parents, number), "!=", HOLE)):
                 place = emit.reserve(1)
-                emit.store(place_of(number), place)
-                entered = emit.builder.trunc(emit.add(number, 1), I32)
+                mixed = mixed_of(number)
+                emit.store(emit.both(mixed, mask), place)
+                entered = emit.builder.trunc(self._entry(emit, number, mixed, mask), I32)
 
                 def taken() -> Value:
                     cell = emit.place(index, emit.load(place), I32)
