@@ -11,6 +11,7 @@ from typing import Any, Final
 from whence.conformance.campaign.case import CaseOutcome
 from whence.conformance.coverage import CoveredReplay, Features, scenarios
 from whence.conformance.drive import settings_for
+from whence.conformance.external.system import Limits
 from whence.conformance.guided import BUILT_IN, Corpus, portfolio
 from whence.conformance.harness import run_scheduled
 from whence.conformance.network import PROMISES, Settings
@@ -40,6 +41,8 @@ _PARAMETERS: Final = {
     "loss",
     "self_sends",
     "delivery",
+    "reply_limit_s",
+    "start_limit_s",
     *PROMISES,
 }
 
@@ -54,7 +57,8 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
     each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
     `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
-    `operations` of a case; and the fields of `Settings`, by default what the protocol says of its network.
+    `operations` of a case; `reply_limit_s` and `start_limit_s` of a foreign system; and the fields of `Settings`, by
+    default what the protocol says of its network.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
@@ -76,7 +80,7 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     names = scheduler_names(params.get("scheduler", next(iter(schedulers))), schedulers)
     protocol = None if protocol_name is None else find_protocol(protocol_name)
     settings = _settings(params, protocol)
-    subject = load_subject(system, settings.processes)
+    subject = load_subject(system, settings.processes, _limits(params))
     held = opposite(subject, settings, protocol)
     take_steps(subject, replayed=held.protocol is not None)
     return HarnessRunner(
@@ -164,6 +168,17 @@ def scheduler_names(name: object, schedulers: Collection[str]) -> tuple[str, ...
     if not isinstance(name, str) or name not in schedulers:
         raise ValueError(f"the scheduler is {', '.join(schedulers)} or {PORTFOLIO}, not {name!r}")
     return (name,)
+
+
+def _limits(params: Mapping[str, Any]) -> Limits:
+    """The time limits of a foreign system. Raises: ValueError for a value that is none."""
+    default = Limits()
+    given = {"reply_s": params.get("reply_limit_s", default.reply_s),
+             "start_s": params.get("start_limit_s", default.start_s)}  # fmt: skip
+    for value in given.values():
+        if not isinstance(value, int | float) or not 0 < value < 1e6:
+            raise ValueError(f"a time limit is {value!r}; it is seconds, more than none")
+    return Limits(**given)
 
 
 def _settings(params: Mapping[str, Any], protocol: ir.Protocol | None) -> Settings:

@@ -1,12 +1,15 @@
-"""A campaign on a Spark cluster of its own: a master and two workers on the loopback, one of which dies on the way."""
+"""Campaigns on a Spark cluster of its own: a master and two workers on the loopback, which die on the way."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,62 +18,126 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from whence.conformance.campaign import CampaignParameters, Status, Tally, report, start
+from whence.conformance.campaign import CampaignParameters, Tally, report, status
+from whence.conformance.campaign.shipping import as_on_a_worker
 from whence.conformance.java import ensure_java
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
+EXAMPLES = Path(__file__).parents[3] / "conformance" / "examples" / "python"
+
+MINE = '''"""An implementation that only its author has."""
+
+from whence.impl.rst import RST
+
+
+class Mine(RST):
+    """As shipped."""
+'''
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_worker_and_an_executor_die_and_the_outcome_is_the_same(
+def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_left_running(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The runner is in a file that only the driver has, and sends."""
+    """A module by --py-files and a program by --archives, in turn; one worker is killed, and an executor of the other."""
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    sent = tmp_path / "sent_runner.py"
-    sent.write_text("from campaign_demo import walk as sent_walk\n")
-    killed: list[int] = []
-    with daemon(tmp_path, "master.Master", "--host", "127.0.0.1", "--port", "0") as (master, log):
-        url = logged(log, r"(spark://127\.0\.0\.1:\d+)")
-        worker = ("worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
-        with daemon(tmp_path, *worker, url) as (doomed, first), daemon(tmp_path, *worker, url) as (other, second):
-            for each in (first, second):
-                logged(each, "(Successfully registered)")
-
-            def strike(now: Status) -> None:
-                if now.batches_done == 2:
-                    os.killpg(doomed.pid, signal.SIGKILL)
-                if now.batches_done == 4:
-                    killed.extend(executors_of(other.pid))
-                    for pid in killed:
-                        os.kill(pid, signal.SIGKILL)
-
-            parameters = CampaignParameters(
-                "sent_runner:sent_walk", {"steps": 30, "limit": 9}, cases=1_200, batch=200, partitions=4, master=url,
-                py_files=(str(sent),),
-            )  # fmt: skip
-            final = start(tmp_path / "campaign", parameters, strike)
-        assert master.poll() is None
-    assert doomed.returncode == -signal.SIGKILL
-    assert killed, "an executor of the other worker was there to be killed"
+    name = f"adapter-{os.getpid()}"
+    place = tmp_path / "at home"
+    place.mkdir()
+    (place / "mine.py").write_text(MINE)
+    pack_adapter(place / "program.tar.gz", name)
+    systems = [
+        {"system": "mine:Mine", "protocol": "rst"},
+        {"system": f"exec:./program/{name}", "protocol": None},
+        {"system": f"exec:./program/{name} --faulty", "protocol": None},
+    ]
+    (place / "systems.json").write_text(json.dumps(systems))
+    command = [
+        Path(sys.executable).parent / "whence", "campaign", "start", tmp_path / "campaign", "--systems", "systems.json",
+        "--py-files", "mine.py", "--archives", "program.tar.gz#program", "--cases", "900", "--batch", "100",
+        "--partitions", "4", "--scheduler", "uniform", "--reply-limit", "60", "--start-limit", "60", "--json",
+    ]  # fmt: skip
+    with two_workers(tmp_path) as (url, doomed, other):
+        with subprocess.Popen([*command, "--master", url], cwd=place, stdout=subprocess.PIPE, text=True) as campaign:
+            wait_for(lambda: batches(tmp_path / "campaign") >= 2 and len(running(name)) >= 2)
+            seen = running(name)
+            os.killpg(doomed.pid, signal.SIGKILL)
+            done = batches(tmp_path / "campaign")
+            wait_for(lambda: batches(tmp_path / "campaign") >= done + 2)
+            executors = executors_of(other.pid)
+            for pid in executors:
+                os.kill(pid, signal.SIGKILL)
+            printed, _ = campaign.communicate(timeout=PATIENCE_S)
+    assert executors, "an executor of the other worker was there to be killed"
+    assert campaign.returncode == 1
+    [said] = json.loads(printed)["results"]
+    assert (said["verdict"], said["cases"], said["events"] > 0) == ("refuted", 900, True)
+    wait_for(lambda: not running(name))
+    assert seen
+    parameters = status(tmp_path / "campaign").parameters
+    final = report(tmp_path / "campaign").status
     assert final.complete
-    assert final.tally == tally_of(parameters) == report(tmp_path / "campaign").status.tally
+    with as_on_a_worker(parameters.py_files, parameters.archives):
+        assert final.tally == tally_of(parameters)
+    failures = {system: count.failures > 0 for system, count in final.tally.systems.items()}
+    assert failures == {each["system"]: "--faulty" in str(each["system"]) for each in systems}
+    assert final.tally.errors == 0
+
+
+def pack_adapter(target: Path, name: str) -> None:
+    """The example in Python as a program of its own in an archive, which the workers have no other copy of."""
+    folder = target.parent / "program"
+    folder.mkdir()
+    text = (EXAMPLES / "adapter.py").read_text(encoding="utf-8")
+    (folder / name).write_text("#!/usr/bin/env python3\n" + text, encoding="utf-8")
+    (folder / name).chmod(0o755)
+    shutil.copy(EXAMPLES / "rst.py", folder)
+    with tarfile.open(target, "w:gz") as tar:
+        for path in sorted(folder.iterdir()):
+            tar.add(path, path.name)
+    shutil.rmtree(folder)
+
+
+def batches(directory: Path) -> int:
+    return len(list(directory.glob("batches/seeds-*")))
+
+
+def running(name: str) -> set[int]:
+    """The processes whose command has the name in it."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if name.encode() in command:
+            found.add(int(place.name))
+    return found
 
 
 def executors_of(worker: int) -> list[int]:
     """The processes of the executors that a worker has started; they are in its process group."""
     found = []
-    for place in Path("/proc").iterdir():
-        if not place.name.isdigit():
-            continue
+    for pid in running("CoarseGrainedExecutorBackend"):
         try:
-            command = (place / "cmdline").read_bytes()
-            group = int((place / "stat").read_text().rpartition(")")[2].split()[2])
+            group = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[2])
         except OSError:
             continue
-        if b"CoarseGrainedExecutorBackend" in command and group == worker:
-            found.append(int(place.name))
+        if group == worker:
+            found.append(pid)
     return found
+
+
+@contextmanager
+def two_workers(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], subprocess.Popen[bytes]]]:
+    """The URL of a master, and its workers."""
+    with daemon(folder, "master.Master", "--host", "127.0.0.1", "--port", "0") as (_, log):
+        url = logged(log, r"(spark://127\.0\.0\.1:\d+)")
+        worker = ("worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
+        with daemon(folder, *worker, url) as (one, first), daemon(folder, *worker, url) as (other, second):
+            for each in (first, second):
+                logged(each, "(Successfully registered)")
+            yield url, one, other
 
 
 @contextmanager
@@ -84,7 +151,6 @@ def daemon(folder: Path, name: str, *arguments: str) -> Iterator[tuple[subproces
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(folder / "work"),
-        "PYTHONPATH": str(Path(__file__).parent),
     }
     command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments]
     with (
@@ -105,3 +171,10 @@ def logged(log: Path, pattern: str) -> str:
         assert time.monotonic() < deadline, log.read_text(errors="replace")
         time.sleep(0.1)
     return match[1]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited for too long"
+        time.sleep(0.05)

@@ -78,8 +78,8 @@ outcome: an exception in the runner, or its time limit. `covered` are bits, 63 t
 _WORD = 63
 
 
-class CaseTimeout(Exception):
-    """The time limit of a case has passed."""
+class CaseTimeout(BaseException):
+    """The time limit of a case has passed. Not an Exception: a system under test, and who judges it, catch those."""
 
 
 def load_runner(runner: str, params: Mapping[str, Any]) -> CaseFunction:
@@ -157,7 +157,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         with _limited(case_limit_s):
             outcome = case_function(seed)
         _check_outcome(outcome, seed)
-    except (Exception, SystemExit) as raised:
+    except (Exception, SystemExit, CaseTimeout) as raised:
         error = _say(raised)
         system, group = _cell(case_function, seed)
         outcome = CaseOutcome(seed=seed, events=0, system=system, group=group)

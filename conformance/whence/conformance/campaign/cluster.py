@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
@@ -35,6 +36,10 @@ OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_G
 """Variables that would lead an embedded Spark to another installation or to its settings."""
 
 
+class NoSpark(Exception):
+    """Spark does not start; the message says why."""
+
+
 class Cluster:
     """A running Spark.
 
@@ -42,10 +47,11 @@ class Cluster:
     keyboard then finds the caller waiting, and never in the middle of a call, which would break the connection.
     """
 
-    def __init__(self, thread: ThreadPoolExecutor, context: SparkContext, log: Path) -> None:
+    def __init__(self, thread: ThreadPoolExecutor, context: SparkContext, log: Path, archives: bool) -> None:
         self._thread = thread
         self._context = context
         self._log = log
+        self._archives = archives
 
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
         """What `function` yields for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
@@ -70,7 +76,14 @@ class Cluster:
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
     ) -> list[bytes]:
         slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
-        return self._context.parallelize(seeds, slices).mapPartitions(function).collect()
+        task = partial(_beside_archives, function) if self._archives else function
+        return self._context.parallelize(seeds, slices).mapPartitions(task).collect()
+
+
+def _beside_archives(function: Callable[[Iterable[int]], Iterator[bytes]], seeds: Iterable[int]) -> Iterator[bytes]:
+    """The function, where the archives are unpacked: where a worker is already, except in an embedded Spark."""
+    os.chdir(SparkFiles.getRootDirectory())
+    return function(seeds)
 
 
 @contextmanager
@@ -96,11 +109,10 @@ def open_cluster(
         try:
             try:
                 context = launch.result()
-            except SPARK_ERRORS as error:
-                raise CampaignError(
-                    f"Spark does not start at {master}: {_reason(error, log)}\n{log} has the details."
-                ) from error
-            yield Cluster(thread, context, log)
+            except (NoSpark, *SPARK_ERRORS) as error:
+                said = str(error) if isinstance(error, NoSpark) else _reason(error, log)
+                raise CampaignError(f"Spark does not start at {master}: {said}\n{log} has the details.") from error
+            yield Cluster(thread, context, log, bool(shipped[1]))
         finally:
             thread.submit(_stop, launch).result()
 
@@ -119,13 +131,21 @@ def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, .
         try:
             context = SparkContext(conf=configuration, gateway=gateway)
             for file in shipped[0]:
-                context.addPyFile(file)
+                context.addPyFile(_uri(file))
             for archive in shipped[1]:
-                context.addArchive(archive)
+                context.addArchive(_uri(archive))
             return context
-        except SPARK_ERRORS:
+        except SPARK_ERRORS as error:
+            # Java has to be asked for the text of its errors.
+            said = _reason(error, log)
             _forget(gateway)
-            raise
+            raise NoSpark(said) from None
+
+
+def _uri(name: str) -> str:
+    """`FILE` or `FILE#FOLDER` as Spark takes it, whatever the directory is called."""
+    file, mark, folder = name.partition("#")
+    return f"{Path(file).resolve().as_uri()}{mark}{folder}"
 
 
 def _stop(launch: Future[SparkContext]) -> None:
@@ -209,7 +229,11 @@ def _set_environment(values: dict[str, str | None]) -> None:
 
 def _reason(error: BaseException, log: Path) -> str:
     """The line that says what happened: of a Python traceback, of Java's, or of the log where Java did not start."""
-    text = str(error)
+    try:
+        text = str(error)
+    except SPARK_ERRORS:
+        # The text of Java's errors is asked of Java, which is gone.
+        text = f"{type(error).__name__}, and Java is gone"
     if "JAVA_GATEWAY_EXITED" in text and log.is_file():
         text = log.read_text(encoding="utf-8", errors="replace") or text
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from whence.conformance.campaign.case import load_runner, run_cases, runner_facts
 from whence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
+from whence.conformance.campaign.shipping import as_on_a_worker, fingerprints
 from whence.conformance.campaign.status import Status, status_of, with_batch
 from whence.conformance.campaign.store import (
     SPARK_LOG,
@@ -38,9 +38,6 @@ Progress: TypeAlias = Callable[[Status], None]
 """Called with the status at the beginning and after each batch."""
 
 
-SHIPPED_SUFFIXES = (".py", ".zip", ".egg")
-
-
 def ignore_progress(_status: Status) -> None:
     """No progress wanted."""
 
@@ -61,8 +58,7 @@ def start(
             can be resumed all the same.
     """
     check_vacant(directory, parameters)
-    _ship(parameters)
-    facts = runner_facts(load_runner(parameters.runner, parameters.params))
+    facts = _facts(parameters)
     _check_java()
     with locked(directory):
         return _run(directory, create(directory, parameters, facts), progress, cluster)
@@ -87,8 +83,7 @@ def resume(
     with locked(directory):
         manifest = read_manifest(directory)
         parameters = manifest.parameters
-        _ship(parameters)
-        check_code(directory, manifest, runner_facts(load_runner(parameters.runner, parameters.params)))
+        check_code(directory, manifest, _facts(parameters))
         if master is not None:
             parameters = replace(parameters, master=master)
         if partitions is not None:
@@ -96,17 +91,12 @@ def resume(
         return _run(directory, replace(manifest, parameters=parameters), progress)
 
 
-def _ship(parameters: CampaignParameters) -> None:
-    """What is sent to the workers is there, and is imported from here as well."""
-    for name in (*parameters.py_files, *(archive.partition("#")[0] for archive in parameters.archives)):
-        if not Path(name).is_file():
-            raise CampaignError(f"there is no file {name} to send to the workers")
-    for name in parameters.py_files:
-        if Path(name).suffix not in SHIPPED_SUFFIXES:
-            raise CampaignError(f"{name} cannot be imported from: send .py files, or .zip or .egg archives of packages")
-        place = str(Path(name).resolve().parent if Path(name).suffix == ".py" else Path(name).resolve())
-        if place not in sys.path:
-            sys.path.insert(0, place)
+def _facts(parameters: CampaignParameters) -> dict[str, Any]:
+    """What the runner says of its inputs, and a hash of each file that is sent. The runner is built, as on a worker."""
+    sent = fingerprints(parameters.py_files, parameters.archives)
+    with as_on_a_worker(parameters.py_files, parameters.archives):
+        facts = runner_facts(load_runner(parameters.runner, parameters.params))
+    return {**facts, "sent": sent} if sent else facts
 
 
 def _check_java() -> None:

@@ -168,13 +168,15 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The names of the facts that changed; of each of several systems, by the name of the system."""
-    names = []
+    """The names of the facts that changed; of each of several systems by its name, of each file that is sent by its."""
+    names: list[str] = []
     for name in sorted({*before, *now}):
         there, here = before.get(name), now.get(name)
         if name == "systems" and isinstance(there, dict) and isinstance(here, dict):
             names += [f"{fact} of {system}" for system in sorted({*there, *here})
                       for fact in _changed(there.get(system, {}), here.get(system, {}))]  # fmt: skip
+        elif name == "sent":
+            names += _changed(there or {}, here or {})
         elif there != here:
             names.append(name)
     return names

@@ -55,7 +55,14 @@ def campaign_start(
     self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
     delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
     case_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a case; then it has no outcome.")] = 60.0,
-    partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: the number of cores.")] = 0,
+    reply_limit: Annotated[
+        Optional[float], typer.Option(min=0.01, help="Seconds for a reply of a command; 5 by default.")  # noqa: UP045
+    ] = None,
+    start_limit: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.01, help="Seconds for the first reply of a command; 20 by default."),
+    ] = None,
+    partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: two a core.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
     master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
     py_files: Annotated[
@@ -77,7 +84,8 @@ def campaign_start(
                    "delivery": delivery}  # fmt: skip
         request = campaigns.Request(
             campaigns.tested(named), cases, first_seed, processes, operations, scheduler, partitions, batch, master,
-            network, case_limit, tuple(py_files or ()), tuple(archives or ()),
+            network, case_limit, tuple(py_files or ()), tuple(archives or ()), reply_limit_s=reply_limit,
+            start_limit_s=start_limit,
         )  # fmt: skip
         return campaigns.start(session, directory, request)
 

@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from whence.conformance.campaign import (
 from whence.conformance.campaign import (
     status as read_status,
 )
+from whence.conformance.campaign.shipping import absolute, as_on_a_worker
 from whence.conformance.causes import Cause, causes
 from whence.conformance.cli.conforming import subject_name
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, write_text
@@ -64,8 +65,11 @@ class Tested:
     protocol: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """As the runners take it."""
-        return {"system": self.system, "protocol": self.protocol}
+        """As the runners take it: a file with a protocol by its absolute path, so that it is found from anywhere."""
+        named = self.protocol
+        if named is not None and Path(named).is_file():
+            named = str(Path(named).resolve())
+        return {"system": self.system, "protocol": named}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ class Request:
         network: fields of `Settings`; where the value is None, what the protocol says holds.
         case_limit_s: seconds for a case.
         py_files, archives: what is sent to the workers.
+        reply_limit_s, start_limit_s: seconds for a reply of a foreign system, and for the first one of a process.
         grow: whether the guided scheduler's corpus is grown from the protocol; else it has the built-in scripts only.
     """
 
@@ -149,6 +154,8 @@ class Request:
     py_files: Sequence[str] = ()
     archives: Sequence[str] = ()
     grow: bool = True
+    reply_limit_s: float | None = None
+    start_limit_s: float | None = None
 
 
 def parameters(request: Request, status: Callable[[str], None] = lambda _text: None) -> CampaignParameters:
@@ -156,8 +163,11 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
     names = (*SCHEDULERS, GUIDED, PORTFOLIO)
     known(request.scheduler, names, "scheduler")
     systems = []
+    py_files, archives = absolute(request.py_files), absolute(request.archives)
+    with as_on_a_worker(py_files, archives):
+        for each in request.systems:
+            load_subject(each.system, request.processes).close()
     for number, each in enumerate(request.systems, 1):
-        load_subject(each.system, request.processes).close()
         params = each.to_json()
         if request.grow and each.protocol is not None and request.scheduler in (GUIDED, PORTFOLIO):
             status(f"campaign: schedules to start from, {number} of {len(request.systems)}: {each.protocol}")
@@ -169,6 +179,8 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
         "operations": request.operations,
         **{name: value for name, value in request.network.items() if value is not None},
     }
+    limits = {"reply_limit_s": request.reply_limit_s, "start_limit_s": request.start_limit_s}
+    shared |= {name: value for name, value in limits.items() if value is not None}
     return CampaignParameters(
         runner=RUNNER if len(systems) == 1 else SEVERAL,
         params={**systems[0], **shared} if len(systems) == 1 else {"systems": systems, **shared},
@@ -178,8 +190,8 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
         partitions=request.partitions,
         master=request.master,
         case_limit_s=request.case_limit_s,
-        py_files=tuple(request.py_files),
-        archives=tuple(request.archives),
+        py_files=py_files,
+        archives=archives,
     )
 
 
@@ -214,7 +226,7 @@ def status(directory: str) -> Output:
     """How far the campaign is. Exit 0 however far that is, unless a case failed."""
     found = read_status(Path(directory))
     output = _output(directory, found, 0.0)
-    return Output(output.results, (), output.text, output.fields, 1 if found.tally.failures else 0)
+    return replace(output, exit=1 if found.tally.failures else 0)
 
 
 def report(session: Session, directory: str, html: str | None, run_again: bool) -> Output:
@@ -283,10 +295,11 @@ def _output(directory: str, status: Status, seconds: float) -> Output:
     if status.rate is not None:
         lines.append(f"{status.seconds:.1f} s in batches, {status.rate:,.0f} cases/s")
     if status.running:
-        lines.append(f"running: about {_duration(status.seconds_left or 0)} left")
+        left = status.seconds_left
+        lines.append("running" if left is None else f"running: about {_duration(left)} left")
     elif not status.complete:
         lines.append(f"incomplete: whence campaign resume {directory} goes on")
     return Output(
         results=(said,), text="\n".join(lines) + "\n", fields={"campaign": status.to_json()},
-        exit=UNKNOWN if status.interrupted and not tally.failures else None,
+        exit=UNKNOWN if status.interrupted and not tally.failures else None, table=status.complete,
     )  # fmt: skip
