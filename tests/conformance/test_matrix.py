@@ -53,7 +53,8 @@ def test_a_right_system_passes_where_its_protocol_claims_it_and_fails_elsewhere(
                                              "FIFO channels, reactive"}), name  # fmt: skip
             assert cell.replayed == cell.claimed
             assert bool(cell.failures) == (not cell.claimed), name
-            assert sum(count for _, count, _ in cell.schedulers) == cell.cases == 60
+            assert sum(reach.cases for reach in cell.reaches) == cell.cases == 60
+            assert {reach.name for reach in cell.reaches} == {"directed", *SCHEDULERS, "guided"}
     assert dict(found["loss", "unicast"].kinds).keys() == {"stuck"}
 
 

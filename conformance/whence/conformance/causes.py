@@ -21,14 +21,13 @@ from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.replay import Replay
 from whence.conformance.rerun import take_steps
 from whence.conformance.schedule import Schedule
-from whence.conformance.shrink import minimise
+from whence.conformance.shortening import Shortening
 from whence.conformance.subject import SubjectError, load_subject
 
 MOST_SHORTENED: Final = 24
 """So many groups are shortened, the largest first; the others stay as they are."""
 
 ATTEMPTS: Final = 1_500
-LIMIT_S_EACH: Final = 10.0
 
 SHOWN_SEEDS: Final = 5
 
@@ -106,7 +105,12 @@ def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callabl
         cause = _shortened(group) if run_again and number < MOST_SHORTENED else None
         if cause is None:
             cause = Cause(
-                group.systems, group.kinds, group.guard, group.cases, group.seeds, _words(group.shortest),
+                group.systems,
+                group.kinds,
+                group.guard,
+                group.cases,
+                group.seeds,
+                _words(group.shortest),
                 _recorded(group.shortest),
             )
         key: tuple[object, ...] = (number,)
@@ -187,19 +191,19 @@ def _shortened(group: _Group) -> Cause | None:
     def again(schedule: Schedule) -> CaseOutcome:
         return run_case(subject.make_process, schedule, settings, replay, limit_s=limit_s)
 
-    def attempt(schedule: Schedule) -> Schedule | None:
-        outcome = again(schedule)
-        return outcome.operations if wanted in outcome.kinds else None
-
     take_steps(subject, replayed=replay is not None)
     try:
-        operations = minimise(recorded.operations, attempt, attempts=ATTEMPTS, limit_s=LIMIT_S_EACH)
-        outcome = again(operations)
+        first = again(recorded.operations)
+        if wanted not in first.kinds:
+            return None
+        hang_s = LIMIT_S if subject.external is None else subject.external.limits.reply_s
+        shown = Shortening(wanted, [first], again, hang_s).run(ATTEMPTS)
     finally:
         subject.close()
-    if wanted not in outcome.kinds:
+    if not shown.reproduced:
         return None
-    short = RecordedCase(recorded.system, recorded.protocol, settings, operations)
+    outcome = shown.outcome
+    short = RecordedCase(recorded.system, recorded.protocol, settings, shown.operations)
     finding = next(str(finding) for finding in outcome.findings if finding.kind == wanted)
     return Cause(
         group.systems, group.kinds, group.guard, group.cases, group.seeds, finding, short, True,

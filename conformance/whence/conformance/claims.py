@@ -6,14 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeAlias
 
-from whence.conformance.drive import Counterexample, Report, conform, settings_for
+from whence.conformance.distinguishing import distinguishing
+from whence.conformance.drive import Report, conform, settings_for
 from whence.conformance.explain import explained
 from whence.conformance.findings import FindingKind
+from whence.conformance.guided import BUILT_IN, Corpus
 from whence.conformance.network import Settings
-from whence.conformance.protocols import find_protocol
+from whence.conformance.protocols import find_protocol, find_specification
 from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.rerun import opposite, take_steps
+from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import Subject, SubjectError, load_subject
+from whence.dsl import ir
 
 System: TypeAlias = str | Callable[[int, int], Any]
 """A class, or a name as `load_subject` takes it."""
@@ -73,19 +77,22 @@ class Plan:
             held = opposite(self.subject, self.settings, protocol)
             if protocol is not None and held.protocol is None:
                 raise SubjectError(f"{self.subject.name} is not replayed in {self.protocol}: {held.why_not}")
+            known = BUILT_IN
+            if self.protocol is not None and protocol is not None:
+                known = distinguishing(find_specification(self.protocol), protocol)
             reports = []
             # A foreign system answers from inside a delivery only where no protocol has to follow.
             for against in (None, protocol) if protocol is not None and self.subject.external else (protocol,):
                 take_steps(self.subject, replayed=against is not None)
-                reports.append(self._conform(against))
+                reports.append(self._conform(against, known))
         finally:
             self.subject.close()
         return Judged(self, tuple(reports))
 
-    def _conform(self, protocol: Any) -> Report:
+    def _conform(self, protocol: ir.Protocol | None, known: Corpus) -> Report:
         report = conform(
             self.subject.make_process, protocol, self.settings,
-            cases=self.cases, seed=self.seed, operations=self.operations,
+            cases=self.cases, seed=self.seed, operations=self.operations, known=known,
         )  # fmt: skip
         if report.interrupted:
             raise KeyboardInterrupt

@@ -6,12 +6,11 @@ fixes everything, but for this: Hypothesis likes numbers that stand in the modul
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Final, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import seed as hypothesis_seed
@@ -19,15 +18,19 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 
-from whence.conformance.findings import CaseOutcome, Finding, FindingKind
-from whence.conformance.foreign import ForeignSystem
-from whence.conformance.harness import run_case, run_scheduled
+from whence.conformance.findings import CaseOutcome
+from whence.conformance.guide import DIRECTED
+from whence.conformance.guided import BUILT_IN, Corpus
+from whence.conformance.guided import NAME as GUIDED
 from whence.conformance.network import Settings
-from whence.conformance.replay import Replay, delivers_to_senders
-from whence.conformance.schedule import Schedule, describe, schedules
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.shrink import minimise
+from whence.conformance.outcomes import Reach
+from whence.conformance.replay import delivers_to_senders
+from whence.conformance.schedule import Schedule, schedules
+from whence.conformance.schedulers import SCHEDULERS, Scheduler
+from whence.conformance.shortening import Counterexample
+from whence.conformance.shrink import Budget
 from whence.conformance.subject import MakeProcess
+from whence.conformance.trials import Trials
 from whence.dsl import ir
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -37,70 +40,21 @@ OPERATIONS: Final = 30
 """Operations of a case, unless said otherwise."""
 
 LIMIT_S: Final = 5.0
-"""What a case may take before the subject counts as hanging."""
+"""What a case may take before a class of Python counts as hanging."""
 
-_WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 8, "uniform": 3, "pct": 3, "swarm": 3}
-"""How the cases are shared out."""
+_WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 6, "uniform": 2, "pct": 3, "swarm": 2, GUIDED: 4}
+"""How the cases are shared out that do not follow known counterexamples."""
 
 _HYPOTHESIS_CASES: Final = 300
 """At most so many go to Hypothesis, which is slower than the schedulers by an order of magnitude."""
 
-_STARTS: Final = 3
-"""From so many failures of a kind the shortening starts, one after the other, until the result is short."""
-
-_SHORT: Final = 6
-"""Operations of a failure that is short enough."""
-
 _PROGRESS_EVERY: Final = 20
 
-_SHRINKING_S: Final = 30.0
-"""Hypothesis shrinks no longer than this: a subject that hangs takes its time limit for each attempt."""
+LEAST_ATTEMPTS: Final = 1_000
+"""So many attempts there are at least at shortening the failures of a kind; twice as many as cases, if that is more."""
 
-PRINTED_LINES: Final = 12
-"""How many lines of what a subject printed, or of its traceback, are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class SchedulerCount:
-    """How many cases a source of schedules ran, and how many of them failed."""
-
-    name: str
-    cases: int
-    failures: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """A shortened failure.
-
-    Attributes:
-        kinds: the kinds of finding for which it is the shortest one known; its case may show others as well.
-        operations: what to replay.
-        outcome: of the replay.
-        reproduced: the replay showed the kinds; if not, the subject does not always do the same, and `outcome` is
-            that of the case in which they showed.
-    """
-
-    kinds: tuple[FindingKind, ...]
-    operations: Schedule
-    outcome: CaseOutcome
-    reproduced: bool
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings that it stands for."""
-        return tuple(finding for finding in self.outcome.findings if finding.kind in self.kinds)
-
-    def text(self) -> str:
-        """The operations as numbered sentences, then the findings."""
-        lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(self.operations, 1)]
-        lines.append("     then everything in flight arrives, oldest first, and timers fire")
-        for finding in self.findings:
-            lines.append(f"  => {finding}")
-            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
-        if not self.reproduced:
-            lines.append("     (seen once; a replay of the same operations came out otherwise)")
-        return "\n".join(lines)
+_SHRINKING: Final = 500
+"""So many attempts Hypothesis has to shrink its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +68,9 @@ class Report:
         matched: events that the protocol's interpreter did as well; 0 without a protocol.
         arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
         seconds: wall time.
-        schedulers: the cases and failures of each source of schedules.
+        reaches: what each source of schedules came to: cases, failures, coverage.
+        whole: the same of all together.
+        slowest: the case with the longest delay of a message that nothing was missing for, or None.
         counterexamples: the gravest kind of finding first; the same case is listed once.
         interrupted: it was stopped early, and this is what there was.
         stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
@@ -130,7 +86,9 @@ class Report:
     arrivals: int
     withheld: int
     seconds: float
-    schedulers: tuple[SchedulerCount, ...]
+    reaches: tuple[Reach, ...]
+    whole: Reach
+    slowest: CaseOutcome | None
     counterexamples: tuple[Counterexample, ...]
     interrupted: bool = False
     stopped: str = ""
@@ -166,13 +124,15 @@ def conform(
     cases: int = 1_000,
     seed: int = 0,
     operations: int = OPERATIONS,
+    known: Corpus = BUILT_IN,
     progress: Progress | None = None,
     limit_s: float = LIMIT_S,
 ) -> Report:
     """Runs `cases` cases, and shortens a failure of each kind that shows.
 
-    Ctrl-C ends it early: the report then covers what has run. So does a foreign system that is `hopeless`; it has time
-    limits of its own, and `limit_s` is for classes of Python.
+    The counterexamples in `known` come first, each as it is; see `whence.conformance.guide`. Ctrl-C ends the run early:
+    the report then covers what has run. So does a foreign system that is `hopeless`; it has time limits of its own, and
+    `limit_s` is for classes of Python.
 
     Raises:
         ValueError: there are no cases or no operations to run.
@@ -180,178 +140,135 @@ def conform(
     if cases < 1 or operations < 1:
         raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
     start = time.monotonic()
-    replay = None if protocol is None else Replay(protocol, settings.processes)
-    foreign = make_process if isinstance(make_process, ForeignSystem) else None
-    run = _Runs(make_process, settings, replay, operations, None if foreign else limit_s, cases, progress, foreign)
+    trials = Trials(make_process, protocol, settings, operations, known, limit_s)
+    run = _Run(trials, cases, progress)
     interrupted = False
-    counterexamples: tuple[Counterexample, ...] = ()
     try:
-        plan = {name: cases * weight // sum(_WEIGHTS.values()) for name, weight in _WEIGHTS.items()}
-        _run_hypothesis(run, min(plan.pop("hypothesis"), _HYPOTHESIS_CASES), seed)
-        # Hypothesis ends with its first failure: the default scheduler has what is left over.
-        plan[next(iter(SCHEDULERS))] += cases - sum(run.cases.values()) - sum(plan.values())
-        for name, count in plan.items():
-            _run_scheduler(run, name, range(seed, seed + count))
-        counterexamples = _shorten(run)
+        run.directed(seed)
+        run.hypothesis(seed)
+        run.scheduled(seed)
     except KeyboardInterrupt:
         interrupted = True
-        counterexamples = _as_found(run)
+        trials.complete = False
+    counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * cases))
+    outcomes = trials.outcomes
+    whole = outcomes.whole
     return Report(
         settings,
         seed,
         operations,
-        sum(run.cases.values()),
-        sum(run.failures.values()),
-        run.events,
-        run.matched,
-        run.arrivals,
-        run.withheld,
+        whole.cases,
+        whole.failures,
+        whole.events,
+        outcomes.matched,
+        outcomes.arrivals,
+        outcomes.withheld,
         time.monotonic() - start,
-        tuple(SchedulerCount(name, run.cases[name], run.failures[name]) for name in run.cases),
-        counterexamples,
-        interrupted,
-        run.hopeless() or "",
+        tuple(outcomes.reaches.values()),
+        whole,
+        outcomes.slowest,
+        tuple(counterexamples),
+        interrupted or not trials.complete,
+        trials.hopeless(),
     )
 
 
-@dataclass(slots=True)
-class _Runs:
-    """The cases so far, and of each kind of finding the shortest ones, the shortest first."""
+class _Run:
+    """The sources of schedules, one after the other."""
 
-    make_process: MakeProcess
-    settings: Settings
-    replay: Replay | None
-    operations: int
-    limit_s: float | None
-    planned: int
-    progress: Progress | None
-    foreign: ForeignSystem | None = None
-    cases: dict[str, int] = field(default_factory=dict)
-    failures: dict[str, int] = field(default_factory=dict)
-    events: int = 0
-    matched: int = 0
-    arrivals: int = 0
-    withheld: int = 0
-    shortest: dict[FindingKind, list[CaseOutcome]] = field(default_factory=dict)
+    def __init__(self, trials: Trials, cases: int, progress: Progress | None) -> None:
+        self._trials = trials
+        self._cases = cases
+        self._progress = progress
 
-    def count(self, name: str, outcome: CaseOutcome) -> None:
-        self.cases[name] = self.cases.get(name, 0) + 1
-        self.failures[name] = self.failures.get(name, 0) + bool(outcome.findings)
-        self.events += len(outcome.log)
-        self.matched += outcome.matched
-        self.arrivals += outcome.arrivals
-        self.withheld += outcome.withheld
-        self.keep(outcome)
-        done = sum(self.cases.values())
-        if self.progress is not None and done % _PROGRESS_EVERY == 0:
-            self.progress(done, self.planned)
+    def directed(self, seed: int) -> None:
+        """What is known to matter, as it is."""
+        for scheduler in self._trials.guide.directed[: self._cases]:
+            self._run(DIRECTED, scheduler, seed)
 
-    def hopeless(self) -> str | None:
-        return None if self.foreign is None else self.foreign.hopeless()
+    def hypothesis(self, seed: int) -> None:
+        """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
+        cases = min(self._share("hypothesis"), _HYPOTHESIS_CASES)
+        if not cases:
+            return
+        trials, attempts = self._trials, Budget(_SHRINKING)
+        failed = False
 
-    def keep(self, outcome: CaseOutcome) -> None:
-        for kind in outcome.kinds:
-            known = self.shortest.setdefault(kind, [])
-            known.append(outcome)
-            known.sort(key=lambda one: len(one.operations))
-            del known[_STARTS:]
+        @hypothesis_seed(seed)
+        @hypothesis_settings(
+            max_examples=cases,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        @given(schedules(trials.settings, trials.operations))
+        def check(schedule: Schedule) -> None:
+            nonlocal failed
+            if not failed:
+                if not trials.hopeless():
+                    failed = bool(self._counted(trials.run_schedule("hypothesis", schedule)).findings)
+            elif attempts.left <= 0:
+                raise _Enough
+            else:
+                attempts.left -= 1
+                outcome = trials.again(schedule)
+                trials.outcomes.keep("hypothesis", outcome)
+                if "hang" in outcome.kinds:
+                    attempts.charge_hang(trials.hang_s)
+                if not outcome.findings:
+                    return
+            if failed:
+                raise _Failed
 
-    def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
-        replay = self.replay if replayed else None
-        return run_case(self.make_process, schedule, self.settings, replay, limit_s=self.limit_s)
+        try:
+            # Hypothesis keeps what it learns of the loaded modules in a folder; not where the user happens to be.
+            with TemporaryDirectory() as folder:
+                set_hypothesis_home_dir(folder)
+                check()
+        except (_Failed, _Enough, Flaky):
+            # Flaky: the subject does not always do the same. The kept case says so when it is replayed.
+            assert failed, "Hypothesis reports a failure that no case had"
+        finally:
+            set_hypothesis_home_dir(None)
+
+    def scheduled(self, seed: int) -> None:
+        """The portfolio; last the guided scheduler, which has learned from all that went before."""
+        counts = {name: self._share(name) for name in (*SCHEDULERS, GUIDED)}
+        # Hypothesis ends with its first failure: the default scheduler has what is left over.
+        counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
+        for name, count in counts.items():
+            for number in range(count):
+                scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
+                self._run(name, scheduler, seed + number)
+
+    @property
+    def _left(self) -> int:
+        """Cases that have not run."""
+        return self._cases - self._trials.outcomes.cases
+
+    def _share(self, name: str) -> int:
+        """How many cases a source has, of those that are not directed."""
+        known = self._trials.outcomes.reaches.get(DIRECTED)
+        undirected = self._cases - (0 if known is None else known.cases)
+        return undirected * _WEIGHTS[name] // sum(_WEIGHTS.values())
+
+    def _run(self, name: str, scheduler: Scheduler, seed: int) -> None:
+        if not self._trials.hopeless():
+            self._counted(self._trials.run(name, scheduler, seed))
+
+    def _counted(self, outcome: CaseOutcome) -> CaseOutcome:
+        done = self._trials.outcomes.cases
+        if self._progress is not None and done % _PROGRESS_EVERY == 0:
+            self._progress(done, self._cases)
+        return outcome
 
 
 class _Failed(Exception):
     """A case had findings: Hypothesis shrinks what raises."""
 
 
-def _run_scheduler(run: _Runs, name: str, seeds: range) -> None:
-    scheduler = SCHEDULERS[name]
-    for seed in seeds:
-        if run.hopeless():
-            return
-        outcome = run_scheduled(
-            run.make_process, scheduler, seed, run.operations, run.settings, run.replay, limit_s=run.limit_s
-        )
-        run.count(name, outcome)
-
-
-def _run_hypothesis(run: _Runs, cases: int, seed: int) -> None:
-    """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
-    if not cases:
-        return
-    failed, until = False, math.inf
-
-    @hypothesis_seed(seed)
-    @hypothesis_settings(
-        max_examples=cases,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-    @given(schedules(run.settings, run.operations))
-    def check(schedule: Schedule) -> None:
-        nonlocal failed, until
-        if time.monotonic() > until or (run.hopeless() and not failed):
-            return
-        outcome = run.again(schedule)
-        if failed:
-            run.keep(outcome)
-        else:
-            run.count("hypothesis", outcome)
-        if outcome.findings:
-            if not failed:
-                failed, until = True, time.monotonic() + _SHRINKING_S
-            raise _Failed
-
-    try:
-        # Hypothesis keeps what it learns of the loaded modules in a folder; not where the user happens to be.
-        with TemporaryDirectory() as folder:
-            set_hypothesis_home_dir(folder)
-            check()
-    except (_Failed, Flaky):
-        # Flaky: the subject does not always do the same. The kept case says so when it is replayed.
-        assert failed, "Hypothesis reports a failure that no case had"
-    finally:
-        set_hypothesis_home_dir(None)
-
-
-def _shorten(run: _Runs) -> tuple[Counterexample, ...]:
-    """A shortened failure of each kind, the gravest kind first."""
-    found: dict[Schedule, Counterexample] = {}
-    for kind in _by_gravity(run):
-        # The oracle's findings do not depend on the replay, which takes most of the time.
-        replayed = kind == "nonconformance"
-
-        def attempt(schedule: Schedule, kind: FindingKind = kind, replayed: bool = replayed) -> Schedule | None:
-            outcome = run.again(schedule, replayed=replayed)
-            return outcome.operations if kind in outcome.kinds else None
-
-        original, *others = run.shortest[kind]
-        operations = minimise(original.operations, attempt)
-        for other in others:
-            if len(operations) > _SHORT:
-                operations = min(operations, minimise(other.operations, attempt), key=len)
-        outcome = run.again(operations)
-        reproduced = kind in outcome.kinds
-        if not reproduced:
-            operations, outcome = original.operations, original
-        same = found.get(operations)
-        kinds = (kind,) if same is None else (*same.kinds, kind)
-        found[operations] = Counterexample(kinds, operations, outcome, reproduced and (same is None or same.reproduced))
-    return tuple(found.values())
-
-
-def _as_found(run: _Runs) -> tuple[Counterexample, ...]:
-    """The failures as they are: there was no time to shorten them."""
-    return tuple(
-        Counterexample((kind,), run.shortest[kind][0].operations, run.shortest[kind][0], True)
-        for kind in _by_gravity(run)
-    )
-
-
-def _by_gravity(run: _Runs) -> list[FindingKind]:
-    return [kind for kind in get_args(FindingKind) if kind in run.shortest]
+class _Enough(BaseException):
+    """The attempts at shrinking are spent. Hypothesis lets pass what is no Exception."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from whence.conformance.drive import PRINTED_LINES, Counterexample
 from whence.conformance.findings import CaseOutcome
 from whence.conformance.pictures import svg_of, text_of
 from whence.conformance.schedule import describe
+from whence.conformance.shortening import PRINTED_LINES, Counterexample
 from whence.spec import oracle
 
 DRAWN_EVENTS: Final = 60

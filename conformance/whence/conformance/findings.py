@@ -77,6 +77,34 @@ def from_oracle(found: oracle.Finding, event_index: int) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Delay:
+    """A message that a process kept back though nothing was missing for it.
+
+    Attributes:
+        process, message: which, and where.
+        event_index: how many events there were when it should have been delivered.
+        arrivals: messages that arrived there before it was delivered after all.
+        delivered: whether it ever was.
+    """
+
+    process: int
+    message: str
+    event_index: int
+    arrivals: int
+    delivered: bool
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Longer delays have higher ranks."""
+        return not self.delivered, self.arrivals
+
+    def __str__(self) -> str:
+        others = {0: "no other message", 1: "another message"}.get(self.arrivals, f"{self.arrivals:,} other messages")
+        until = f"while {others} arrived" if self.delivered else f"to the end, while {others} arrived"
+        return f"p{self.process} kept {self.message} back {until}, though nothing was missing"
+
+
+@dataclass(frozen=True, slots=True)
 class CaseOutcome:
     """What happened in one case.
 
@@ -89,7 +117,8 @@ class CaseOutcome:
         steps: how often a process was called.
         matched: events of the protocol that the subject was found to follow.
         arrivals: packets that brought a message which was still to be delivered.
-        withheld: messages of which that was not done at once, though nothing was missing for it.
+        kept: messages of which that was not done at once, though nothing was missing: process, message, and how many
+            events there were.
     """
 
     settings: Settings
@@ -99,7 +128,30 @@ class CaseOutcome:
     steps: int
     matched: int = 0
     arrivals: int = 0
-    withheld: int = 0
+    kept: tuple[tuple[int, str, int], ...] = ()
+
+    @property
+    def withheld(self) -> int:
+        """How many messages were kept back though nothing was missing."""
+        return len(self.kept)
+
+    @property
+    def delays(self) -> tuple[Delay, ...]:
+        """The messages that were kept back, and for how long."""
+        return tuple(self._delay(*kept) for kept in self.kept)
+
+    @property
+    def longest_delay(self) -> Delay | None:
+        """The first of the longest delays."""
+        return max(self.delays, key=lambda delay: delay.rank, default=None)
+
+    def _delay(self, process: int, message: str, event_index: int) -> Delay:
+        arrivals = 0
+        for kind, where, which, _ in self.log[event_index:]:
+            if (kind, where, which) == (DELIVERED, process, message):
+                return Delay(process, message, event_index, arrivals, True)
+            arrivals += (kind, where) == (RECEIVED, process)
+        return Delay(process, message, event_index, arrivals, False)
 
     @property
     def kinds(self) -> frozenset[FindingKind]:

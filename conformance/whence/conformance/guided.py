@@ -120,7 +120,7 @@ def guided(corpus: Corpus) -> Scheduler:
         chosen = int(random.random() * whole)
         if chosen < len(corpus.scripts):
             script = _bent(random, settings, corpus.scripts[chosen])
-            yield from _followed(random, settings, network, script)
+            yield from followed(random, settings, network, script)
         else:
             yield from _varied(random, settings, corpus, corpus.schedules[chosen - len(corpus.scripts)])
         yield from follow_up(random, settings, network, operations)
@@ -160,15 +160,18 @@ def _bent(random: Random, settings: Settings, script: Script) -> Script:
     return tuple(renamed)
 
 
-def _followed(random: Random, settings: Settings, network: Network, script: Script) -> Iterator[Operation]:
-    """Brings the script about as far as the system lets it."""
+def followed(random: Random, settings: Settings, network: Network, script: Script) -> Iterator[Operation]:
+    """Brings the script about as far as the system and the settings let it."""
     sent = [0] * settings.processes
     names: list[str] = []
     for kind, process, other in script:
+        process %= settings.processes
         if kind == SENT:
-            sent[process] += 1
-            names.append(f"m{process}.{sent[process]}")
-            yield Send(process, _destination(settings, other))
+            destination = _destination(settings, other)
+            possible = bool(settings.destinations(process, destination))
+            sent[process] += possible
+            names.append(f"m{process}.{sent[process]}" if possible else "")
+            yield Send(process, destination)
             continue
         for _ in range(PATIENCE):
             index = _flying(network, names[other], process)
@@ -183,11 +186,12 @@ def _followed(random: Random, settings: Settings, network: Network, script: Scri
 
 
 def _destination(settings: Settings, destinations: tuple[int, ...]) -> Any:
+    inside = [one % settings.processes for one in destinations]
     match settings.delivery:
         case "unicast":
-            return destinations[0]
+            return inside[0] if inside else ()
         case "multicast":
-            return tuple(sorted(set(destinations)))
+            return tuple(sorted(set(inside)))
         case "broadcast":
             return None
 

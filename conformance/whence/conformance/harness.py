@@ -109,6 +109,7 @@ class Case:
         "_can_block",
         "_effective",
         "_findings",
+        "_kept",
         "_lockstep",
         "_log",
         "_matched",
@@ -123,7 +124,6 @@ class Case:
         "_steps",
         "_undelivered",
         "_unpromised",
-        "_withheld",
         "network",
     )
 
@@ -131,7 +131,7 @@ class Case:
         count = settings.processes
         self.network = Network(fifo=settings.channels == "fifo")
         self._settings = settings
-        self._unpromised = {kind for kind in ("causal", "fifo") if kind not in settings.promises}
+        self._unpromised = {"causal": not settings.causal, "fifo": not settings.fifo}
         self._oracle = Oracle(count)
         self._lockstep: Lockstep | None = None if replay is None else replay.begin()
         self._findings: list[Finding] = []
@@ -152,7 +152,8 @@ class Case:
         """The messages that have come to each process, and that it had no reason to deliver yet."""
         self._came: list[set[str]] = [set() for _ in range(count)]
         """The messages that have come to each process before it delivered them."""
-        self._withheld = 0
+        self._kept: list[tuple[int, str, int]] = []
+        """The messages that were not delivered though nothing was missing: process, message, how many events before."""
         self._matched = 0
         self._steps = 0
         self._over = False
@@ -184,20 +185,23 @@ class Case:
         if self._over:
             return
         match operation:
-            case Send(process, destination):
-                destinations = self._settings.destinations(process, destination)
-                if destinations and not self._waits(process, destinations):
-                    self._effective.append(Send(process, self._addressed(destinations)))
-                    self._causal_send(process, destinations)
-            case React(process, destination):
-                destinations = self._settings.destinations(process, destination)
-                if destinations:
-                    self._await_delivery(React(process, self._addressed(destinations)), destinations)
             case Receive(position, channel):
                 index = self.network.find(position, channel)
                 if index >= 0:
                     self._effective.append(operation if channel else Receive(*self.network.place(index)))
                     self._receive(self.network.flights.pop(index))
+            case Send(process, destination):
+                destinations = self._settings.destinations(process, destination)
+                if destinations and not self._waits(process, destinations):
+                    addressed = self._addressed(destinations)
+                    self._effective.append(operation if destination == addressed else Send(process, addressed))
+                    self._causal_send(process, destinations)
+            case React(process, destination):
+                destinations = self._settings.destinations(process, destination)
+                if destinations:
+                    addressed = self._addressed(destinations)
+                    kept = operation if destination == addressed else React(process, addressed)
+                    self._await_delivery(kept, destinations)
             case Tick(process):
                 if process < self._settings.processes:
                     self._effective.append(operation)
@@ -232,7 +236,7 @@ class Case:
             self._steps,
             self._lockstep.matched if self._lockstep is not None else self._matched,
             sum(map(len, self._came)),
-            self._withheld,
+            tuple(self._kept),
         )
 
     # --- steps of a process ------------------------------------------------------------------
@@ -320,16 +324,16 @@ class Case:
         source, process, packet, shadow = flight
         message = getattr(packet, "message", None)
         if message is not None:
-            message = _name(message)
-            self._log.append((RECEIVED, process, message, source))
-            if message in self._undelivered[process] and message not in self._came[process]:
-                self._came[process].add(message)
-                self._arrived[process].append(message)
+            name = _name(message)
+            self._log.append((RECEIVED, process, name, source))
+            came = self._came[process]
+            if name in self._undelivered[process] and name not in came:
+                came.add(name)
+                self._arrived[process].append(name)
         expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
         self._call(process, expected, self._processes[process].receive, source, packet)
-        arrived = self._arrived[process]
-        if arrived and not self._over and not (self._can_block and self._blocked(process)):
-            self._judge_delay(process, arrived)
+        if self._arrived[process]:
+            self._judge_delay(process)
 
     def _tick(self, process: int) -> None:
         expected = self._lockstep.tick(process) if self._lockstep is not None else None
@@ -338,6 +342,8 @@ class Case:
             self._carry_out(process, (), expected)
         else:
             self._call(process, expected, tick)
+            if self._arrived[process]:
+                self._judge_delay(process)
 
     def _call(self, process: int, expected: Expected | None, method: Callable[..., Any], *arguments: Any) -> None:
         self._steps += 1
@@ -353,7 +359,10 @@ class Case:
             else:
                 self._crash(process, asked, error)
             return
-        self._carry_out(process, commands, expected)
+        if commands or expected is not None:
+            self._carry_out(process, commands, expected)
+        elif self._steps > STEP_LIMIT:
+            self._endless(process)
 
     def _carry_out(self, process: int, commands: tuple[Any, ...], expected: Expected | None) -> None:
         shadows: tuple[int, ...] | None = None
@@ -405,7 +414,7 @@ class Case:
         self._log.append((DELIVERED, process, name, -1))
         sender = self._senders.get(name)
         if found:
-            self._findings += [from_oracle(one, index) for one in found if one.kind not in self._unpromised]
+            self._findings += [from_oracle(one, index) for one in found if not self._unpromised.get(one.kind)]
             if found[0].kind in ("duplicate", "phantom"):
                 return
         self._undelivered[process].discard(name)
@@ -440,16 +449,19 @@ class Case:
             sends = (index for index, entry in enumerate(self._log) if entry[0] == SENT and entry[2] == found.message)
             self._findings.append(from_oracle(found, next(sends)))
 
-    def _judge_delay(self, process: int, arrived: list[str]) -> None:
+    def _judge_delay(self, process: int) -> None:
         """The application has the commands of the step: what nothing was missing for has to be among them."""
+        if self._over or (self._can_block and self._blocked(process)):
+            return
+        arrived = self._arrived[process]
         kept = []
         for message in arrived:
             if message in self._undelivered[process]:
                 if self._oracle.deliverable(process, message):
-                    if not self._withheld and not self._settings.total_order:
+                    if not self._kept and not self._settings.total_order:
                         text = f"p{process} has received {message}, nothing is missing, and it is not delivered"
                         self._find("over_delay", process, text, len(self._log))
-                    self._withheld += 1
+                    self._kept.append((process, message, len(self._log)))
                 else:
                     kept.append(message)
         arrived[:] = kept

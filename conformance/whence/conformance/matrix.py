@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final, TypeAlias, get_args
 
-from whence.conformance.campaign.tally import failure_bound
-from whence.conformance.drive import Counterexample
-from whence.conformance.findings import CaseOutcome, FindingKind
-from whence.conformance.harness import run_case, run_scheduled
+from whence.conformance.drive import LIMIT_S
+from whence.conformance.findings import FindingKind
+from whence.conformance.guide import DIRECTED
+from whence.conformance.guided import BUILT_IN, Corpus
+from whence.conformance.guided import NAME as GUIDED
 from whence.conformance.network import Network, Settings
-from whence.conformance.replay import Replay
-from whence.conformance.schedule import Operation, React, Schedule, Send
+from whence.conformance.outcomes import Reach, by_gravity
+from whence.conformance.schedule import Operation, React, Send
 from whence.conformance.schedulers import SCHEDULERS, Scheduler
-from whence.conformance.shrink import minimise
+from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import MakeProcess
+from whence.conformance.trials import Trials
 from whence.dsl import ir
 from whence.impl.commands import Delivery
 
@@ -122,11 +124,11 @@ class Cell:
         settings: what network and application were allowed.
         claimed: whether the protocol says that it works under these assumptions; None without a protocol.
         replayed: whether the cases were also replayed in the protocol.
-        cases, failures: how many ran, how many failed.
-        schedulers: cases and failures of each.
-        kinds: the kinds of finding, each with the number of cases that showed it.
+        whole: what came of all cases: how many failed, the kinds of finding, what was reached.
+        reaches: the same for each scheduler.
+        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
         worst: a shortened failure of the gravest kind.
-        not_applicable: why no case ran, or "".
+        not_applicable: why no case ran, or why not all did, or "".
         seconds: wall time.
     """
 
@@ -135,18 +137,33 @@ class Cell:
     settings: Settings | None
     claimed: bool | None = None
     replayed: bool = False
-    cases: int = 0
-    failures: int = 0
-    schedulers: tuple[tuple[str, int, int], ...] = ()
-    kinds: tuple[tuple[FindingKind, int], ...] = ()
+    whole: Reach | None = None
+    reaches: tuple[Reach, ...] = ()
+    arrivals: int = 0
+    withheld: int = 0
     worst: Counterexample | None = None
     not_applicable: str = ""
     seconds: float = 0.0
 
     @property
+    def cases(self) -> int:
+        """How many ran."""
+        return 0 if self.whole is None else self.whole.cases
+
+    @property
+    def failures(self) -> int:
+        """How many of them failed."""
+        return 0 if self.whole is None else self.whole.failures
+
+    @property
+    def kinds(self) -> tuple[tuple[FindingKind, int], ...]:
+        """The kinds of finding, the gravest first, each with the number of cases that showed it."""
+        return () if self.whole is None else tuple(by_gravity(self.whole.kinds).items())
+
+    @property
     def bound(self) -> float | None:
         """The upper bound on the failure rate at 95 %; None of no cases."""
-        return failure_bound(self.cases, self.failures) if self.cases else None
+        return self.whole.bound if self.whole is not None and self.whole.cases else None
 
 
 def claims(protocol: ir.Protocol, settings: Settings, default: Settings) -> bool:
@@ -170,9 +187,9 @@ def cells(
     cases: int,
     operations: int,
     seed: int = 0,
-    limit_s: float | None = None,
+    known: Corpus = BUILT_IN,
+    limit_s: float = LIMIT_S,
     progress: Progress | None = None,
-    hopeless: Callable[[], str | None] = lambda: None,
 ) -> Iterator[Cell]:
     """The cells, row by row.
 
@@ -181,7 +198,7 @@ def cells(
         protocol: what the system is to be, for what it claims.
         default: processes, and what a broadcast and a total order mean to the system.
         replayed: whether the cases that the protocol claims are replayed in it.
-        hopeless: why the system cannot be driven any further, or None.
+        known: counterexamples that every cell follows first.
     """
     for assumption in ASSUMPTIONS:
         for delivery in get_args(Delivery):
@@ -198,8 +215,8 @@ def cells(
                 continue
             claimed = None if protocol is None else claims(protocol, settings, default)
             followed = protocol if replayed and claimed else None
-            run = _Run(make_process, settings, followed, operations, limit_s)
-            yield run.cell(assumption, claimed, cases, seed, progress, hopeless)
+            trials = Trials(make_process, followed, settings, operations, known, limit_s)
+            yield _cell(trials, assumption, claimed, followed is not None, cases, seed, progress)
 
 
 def without_reactions(scheduler: Scheduler) -> Scheduler:
@@ -212,87 +229,34 @@ def without_reactions(scheduler: Scheduler) -> Scheduler:
     return plain
 
 
-class _Run:
-    """The cases of one cell."""
-
-    def __init__(
-        self,
-        make_process: MakeProcess,
-        settings: Settings,
-        protocol: ir.Protocol | None,
-        operations: int,
-        limit_s: float | None,
-    ) -> None:
-        self._make = make_process
-        self._settings = settings
-        self._replay = None if protocol is None else Replay(protocol, settings.processes)
-        self._operations = operations
-        self._limit_s = limit_s
-        self._counts: dict[str, tuple[int, int]] = {}
-        self._kinds: dict[FindingKind, int] = {}
-        self._shortest: dict[FindingKind, CaseOutcome] = {}
-
-    def cell(
-        self,
-        assumption: Assumption,
-        claimed: bool | None,
-        cases: int,
-        seed: int,
-        progress: Progress | None,
-        hopeless: Callable[[], str | None],
-    ) -> Cell:
-        """Runs the cases, the schedulers in turn."""
-        started = time.monotonic()
-        name = f"{assumption.name}, {self._settings.delivery}"
-        schedulers = {
-            known: scheduler if assumption.reactive else without_reactions(scheduler)
-            for known, scheduler in SCHEDULERS.items()
-        }
-        names = list(schedulers)
-        for number in range(cases):
-            if hopeless() is not None:
-                break
+def _cell(
+    trials: Trials,
+    assumption: Assumption,
+    claimed: bool | None,
+    replayed: bool,
+    cases: int,
+    seed: int,
+    progress: Progress | None,
+) -> Cell:
+    """Runs the cases of a cell: what is known to matter first, then the schedulers in turn."""
+    started = time.monotonic()
+    name = f"{assumption.name}, {trials.settings.delivery}"
+    names = (*SCHEDULERS, GUIDED)
+    directed = trials.guide.directed[:cases]
+    for number in range(cases):
+        if trials.hopeless():
+            break
+        if number < len(directed):
+            chosen, scheduler = DIRECTED, directed[number]
+        else:
             chosen = names[number % len(names)]
-            self._count(chosen, run_scheduled(
-                self._make, schedulers[chosen], seed + number, self._operations, self._settings, self._replay,
-                limit_s=self._limit_s,
-            ))  # fmt: skip
-            if progress is not None and number % _PROGRESS_EVERY == 0:
-                progress(name, number, cases)
-        done = sum(count for count, _ in self._counts.values())
-        return Cell(
-            assumption, self._settings.delivery, self._settings, claimed, self._replay is not None, done,
-            sum(failed for _, failed in self._counts.values()),
-            tuple((known, count, failed) for known, (count, failed) in self._counts.items()),
-            tuple(sorted(self._kinds.items(), key=lambda known: get_args(FindingKind).index(known[0]))),
-            self._worst(), hopeless() or "", time.monotonic() - started,
-        )  # fmt: skip
-
-    def _count(self, scheduler: str, outcome: CaseOutcome) -> None:
-        cases, failures = self._counts.get(scheduler, (0, 0))
-        self._counts[scheduler] = (cases + 1, failures + bool(outcome.findings))
-        for kind in outcome.kinds:
-            self._kinds[kind] = self._kinds.get(kind, 0) + 1
-            known = self._shortest.get(kind)
-            if known is None or len(outcome.operations) < len(known.operations):
-                self._shortest[kind] = outcome
-
-    def _worst(self) -> Counterexample | None:
-        """A failure of the gravest kind, shortened."""
-        kind = next((kind for kind in get_args(FindingKind) if kind in self._shortest), None)
-        if kind is None:
-            return None
-        found = self._shortest[kind]
-
-        def attempt(schedule: Schedule) -> Schedule | None:
-            outcome = self._again(schedule)
-            return outcome.operations if kind in outcome.kinds else None
-
-        operations = minimise(found.operations, attempt, attempts=SHRINKS)
-        outcome = self._again(operations)
-        if kind not in outcome.kinds:
-            return Counterexample((kind,), found.operations, found, False)
-        return Counterexample((kind,), operations, outcome, True)
-
-    def _again(self, schedule: Schedule) -> CaseOutcome:
-        return run_case(self._make, schedule, self._settings, self._replay, limit_s=self._limit_s)
+            scheduler = trials.guide.scheduler if chosen == GUIDED else SCHEDULERS[chosen]
+        trials.run(chosen, scheduler if assumption.reactive else without_reactions(scheduler), seed + number)
+        if progress is not None and number % _PROGRESS_EVERY == 0:
+            progress(name, number, cases)
+    shown = trials.worst(SHRINKS)
+    return Cell(
+        assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
+        tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld, shown,
+        trials.hopeless(), time.monotonic() - started,
+    )  # fmt: skip

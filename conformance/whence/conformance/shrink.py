@@ -2,14 +2,14 @@
 
 Every sub-sequence of a schedule is a schedule, so the search just leaves out operations (Zeller and Hildebrandt,
 Simplifying and isolating failure-inducing input, 2002), in the end every single one and every pair, and then makes
-those that are left plainer. The result is a local minimum, unless the budget ran out.
+those that are left plainer. The result is a local minimum, unless the budget ran out. The budget counts attempts and
+never looks at a clock, so that a busy machine and an idle one come to the same result.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, TypeAlias, assert_never
 
@@ -20,18 +20,33 @@ Attempt: TypeAlias = Callable[[Schedule], Schedule | None]
 """Runs a schedule: the operations of it that were possible, if it still fails; else None."""
 
 ATTEMPTS: Final = 5_000
-SECONDS: Final = 30.0
+"""What a search may cost, unless said otherwise."""
+
+HANGING_S: Final = 0.02
+"""So many seconds of waiting for a subject that hangs cost as much as an attempt that does not."""
 
 _PAIRS_UP_TO: Final = 24
 """Longer schedules are not tried without every pair: their number is quadratic."""
 
 
-def minimise(schedule: Schedule, attempt: Attempt, *, attempts: int = ATTEMPTS, limit_s: float = SECONDS) -> Schedule:
+@dataclass(slots=True)
+class Budget:
+    """What is left for attempts. Each costs 1; whoever makes an attempt that costs more says so."""
+
+    left: int = ATTEMPTS
+
+    def charge_hang(self, limit_s: float) -> None:
+        """A subject was waited for until its time limit: the wait is paid for by its limit, whatever it took."""
+        self.left -= int(limit_s / HANGING_S)
+
+
+def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None) -> Schedule:
     """A schedule that still fails, of which no operation and no pair of operations can be left out.
 
-    `schedule` itself has to fail; if it does not, it comes back as it is. `attempts` and `limit_s` bound the search.
+    `schedule` itself has to fail; if it does not, it comes back as it is. The budget, `ATTEMPTS` unless given, bounds
+    the search. Ctrl-C ends the attempt, and goes on to the caller.
     """
-    search = _Search(attempt, attempts, time.monotonic() + limit_s)
+    search = _Search(attempt, Budget() if budget is None else budget)
     current = search.run(schedule)
     if current is None:
         return schedule
@@ -47,17 +62,16 @@ def minimise(schedule: Schedule, attempt: Attempt, *, attempts: int = ATTEMPTS, 
 class _Search:
     """Attempts, each schedule once, until the budget is spent."""
 
-    def __init__(self, attempt: Attempt, attempts: int, deadline: float) -> None:
+    def __init__(self, attempt: Attempt, budget: Budget) -> None:
         self._attempt = attempt
-        self._left = attempts
-        self._deadline = deadline
+        self._budget = budget
         self._seen: set[Schedule] = set()
 
     def run(self, schedule: Schedule) -> Schedule | None:
-        if schedule in self._seen or self._left <= 0 or time.monotonic() > self._deadline:
+        if schedule in self._seen or self._budget.left <= 0:
             return None
         self._seen.add(schedule)
-        self._left -= 1
+        self._budget.left -= 1
         possible = self._attempt(schedule)
         if possible is not None:
             self._seen.add(possible)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
-from whence.conformance.cli.specifications import protocol_of
-from whence.conformance.drive import LIMIT_S, settings_for
+from whence.conformance.cli.specifications import protocol_of, specification
+from whence.conformance.distinguishing import distinguishing
+from whence.conformance.drive import settings_for
 from whence.conformance.explain import explained, picture
 from whence.conformance.external.system import Limits
+from whence.conformance.guided import BUILT_IN
 from whence.conformance.matrix import ASSUMPTIONS, Cell, cells
 from whence.conformance.network import Settings
+from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.rerun import take_steps
 from whence.conformance.subject import load_subject
@@ -37,12 +40,14 @@ def matrix(session: Session, request: Request) -> Output:
     """Drives the system under each assumption; one result per cell. Ctrl-C ends it with the cells so far."""
     if not request.impl:
         raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
-    protocol = None if request.protocol is None else protocol_of(request.protocol)
+    found_in = None if request.protocol is None else specification(request.protocol)
+    protocol = None if request.protocol is None else protocol_of(request.protocol, found_in)
     subject = load_subject(request.impl, request.processes, request.limits)
     foreign = subject.external
     default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
     found: list[Cell] = []
     interrupted = False
+    corpus = BUILT_IN
     try:
         if protocol is not None:
             subject.require(protocol.delivery)
@@ -52,12 +57,14 @@ def matrix(session: Session, request: Request) -> Output:
         else:
             assert subject.delivery is not None, "a class says where its messages go"
             deliveries = [subject.delivery]
+        if found_in is not None and protocol is not None:
+            session.status(f"{protocol.name}: counterexamples that are known")
+            corpus = distinguishing(found_in, protocol)
         made = cells(
             subject.make_process, deliveries, protocol, default, replayed=foreign is None,
             cases=request.cases, operations=request.operations, seed=request.seed,
-            limit_s=None if foreign is not None else LIMIT_S,
+            known=corpus,
             progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
-            hopeless=(lambda: None) if foreign is None else foreign.hopeless,
         )  # fmt: skip
         try:
             found += made
@@ -92,10 +99,13 @@ def _result(request: Request, cell: Cell) -> Result:
         "cases": cell.cases,
         "failures": cell.failures,
         "kinds": dict(cell.kinds),
-        "schedulers": [{"name": name, "cases": cases, "failures": bad} for name, cases, bad in cell.schedulers],
+        "over_delay": {"arrivals": cell.arrivals, "withheld": cell.withheld},
+        "schedulers": [reach.to_json() for reach in cell.reaches],
     }
+    if cell.whole is not None:
+        facts["coverage"] = cell.whole.coverage.to_json()
     if cell.bound is not None:
-        facts["failure_rate_bound"] = float(f"{cell.bound:.3g}")
+        facts["failure_rate_bound"] = rounded(cell.bound)
     worst = cell.worst
     if worst is not None:
         recorded = RecordedCase(

@@ -7,18 +7,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from whence.conformance.campaign.tally import failure_bound
+from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
-from whence.conformance.drive import Counterexample, Report, settings_for
+from whence.conformance.distinguishing import distinguishing
+from whence.conformance.drive import Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
 from whence.conformance.external.system import Limits
 from whence.conformance.findings import CaseOutcome
+from whence.conformance.guided import BUILT_IN
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.network import PROMISES, Settings
+from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.rerun import opposite, pytest_file, rerun_against, take_steps
+from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
@@ -137,10 +141,15 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         take_steps(subject, replayed=against is not None)
         return drive(
             subject.make_process, against, settings,
-            cases=request.cases, seed=request.seed, operations=request.operations, progress=progress,
+            cases=request.cases, seed=request.seed, operations=request.operations, known=corpus, progress=progress,
         )  # fmt: skip
 
+    corpus = BUILT_IN
     try:
+        if request.protocol is not None and protocol is not None:
+            if session is not None:
+                session.status(f"{protocol.name}: counterexamples that are known")
+            corpus = distinguishing(specification(request.protocol), protocol)
         settings = _settings(request, protocol, subject)
         held = opposite(subject, settings, protocol)
         runs = []
@@ -190,13 +199,13 @@ def _result(request: Request, driven: _Driven) -> Result:
         "failures": report.failures,
         "events": report.events,
         "matched": report.matched,
-        "over_delay": {"arrivals": report.arrivals, "withheld": report.withheld},
-        "schedulers": [
-            {"name": count.name, "cases": count.cases, "failures": count.failures} for count in report.schedulers
-        ],
+        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest),
+        "schedulers": [reach.to_json() for reach in report.reaches],
+        "coverage": report.whole.coverage.to_json(),
     }
     if report.cases:
-        facts["failure_rate_bound"] = float(f"{failure_bound(report.cases, report.failures):.3g}")
+        facts["hit_rate"] = report.whole.hit_rate
+        facts["failure_rate_bound"] = rounded(report.whole.bound)
     if worst is not None:
         facts["findings"] = [str(finding) for shown in report.counterexamples for finding in shown.findings]
         facts["counterexample"] = _recorded(request, driven, worst).to_json()
@@ -220,9 +229,8 @@ def _statement(driven: _Driven) -> str:
 
 def _sentence(request: Request, driven: _Driven) -> str:
     report = driven.report
-    shares = ", ".join(f"{count.name} {count.failures:,} of {count.cases:,}" for count in report.schedulers)
     said = (
-        f"{request.impl}: {report.failures:,} of {report.cases:,} cases failed ({shares}); "
+        f"{request.impl}: {report.failures:,} of {report.cases:,} cases failed; "
         f"{report.events:,} sends, arrivals and deliveries"
     )
     if driven.protocol is not None:
@@ -231,6 +239,10 @@ def _sentence(request: Request, driven: _Driven) -> str:
         said += f"; not promised, and so not judged: {', '.join(not_promised)}"
     if driven.why_not:
         said += f"; not replayed in {_short(request.protocol)}: {driven.why_not}"
+    if report.cases:
+        reached = seen_and_missing(report.whole)
+        delays = withheld_text(report.arrivals, report.withheld, report.slowest)
+        said += f"\n{indented([*reach_table(report.reaches, report.whole).splitlines(), *reached, delays])}"
     if report.interrupted:
         said += f"\nincomplete: interrupted after {report.cases:,} of {request.cases:,} cases"
     elif report.stopped:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from whence.conformance.cli.reaching import reach_table, seen_and_missing
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import protocol_of, specification
-from whence.conformance.comparison import Reach, reach, together
-from whence.conformance.coverage import SCENARIOS, CoveredReplay
 from whence.conformance.distinguishing import distinguishing
 from whence.conformance.drive import LIMIT_S, settings_for
 from whence.conformance.external.system import Limits
 from whence.conformance.guided import NAME as GUIDED
 from whence.conformance.guided import Corpus, grown, portfolio
+from whence.conformance.outcomes import Reach
 from whence.conformance.protocol_subject import PREFIX
 from whence.conformance.rerun import opposite, take_steps
 from whence.conformance.subject import load_subject
+from whence.conformance.trials import Trials
 from whence.spec.verdict import Level, Result, Verdict
 
 
@@ -39,7 +40,7 @@ def cover(session: Session, request: Request) -> Output:
     protocol = protocol_of(request.protocol, found)
     settings = settings_for(protocol, request.processes)
     subject = load_subject(request.impl or f"{PREFIX}{request.protocol}", request.processes, request.limits)
-    reaches: list[Reach] = []
+    trials: Trials | None = None
     interrupted = False
     corpus = Corpus()
     try:
@@ -49,26 +50,22 @@ def cover(session: Session, request: Request) -> Output:
         take_steps(subject, replayed=True)
         session.status(f"{protocol.name}: schedules that reach something")
         corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=request.seed).corpus
-        replay = CoveredReplay(protocol, settings.processes)
-        foreign = subject.external
+        trials = Trials(subject.make_process, protocol, settings, request.operations, corpus, LIMIT_S)
         for name, scheduler in portfolio(corpus).items():
-            reaches.append(
-                reach(
-                    subject.make_process, name, scheduler, replay, settings,
-                    cases=request.cases, operations=request.operations, seed=request.seed,
-                    limit_s=None if foreign is not None else LIMIT_S,
-                    progress=lambda made, done, planned: session.status(f"{made}: {done:,} of {planned:,} cases"),
-                    hopeless=(lambda: None) if foreign is None else foreign.hopeless,
-                )
-            )  # fmt: skip
+            for number in range(request.cases):
+                if trials.hopeless():
+                    break
+                trials.run(name, scheduler, request.seed + number)
+                session.status(f"{name}: {number:,} of {request.cases:,} cases")
     except KeyboardInterrupt:
         interrupted = True
     finally:
         subject.close()
+    reaches = [] if trials is None else list(trials.outcomes.reaches.values())
     results = tuple(_result(subject.name, request, one) for one in reaches)
-    text = _table(reaches, corpus) if reaches else ""
+    text = _text(reaches, trials.outcomes.whole, corpus) if trials is not None and reaches else ""
     if interrupted:
-        text += "incomplete: interrupted; these schedulers were finished\n"
+        text += "incomplete: interrupted; so far it had come\n"
     code = None
     if interrupted:
         code = REFUTED if any(one.failures for one in reaches) else UNKNOWN
@@ -87,40 +84,12 @@ def _result(system: str, request: Request, one: Reach) -> Result:
     return Result(f"{one.name}: reach", "conform", system, verdict, Level.L0, not one.failures, 0.0, facts)
 
 
-_HEADER = (
-    *("scheduler", "cases", "events", "failed", "rate <"),
-    *("handlers", "branches", "scenarios", "abstract states", "states"),
-)
-
-
-def _table(reaches: list[Reach], corpus: Corpus) -> str:
-    whole = together(reaches)
-    failures, events = sum(one.failures for one in reaches), sum(one.events for one in reaches)
-    rows = [_HEADER, *map(_row, [*reaches, Reach("all", whole.cases, failures, events, {}, whole)])]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
-    lines = []
-    for row in rows:
-        first, *others = (cell.ljust(width) if not place else cell.rjust(width)
-                          for place, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
-        lines.append("  ".join([first, *others]).rstrip())
-    lines.append("")
-    lines.append(f"{GUIDED} starts from {len(corpus.scripts)} countermodels and counterexamples, "
-                 f"and {len(corpus.schedules)} schedules that reach something in the protocol")  # fmt: skip
-    seen = [(name, count) for (kind, name), count in sorted(whole.seen.items()) if kind == "scenario"]
-    lines.append("sometimes: " + ", ".join(f"{name} {count:,}" for name, count in seen))
-    for kind, name in whole.missing:
-        explained = f" ({SCENARIOS[name]})" if name in SCENARIOS else ""
-        lines.append(f"not reached: {kind} {name}{explained}")
+def _text(reaches: list[Reach], whole: Reach, corpus: Corpus) -> str:
+    lines = [
+        reach_table(reaches, whole),
+        "",
+        f"{GUIDED} starts from {len(corpus.scripts)} countermodels and counterexamples, "
+        f"and {len(corpus.schedules)} schedules that reach something in the protocol",
+        *seen_and_missing(whole),
+    ]
     return "\n".join(lines) + "\n"
-
-
-def _row(one: Reach) -> tuple[str, ...]:
-    coverage = one.coverage
-    shares = []
-    for kind in ("handler", "branch", "scenario"):
-        reached, there = coverage.features.count(coverage.bits, kind)
-        shares.append(f"{reached} of {there}")
-    return (
-        one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", f"{100 * one.bound:.2g} %", *shares,
-        f"{len(coverage.abstract):,}", f"{len(coverage.local):,}",
-    )  # fmt: skip
