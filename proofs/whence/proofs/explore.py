@@ -17,6 +17,7 @@ from whence.dsl.narrate import NarratedStep, run, violated
 from whence.dsl.quiescence import COMPLETES, DEADLOCK_FREE, blocked, completed
 from whence.dsl.recycling import Recycling, system_of
 from whence.dsl.system import Action, State, System
+from whence.proofs.depth import expected_depth
 
 PROGRESS_SECONDS = 0.2
 
@@ -47,13 +48,24 @@ LENGTHENING = frozenset(("persistent", "delay"))
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
+Storage: TypeAlias = Literal["exact", "layers", "fingerprints"]
+
+STORAGES: dict[Storage, str] = {
+    "exact": "every state",
+    "layers": "the states that can still be met: exact, for workloads in which every step is progress",
+    "fingerprints": "64 bits of each, but for the latest: states that agree in them are taken for one, nothing is sure",
+}
+"""What native code can keep of the states it has expanded."""
+
 _Point = TypeVar("_Point")
 """What a search visits: a state, or a state with the machine's side of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exploration has come. `memory` is what the store takes in bytes, where that is known."""
+    """How far an exploration has come. `memory` is what the store takes in bytes, `expected_depth` how deep it will go,
+    about, where that is known.
+    """
 
     states: int
     transitions: int
@@ -61,6 +73,7 @@ class Progress:
     frontier: int
     seconds: float
     memory: int = 0
+    expected_depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +110,18 @@ class Exploration(Coverage):
     """What was covered of a protocol, and a shortest violation of each property that fails.
 
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
-    is not among them. `memory` is what the store took in bytes, where that is known.
+    is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
+    kept; with fingerprints, `omission` bounds the probability that a state was taken for another. `unshown` are
+    properties that some run violates which could not be found again with the memory that there is.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
     reductions: tuple[str, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
     memory: int = 0
+    storage: Storage = "exact"
+    omission: float = 0.0
+    unshown: frozenset[str] = frozenset()
     violations: dict[str, Violation] = field(default_factory=dict)
 
 
@@ -140,6 +158,7 @@ class Request:
     progress: Callable[[Progress], None] | None = None
     resources: Resources = THE_MACHINE
     reductions: frozenset[str] = frozenset()
+    storage: Storage = "exact"
 
 
 def explore(
@@ -153,23 +172,24 @@ def explore(
     engine: Engine = "auto",
     resources: Resources = THE_MACHINE,
     reductions: Collection[str] = (),
+    storage: Storage = "exact",
 ) -> Exploration:
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
     scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (of
-    REDUCTIONS) are what native code may reduce by.
+    REDUCTIONS) are what native code may reduce by, and `storage` (of STORAGES) is what it keeps.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
-        ValueError: where native code is asked for and cannot take the scope.
+        ValueError: where native code is asked for and cannot take the scope, or cannot store it so.
     """
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     system = system_of(protocol, workload)
     request = Request(
-        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions)
+        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions), storage
     )
     assert request.reductions <= REDUCTIONS.keys(), "there is no such reduction"
     if engine == "interpreted":
@@ -207,6 +227,7 @@ class Interpretation:
     _started: float = field(default_factory=time.perf_counter)
     _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
     _reported: float = 0.0
+    _expected_depth: int | None = None
 
     def run(self) -> Exploration:
         """Explores as far as it is asked to."""
@@ -297,11 +318,16 @@ class Interpretation:
             return
         now = time.perf_counter()
         if now - self._reported >= PROGRESS_SECONDS:
+            if not self._reported:
+                self._expected_depth = expected_depth(self.request.system)
             self._reported = now
             result = self.result
             self.request.progress(
-                Progress(result.states, result.transitions, result.depth, frontier, now - self._started)
-            )
+                Progress(
+                    result.states, result.transitions, result.depth, frontier, now - self._started,
+                    expected_depth=self._expected_depth,
+                )
+            )  # fmt: skip
 
 
 def saturated(system: System) -> bool:

@@ -71,7 +71,7 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
 
 
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_FIRST_INDEX", 256)
+    monkeypatch.setattr(search, "FIRST_INDEX", 256)
     monkeypatch.setattr(tables, "_SMALLEST", 4)
     protocol = library("mf").protocols[0]
     request = Request(System(protocol, TWO), frozenset(properties_of(protocol)))

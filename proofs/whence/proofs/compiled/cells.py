@@ -32,7 +32,9 @@ class Shared(IntEnum):
     STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
     COUNT (number): how many states have been numbered. CURSOR, END (numbers): the states to expand; LIST: which
     ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
-    RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
+    RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`. OLD: the
+    index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that go with
+    what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
     """
 
     STATES = 0
@@ -48,8 +50,27 @@ class Shared(IntEnum):
     RENAMED_LOCALS = 10
     RENAMED_PACKETS = 11
     CLASSES = 12
+    OLD = 13
     COUNT = 16
     CURSOR = 24
+    PROGRESS_LOCALS = 32
+    PROGRESS_PACKETS = 33
+    PROGRESS_START = 34
+    PROGRESS_SENDS = 35
+    PROGRESS_TICKS = 36
+    PROGRESS_DUPLICATES = 37
+    PROGRESS_LOSSES = 38
+
+
+class Sweep(IntEnum):
+    """Of one pass over the states that are kept, see `layered_store`."""
+
+    END = 0
+    LEVEL = 1
+    LIST = 2
+    COUNT = 3
+    DEPTH = 4
+    NEXT = 5
 
 
 class Own(IntEnum):
@@ -58,8 +79,8 @@ class Own(IntEnum):
     EDGES: transitions of the states that were expanded in full. MISSING: whether the state at hand asks for a step
     that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM. DEFERRED
     (address): the states that asked, DEFERRED_COUNT. NEXT, LAST: the numbers that it may use, LAST excluded. RING_BASE
-    (address), RING_AT: see `store`. OVERFLOW: whether a network was too small. FOUND...: by property, the least
-    state that shows it.
+    (address), RING_AT: see `store`. OVERFLOW: whether a network was too small. STRAYED: 1 if a step was no progress, 2
+    if there was more than can be counted. FOUND...: by property, the least state that shows it.
     """
 
     EDGES = 0
@@ -74,6 +95,7 @@ class Own(IntEnum):
     RING_AT = 9
     OVERFLOW = 10
     LAST = 11
+    STRAYED = 12
     FOUND = 16
 
 
@@ -82,17 +104,18 @@ MOST_INVARIANTS = 40
 
 
 class Job(IntEnum):
-    """Of one sifting, see `store`."""
+    """Of one sifting, see `sifting`."""
 
     TABLE = 0
     TABLE_MASK = 1
     MASKS = 2
-    LIST = 3
+    ROWS = 3
     START = 4
     END = 5
     KNOWN = 6
     KNOWN_COUNT = 7
     QUIET = 8
+    REFILL = 9
 
 
 EVERYBODY = (1 << 64) - 1

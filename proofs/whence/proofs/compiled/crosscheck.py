@@ -29,6 +29,8 @@ def explore_with_both(request: Request) -> Exploration:
     reason = why_not(request.system)
     if reason is not None:
         raise ValueError(reason)
+    if request.storage != "exact":
+        raise ValueError("all states are compared, so all have to be stored")
     started = time.perf_counter()
     request = replace(request, stop_when_refuted=False)
     interpretation = Interpretation(request)

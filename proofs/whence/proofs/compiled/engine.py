@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from whence.dsl.causality import Finding
 from whence.dsl.system import Action, Outcome, State, System
@@ -14,13 +15,17 @@ from whence.proofs.compiled.cells import FINDINGS, MOST_INVARIANTS
 from whence.proofs.compiled.confluence import Unbounded
 from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.effects import variables_read
+from whence.proofs.compiled.fingerprint_search import FingerprintSearch, omission
 from whence.proofs.compiled.invariants import LocalJudge, local_invariants
+from whence.proofs.compiled.layered_search import LayeredSearch
 from whence.proofs.compiled.layout import Capacity, Shape, shape_of
+from whence.proofs.compiled.measure import Measure, Regress
 from whence.proofs.compiled.memory import available, processors
 from whence.proofs.compiled.search import NativeSearch, OutOfMemory, Overflow
 from whence.proofs.compiled.sieve import Sieve
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 from whence.proofs.compiled.tables import StepTable, Withdrawn
+from whence.proofs.depth import expected_depth
 from whence.proofs.explore import LENGTHENING, REDUCTIONS, Exploration, Progress, Request, Violation, replayed
 
 MOST_MESSAGES = 64
@@ -29,6 +34,19 @@ MOST_MESSAGES = 64
 
 _LEAST_AGAIN = 1_000_000
 """At least so many states are searched for a counterexample that is shorter."""
+
+
+_LEAST_WASTED, _MOST_WASTED = 100_000, 5
+"""Claims are given up once searches that were begun on false ones have cost so many states, and so many times what the
+last of them had reached: where nearly every claim turns out false, all of that would be for nothing."""
+
+
+_SCOUTED = 50_000
+"""So many states are first searched for what refutes claims, where it takes the interpreter to judge states."""
+
+
+class Scouted(Exception):
+    """Most of the claims that will be refuted are."""
 
 
 class Stopped(Exception):
@@ -75,7 +93,8 @@ def explore_natively(request: Request, sample: Sample = Sample()) -> Exploration
     """Explores by native code. Violations are the same at every call: they are looked for by one thread.
 
     Raises:
-        ValueError: where native code cannot take the scope; `why_not` tells.
+        ValueError: where native code cannot take the scope; `why_not` tells. NoMeasure, which is one: where it cannot
+            be stored by layers.
     """
     reason = why_not(request.system)
     if reason is not None:
@@ -85,36 +104,40 @@ def explore_natively(request: Request, sample: Sample = Sample()) -> Exploration
     engine = NativeEngine(request, threads)
     result = engine.run(sample.capacity)
     longer = not LENGTHENING.isdisjoint(result.reductions)
-    if result.violations and (longer or threads > 1):
+    if engine.suspects or (result.violations and (longer or threads > 1)):
         _look_again(request, engine, longer)
     result.seconds = time.perf_counter() - started
     return result
 
 
 def _look_again(request: Request, engine: NativeEngine, longer: bool) -> None:
-    """Looks for the same violations by one thread, and without reductions that may have made them longer.
+    """Looks for the same violations by one thread, with all states kept, and without reductions that may have made them
+    longer.
 
-    Where that takes many more states than the search itself, the longer ones are kept, and said to be so.
+    Where that takes many more states than the search itself, the longer ones are kept, and said to be so. Violations
+    that were met by a search that forgets, and are not met again, are unshown.
     """
     result = engine.result
     limit = max(_LEAST_AGAIN, result.states) if longer else None
     repeated = _again(request, engine, request.reductions - LENGTHENING, limit)
-    left = result.violations.keys() - repeated.keys()
+    left = engine.refuted - repeated.keys()
     if left and longer:
-        kept = _again(request, engine, request.reductions, None) if engine.threads > 1 else result.violations
-        repeated |= {name: replace(kept.get(name, result.violations[name]), shortest=False) for name in left}
-    if repeated.keys() == result.violations.keys():
+        found = _again(request, engine, request.reductions, None) if engine.threads > 1 or engine.suspects else {}
+        kept = result.violations | found
+        repeated |= {name: replace(kept[name], shortest=False) for name in left if name in kept}
+    if repeated.keys() >= result.violations.keys():
         result.violations = repeated
+    result.unshown = frozenset(engine.suspects - result.violations.keys())
 
 
 def _again(
     request: Request, engine: NativeEngine, reductions: frozenset[str], limit: int | None
 ) -> dict[str, Violation]:
-    found = frozenset(engine.result.violations)
+    found = frozenset(engine.refuted)
     system = System(request.system.protocol, request.system.workload)
     again = replace(
         request, system=system, properties=found, stop_when_refuted=True, limit=limit, progress=None,
-        reductions=reductions,
+        reductions=reductions, storage="exact",
     )  # fmt: skip
     return NativeEngine(again, 1).run(engine.capacity).violations
 
@@ -133,11 +156,18 @@ class NativeEngine:
     _table: StepTable = field(init=False)
     _elsewhere: set[str] = field(init=False)
     _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
+    suspects: set[str] = field(init=False, default_factory=set)
+    _measure: Measure | None = field(init=False, default=None)
+    _expected_depth: int | None = field(init=False, default=None)
     _started: float = field(init=False, default_factory=time.perf_counter)
     _reported: tuple[float, int] = field(init=False, default=(0.0, 0))
+    _wasted: int = field(init=False, default=0)
+    _scouting: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self.result = Exploration(engine="native")
+        self.result = Exploration(engine="native", storage=self.request.storage)
+        if self.request.storage == "layers":
+            self._measure = Measure(self.request.system)
         self._memory = self.request.resources.memory or available() * 7 // 10
         self._shape = shape_of(self.request.system)
         self._use_table(locally=True)
@@ -148,11 +178,17 @@ class NativeEngine:
         local = local_invariants(system.protocol)[:MOST_INVARIANTS] if locally else ()
         judge = LocalJudge(system, local)
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
-        self._table = StepTable(system, self._shape, bool(properties & {"csps", "sps"}), judge, self._symmetry())
+        departures = bool(properties & {"csps", "sps"})
+        self._table = StepTable(system, self._shape, departures, judge, self._symmetry(), self._measure)
         if self._reducing & LENGTHENING:
             watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
             read = variables_read(system.protocol, watched)
             self._table.reduce(read, "persistent" in self._reducing, "delay" in self._reducing)
+
+    @property
+    def _judges_elsewhere(self) -> bool:
+        """Whether invariants of several processes are judged, which the interpreter does, state by state."""
+        return bool(self._elsewhere and self.request.properties & {*self._elsewhere, "fault"})
 
     @property
     def _reducing(self) -> frozenset[str]:
@@ -177,6 +213,11 @@ class NativeEngine:
         return symmetry
 
     @property
+    def refuted(self) -> set[str]:
+        """The properties that some run violates, whether it can be shown or not."""
+        return self.suspects | self.result.violations.keys()
+
+    @property
     def symmetry(self) -> Symmetry | None:
         """Up to what states are stored."""
         return self._table.symmetry
@@ -184,6 +225,7 @@ class NativeEngine:
     def run(self, capacity: Capacity) -> Exploration:
         """Explores. A layout that turns out too small is replaced, and the search starts again."""
         self.capacity = capacity
+        self._scouting = self._judges_elsewhere and bool(self._reducing & LENGTHENING)
         try:
             while not self._attempt():
                 pass
@@ -214,7 +256,13 @@ class NativeEngine:
             self.result.refused["symmetry"] = str(found)
             self._use_table(locally=True)
             return False
+        except Regress:
+            return False
         except Withdrawn:
+            self._give_up_if_wasted()
+            return False
+        except Scouted:
+            self._scouting = False
             return False
         except Unbounded as found:
             self._refuse(LENGTHENING, str(found))
@@ -222,31 +270,55 @@ class NativeEngine:
             return False
         return True
 
+    def _give_up_if_wasted(self) -> None:
+        """Explores without claims where those made so far keep turning out false."""
+        reached = 0 if self.search is None else self.search.state_count
+        self._wasted += reached
+        if self._wasted > max(_LEAST_WASTED, _MOST_WASTED * reached):
+            self._refuse(LENGTHENING, f"nearly all that it claims turns out false ({self._wasted:,} states in vain)")
+            self._use_table(locally=bool(self._table.judge.invariants))
+
     def _explore(self) -> None:
         request, result = self.request, self.result
         result.violations.clear()
-        result.depth = 0
+        self.suspects.clear()
         self._sieves.clear()
-        search = self.search = NativeSearch(
-            request.system, self._table, request.properties, self.capacity, self._memory, self.threads, request.limit,
-            self._reducing - {"symmetry"},
-        )  # fmt: skip
-        if self._elsewhere and request.properties & {*self._elsewhere, "fault"}:
+        search = self.search = self._new_search()
+        if self._judges_elsewhere and not self._scouting:
             self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
         if "delivered" in request.properties and self._shape.timers:
             self._sieves["stuck"] = Sieve(search, ("locals", "due", "addressed"), quiet=True)
         self._judge_initial()
         while search.advance(self._pause):
-            result.depth += 1
             self._judge()
             self._pause()
         self._judge()
+        if self._scouting:
+            raise Scouted
+
+    def _new_search(self) -> NativeSearch:
+        request = self.request
+        told = (
+            request.system, self._table, request.properties, self.capacity, self._memory, self.threads, request.limit,
+            self._reducing - {"symmetry"},
+        )  # fmt: skip
+        match request.storage:
+            case "exact":
+                return NativeSearch(*told)
+            case "fingerprints":
+                return FingerprintSearch(*told)
+            case "layers":
+                return LayeredSearch(*told, measure=self._measure)
+            case _:
+                assert_never(request.storage)
 
     def _count(self) -> None:
-        if self.search is not None:
-            self.result.states = self.search.state_count
-            self.result.transitions = self.search.transitions
-            self.result.memory = self.search.bytes_used
+        result, search = self.result, self.search
+        if search is not None:
+            result.states, result.transitions, result.depth = search.state_count, search.transitions, search.depth
+            result.memory = max(result.memory, search.bytes_used)
+            if result.storage == "fingerprints":
+                result.omission = omission(result.states, result.transitions)
 
     def _pause(self) -> None:
         """Between pieces: tells how far the search is, and ends it where that is asked for."""
@@ -254,9 +326,11 @@ class NativeEngine:
         self._count()
         request, result = self.request, self.result
         self._report()
+        if self._scouting and result.states >= min(_SCOUTED, request.limit or _SCOUTED):
+            raise Scouted
         if self._reducing & LENGTHENING and not {"at_most_once", "no_creation"}.isdisjoint(self.search.found):
             raise Unbounded("a message is delivered that was not to be, or more than once")
-        if request.stop_when_refuted and request.properties <= self.search.found.keys() | result.violations.keys():
+        if request.stop_when_refuted and request.properties <= self.search.found.keys() | self.refuted:
             self._collect()
             raise Stopped("every property is refuted")
         if request.limit is not None and result.states >= request.limit:
@@ -269,12 +343,16 @@ class NativeEngine:
         if self.request.progress is None or now - last < explorer.PROGRESS_SECONDS or result.states < most:
             return
         assert self.search is not None
+        if not last:
+            self._expected_depth = expected_depth(self.request.system)
         self._reported = (now, result.states)
-        frontier = self.search.numbered - self.search.layer
         seconds = now - self._started
         self.request.progress(
-            Progress(result.states, result.transitions, result.depth, frontier, seconds, result.memory)
-        )
+            Progress(
+                result.states, result.transitions, result.depth, self.search.frontier, seconds, self.search.bytes_used,
+                self._expected_depth,
+            )
+        )  # fmt: skip
 
     # --- judgements --------------------------------------------------------------------------
 
@@ -292,7 +370,7 @@ class NativeEngine:
             for number in self._sieves["locals"].fresh():
                 for name in self._broken_names(self.search.state(number)):
                     self._violated(name, number, by_action=False)
-        if "stuck" in self._sieves and "delivered" not in self.result.violations:
+        if "stuck" in self._sieves and "delivered" not in self.refuted:
             for number in self._sieves["stuck"].fresh():
                 if self.request.system.stuck(self.search.state(number)) is not None:
                     self._violated("delivered", number, by_action=False)
@@ -326,6 +404,9 @@ class NativeEngine:
     def _violated(self, name: str, number: int, *, by_action: bool) -> None:
         """A state shows a violation: by what it is, or by an action that it enables."""
         if name not in self.request.properties or name in self.result.violations:
+            return
+        if self.request.storage != "exact":
+            self.suspects.add(name)
             return
         state, actions = self._way_to(number)
         if by_action:

@@ -23,7 +23,8 @@ class Kernel:
     Attributes:
         expand: (shared, own): see `steps`.
         rehash: (shared, start, end): see `store`.
-        sift: (shared, job): see `store`.
+        sift: (shared, job): see `sifting`.
+        gather, compact: (shared, sweep): see `layered_store`; only there.
     """
 
     expand: Callable[[int, int], None]
@@ -31,6 +32,8 @@ class Kernel:
     sift: Callable[[int, int], None]
     seconds: float
     engine: Any
+    gather: Callable[[int, int], None] | None = None
+    compact: Callable[[int, int], None] | None = None
 
 
 @cache
@@ -81,6 +84,8 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
         return kind(engine.get_function_address(name))
 
+    layered = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
     return Kernel(
-        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine
-    )
+        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
+        *layered,
+    )  # fmt: skip

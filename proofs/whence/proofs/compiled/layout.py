@@ -13,6 +13,7 @@ from itertools import accumulate
 from whence.dsl.causality import Ghost, Pending
 from whence.dsl.system import State, System
 from whence.dsl.values import Message
+from whence.proofs.explore import Storage
 
 WORD = 64
 
@@ -142,13 +143,14 @@ class Layout:
     then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
-    `reductions`: the others by which the search is reduced.
+    `reductions`: the others by which the search is reduced. `storage`: what is kept of the states.
     """
 
     shape: Shape
     capacity: Capacity
     group: tuple[tuple[int, ...], ...] = ()
     reductions: frozenset[str] = frozenset()
+    storage: Storage = "exact"
 
     @property
     def by_sends(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_HUGE = 1 << 21
 _HUGE_FROM = 1 << 22
 
 
@@ -47,6 +48,19 @@ class Array:
     def __setitem__(self, at: int, value: int) -> None:
         assert 0 <= at < self.length
         struct.pack_into("=Q" if self.width == 8 else "=I", self._memory, at * self.width, value)
+
+    def take(self, other: Array, count: int) -> None:
+        """The first elements of another array of the same width become the first of this one."""
+        assert count <= min(self.length, other.length)
+        assert self.width == other.width
+        ctypes.memmove(self.address, other.address, count * self.width)
+
+    def release(self, start: int, end: int) -> None:
+        """Gives the memory of some elements back, as far as it is theirs alone; whoever reads them finds zeros."""
+        first, last = -(-start * self.width // _HUGE) * _HUGE, end * self.width // _HUGE * _HUGE
+        if first < last and hasattr(mmap, "MADV_DONTNEED"):
+            with contextlib.suppress(OSError):
+                self._memory.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def read(self, at: int, count: int) -> tuple[int, ...]:
         """Some elements in a row."""

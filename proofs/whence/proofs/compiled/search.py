@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import ClassVar
 
 from whence.dsl.system import State, System
 from whence.proofs.compiled.cells import BLOCK, FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
@@ -14,9 +15,13 @@ from whence.proofs.compiled.layout import Capacity, Layout
 from whence.proofs.compiled.memory import Array
 from whence.proofs.compiled.symmetry import Symmetry
 from whence.proofs.compiled.tables import StepTable
+from whence.proofs.explore import Storage
 
-_LARGEST = (1 << 32) - 4
-_FIRST_INDEX = 1 << 16
+LARGEST = (1 << 32) - 4
+"""So many numbers are there for states."""
+
+_LARGE_INDEX = 1 << 26
+FIRST_INDEX = 1 << 16
 _PIECE = 1 << 17
 _SMALLEST_STORE = 1 << 16
 _WANTED = 1 << 14
@@ -99,8 +104,10 @@ class Renaming:
 class NativeSearch:
     """The reachable states of `system`, layer by layer.
 
-    The states below `layer` are expanded. Numbers are in the order of insertion, with holes. `found` maps a property
-    to the least of the states that show a violation of it: by an action that violates it, or by what they are.
+    The states below `layer` are expanded, and `depth` is the length of the longest shortest way so far. Numbers are in
+    the order of insertion, with holes. `found` maps a property to the least of the states that show a violation of it:
+    by an action that violates it, or by what they are. `moves`: how often states got other numbers; those that had one
+    then have the least, below `moved`.
     """
 
     system: System
@@ -115,6 +122,7 @@ class NativeSearch:
     kernel: Kernel = field(init=False)
     found: dict[str, int] = field(init=False, default_factory=dict)
     layer: int = field(init=False, default=0)
+    depth: int = field(init=False, default=0)
     holes: int = field(init=False, default=0)
     states: Array = field(init=False)
     parents: Array = field(init=False)
@@ -123,15 +131,20 @@ class NativeSearch:
     workers: list[Worker] = field(init=False)
     pool: ThreadPoolExecutor | None = field(init=False, default=None)
     renaming: Renaming | None = field(init=False, default=None)
+    moves: int = field(init=False, default=0)
+    moved: int = field(init=False, default=0)
+
+    storage: ClassVar[Storage] = "exact"
+    index_width: ClassVar[int] = 4
 
     def __post_init__(self) -> None:
         symmetry = self.table.symmetry
         group = () if symmetry is None else symmetry.group
-        self.layout = Layout(self.table.shape, self.capacity, group, self.reductions)
+        self.layout = Layout(self.table.shape, self.capacity, group, self.reductions, self.storage)
         watched = {"at_most_once", "no_creation"} if self.layout.by_sends else set()
         self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS) | watched)
-        self._reserve_store(min(_LARGEST, self.memory // (8 * self.layout.words + 12)))
-        self.index = Array(_FIRST_INDEX, 4)
+        self._reserve_store(min(LARGEST, self._room()))
+        self.index = Array(FIRST_INDEX, self.index_width)
         self.shared = Array(64)
         self.shared[Shared.STATES], self.shared[Shared.PARENTS] = self.states.address, self.parents.address
         self.workers = [Worker.start(self.layout) for _ in range(self.threads)]
@@ -140,12 +153,16 @@ class NativeSearch:
         self.states.write(0, self.layout.encode(self.system.initial()))
         self.parents[0] = ROOT
         self.shared[Shared.COUNT] = 1
-        self._use_index()
+        self._use_index(self.index)
         if symmetry is not None:
             self.renaming = Renaming.start(symmetry, self.table, self.capacity, self.shared)
             self._check_capacity()
             self.renaming.extend()
         self.kernel.rehash(self.shared.address, 0, 1)
+
+    def _room(self) -> int:
+        """So many states may get a number, if memory is all that limits them."""
+        return self.memory // (8 * self.layout.words + 12)
 
     def _reserve_store(self, room: int) -> None:
         """Room for so many states, or for as many as can be reserved at once."""
@@ -179,7 +196,17 @@ class NativeSearch:
     @property
     def bytes_used(self) -> int:
         """How much memory the store takes."""
-        return self.numbered * (8 * self.layout.words + 4) + 4 * self.index.length
+        return self.kept * (8 * self.layout.words + 4) + self.index_width * self.index.length
+
+    @property
+    def kept(self) -> int:
+        """How many states have room in memory, holes included."""
+        return self.numbered
+
+    @property
+    def frontier(self) -> int:
+        """How many states are still to be expanded, holes included."""
+        return self.numbered - self.layer
 
     def state(self, number: int) -> State:
         """A state by number."""
@@ -208,31 +235,36 @@ class NativeSearch:
         end, before = self.numbered, self.state_count
         while self.layer < end:
             stop = min(end, self.layer + self._piece())
-            asked = self._expand(self.layer, stop, None)
-            while asked:
-                chosen = Array(len(asked), 4)
-                chosen.write(0, asked)
-                asked = self._expand_listed(chosen)
+            self._expand_fully(self.layer, stop, None)
             self.layer = stop
             pause()
-        found = self.state_count
+        more = self.state_count > before
+        self._leave_blocks()
+        self.depth += more
+        return more
+
+    def _leave_blocks(self) -> None:
+        """Numbers that threads took and did not use are holes."""
         for worker in self.workers:
             self.holes += worker.cells[Own.LAST] - worker.cells[Own.NEXT]
             worker.cells[Own.NEXT] = worker.cells[Own.LAST]
-        return found > before
 
-    def _expand_listed(self, chosen: Array) -> list[int]:
-        asked: list[int] = []
-        start = 0
-        while start < chosen.length:
-            stop = min(chosen.length, start + self._piece())
-            asked += self._expand(start, stop, chosen)
-            start = stop
-        return asked
+    def _expand_fully(self, start: int, end: int, chosen: Array | None) -> None:
+        """Expands some states; again and again those for which a step was not known."""
+        asked = self._expand(start, end, chosen)
+        while asked:
+            again = Array(len(asked), 4)
+            again.write(0, asked)
+            asked = []
+            done = 0
+            while done < again.length:
+                stop = min(again.length, done + self._piece())
+                asked += self._expand(done, stop, again)
+                done = stop
 
     def _piece(self) -> int:
         """How many states may be expanded at once: store and index have room for whatever they lead to."""
-        if 2 * self.numbered > self.index.length:
+        if 2 * self._indexed > self.index.length:
             self._grow_index()
         shape = self.table.shape
         branching = shape.branching + self.layout.slots * (1 + bool(shape.duplicates) + bool(shape.losses))
@@ -246,24 +278,34 @@ class NativeSearch:
             piece = max(1, min(piece, (self.limit - self.state_count) // max(branching, 1)))
         return piece
 
+    @property
+    def _indexed(self) -> int:
+        """At most so many states are in the index."""
+        return self.numbered
+
     def _grow_index(self) -> None:
-        if self.bytes_used + 16 * self.index.length > self.memory:
+        size = self.index.length * (4 if self.index.length < _LARGE_INDEX else 2)
+        if self.bytes_used + self.index_width * size > self.memory:
             raise OutOfMemory
-        self.index = Array(4 * self.index.length, 4)
-        self._use_index()
-        middle = self.numbered // 2 if self.pool is not None and self.numbered >= _WORTH_SHARING else 0
+        self._use_index(Array(size, self.index_width))
+        self._rehash(self.numbered)
+
+    def _use_index(self, index: Array) -> None:
+        self.index = index
+        self.shared[Shared.INDEX] = index.address
+        self.shared[Shared.SLOTS_MASK] = index.length - 1
+
+    def _rehash(self, end: int) -> None:
+        """Enters what is numbered below `end` into the index."""
+        middle = end // 2 if self.pool is not None and end >= _WORTH_SHARING else 0
         helper = self.pool.submit(self.kernel.rehash, self.shared.address, 0, middle) if self.pool and middle else None
         try:
-            self.kernel.rehash(self.shared.address, middle, self.numbered)
+            self.kernel.rehash(self.shared.address, middle, end)
             if helper is not None:
                 helper.result()
         except BaseException:
             self._wait_for_helpers()
             raise
-
-    def _use_index(self) -> None:
-        self.shared[Shared.INDEX] = self.index.address
-        self.shared[Shared.SLOTS_MASK] = self.index.length - 1
 
     def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
         """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""

@@ -19,9 +19,12 @@ from whence.proofs.compiled.cells import (
 )  # fmt: skip
 from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, TRUE, VOID, Emitter, Value, define
+from whence.proofs.compiled.fingerprint_store import FingerprintStore
+from whence.proofs.compiled.layered_store import LayeredStore
 from whence.proofs.compiled.layout import Layout
 from whence.proofs.compiled.packed import Packed, position_on_network
 from whence.proofs.compiled.store import Store
+from whence.proofs.explore import Storage
 
 
 def inputs_before_packets(layout: Layout) -> int:
@@ -30,6 +33,7 @@ def inputs_before_packets(layout: Layout) -> int:
     return shape.processes + sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
 
 
+_STORES: dict[Storage, type[Store]] = {"exact": Store, "layers": LayeredStore, "fingerprints": FingerprintStore}
 _FAULT = 2
 _PLACES = (1 << 24) - 1
 """Where a list of operations is takes so many bits of an entry."""
@@ -42,7 +46,7 @@ class Search:
         self.layout = layout
         self.shape = layout.shape
         self.properties = frozenset(properties)
-        self.store = Store(module, layout)
+        self.store = _STORES[layout.storage](module, layout)
         self.lookup = self._define_lookup(module)
         self.operate = self._define_operate(module)
         self.arrive = self._define_arrive(module)

@@ -2,8 +2,8 @@
 
 The index is at most half full, and holds numbers plus one (so no state can be mistaken for a free place). Bits
 that such a number leaves free hold some of the hash, so that most states that differ are never looked at; those that
-agree are compared in full. A successor first waits in a ring: when it enters, its place in the index is asked for; half a
-round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
+agree are compared in full. A successor first waits in a ring: when it enters, its place in the index is asked for;
+half a round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
 claim places by compare-and-swap, and take numbers in blocks; a number that is not used in the end is a hole.
 """
 
@@ -12,25 +12,18 @@ from __future__ import annotations
 from llvmlite import ir
 
 from whence.proofs.compiled.canonical import Canonical
-from whence.proofs.compiled.cells import BLOCK, HOLE, RING, Job, Own, Shared
+from whence.proofs.compiled.cells import BLOCK, HOLE, RING, Own, Shared
 from whence.proofs.compiled.emit import I32, I64, POINTER, VOID, Emitter, Value, define
+from whence.proofs.compiled.hashing import hash_of
 from whence.proofs.compiled.layout import Layout
-from whence.proofs.compiled.packed import Packed
-
-_FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB)
-
-
-def hash_of(emit: Emitter, words: list[Value]) -> Value:
-    """A hash whose low bits depend on every bit of the words."""
-    mixed: Value = emit.number(0)
-    for at, word in enumerate(words):
-        mixed = emit.mul(emit.differing(mixed, word), _FACTORS[at % len(_FACTORS)])
-        mixed = emit.differing(mixed, emit.down(mixed, 32))
-    return emit.differing(mixed, emit.down(emit.mul(mixed, _FACTORS[1]), 29))
+from whence.proofs.compiled.sifting import define_sift
 
 
 class Store:
-    """Defines the functions of the store in a module."""
+    """Defines the functions of the store in a module. `slot`: what the index holds."""
+
+    slot = I32
+    hash_of = staticmethod(hash_of)
 
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout
@@ -40,7 +33,7 @@ class Store:
         self.push = self._define_push(module)
         self.flush = self._define_flush(module)
         self._define_rehash(module)
-        self._define_sift(module)
+        define_sift(module, layout)
 
     def _row(self, emit: Emitter, states: Value, number: Value) -> Value:
         return emit.place(states, emit.mul(number, self.layout.words))
@@ -75,8 +68,7 @@ class Store:
                 row = self._row(emit, states, fresh)
                 for at, word in enumerate(words):
                     emit.store(word, row, at)
-                parent = emit.load(entry, self.layout.words + 1)
-                emit.store32(parent, emit.pointer(shared, Shared.PARENTS), fresh)
+                self._note(emit, shared, own, entry, fresh)
                 claimed = builder.trunc(self._entry(emit, fresh, mixed, mask), I32)
                 answer = builder.cmpxchg(cell, ir.Constant(I32, 0), claimed, "acq_rel", "acquire")
                 with emit.when(builder.extract_value(answer, 1)):
@@ -88,10 +80,19 @@ class Store:
             with emit.when(emit.compare(known, "<=", mask)):
                 row = self._row(emit, states, emit.sub(known, 1))
                 with emit.when(self._same(emit, words, row)):
+                    self._meet(emit, shared, entry, emit.sub(known, 1))
                     emit.give()
             emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
         builder.unreachable()
         return emit.function
+
+    def _note(self, emit: Emitter, shared: Value, own: Value, entry: Value, number: Value) -> None:
+        """Writes down whence a new state was reached; it is in the ring at `entry`."""
+        parent = emit.load(entry, self.layout.words + 1)
+        emit.store32(parent, emit.pointer(shared, Shared.PARENTS), number)
+
+    def _meet(self, emit: Emitter, shared: Value, entry: Value, number: Value) -> None:
+        """A state that is known was reached again."""
 
     def _take_block(self, emit: Emitter, shared: Value, own: Value) -> None:
         """Numbers for the next states of this thread; each is a hole until it is used."""
@@ -124,22 +125,25 @@ class Store:
         words = [emit.load(state, number) for number in range(self.layout.words)]
         for number, word in enumerate(words):
             emit.store(word, entry, number)
-        mixed = hash_of(emit, words)
+        mixed = self.hash_of(emit, words)
         emit.store(mixed, entry, self.layout.words)
         emit.store(parent, entry, self.layout.words + 1)
         index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
-        emit.prefetch(index, emit.both(mixed, mask), I32)
+        emit.prefetch(index, emit.both(mixed, mask), self.slot)
         with emit.when(emit.compare(at, ">=", RING // 2)):
             middle = emit.place(ring, emit.mul(emit.both(emit.sub(at, RING // 2), RING - 1), self.stride))
-            other = emit.load(middle, self.layout.words)
-            there = emit.load32(index, emit.both(other, mask))
-            known = emit.differing(there, self._tag(emit, other, mask))
-            with emit.when(emit.compare(emit.sub(known, 1), "<", mask)):
-                row = self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(known, 1))
-                emit.prefetch(row, 0)
+            self._ask_for_row(emit, shared, emit.load(middle, self.layout.words))
         emit.store(emit.add(at, 1), own, Own.RING_AT)
         emit.give()
         return emit.function
+
+    def _ask_for_row(self, emit: Emitter, shared: Value, mixed: Value) -> None:
+        """Asks for the state that the index has where one with this hash belongs."""
+        index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
+        there = emit.load32(index, emit.both(mixed, mask))
+        known = emit.differing(there, self._tag(emit, mixed, mask))
+        with emit.when(emit.compare(emit.sub(known, 1), "<", mask)):
+            emit.prefetch(self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(known, 1)), 0)
 
     def _define_flush(self, module: Value) -> Value:
         """flush(shared, own): everything leaves the ring."""
@@ -185,56 +189,4 @@ class Store:
 
                 with emit.repeat(taken):
                     emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
-        emit.give()
-
-    def _define_sift(self, module: Value) -> None:
-        """sift(shared, job): of some states, the first of each kind, where a kind is what some bits are.
-
-        START, END: numbers of states, or places in LIST if that is not 0. MASKS: the bits that count. QUIET:
-        whether only states with nothing in flight and something undelivered are meant. TABLE is the index of
-        the kinds known, their first states are appended to KNOWN.
-        """
-        emit = define(module, "sift", [POINTER, POINTER], VOID, internal=False)
-        shared, job = emit.function.args
-        states, parents = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.PARENTS)
-        table, mask, masks = emit.pointer(job, Job.TABLE), emit.load(job, Job.TABLE_MASK), emit.pointer(job, Job.MASKS)
-        chosen, listed = emit.load(job, Job.LIST), emit.pointer(job, Job.LIST)
-        known, quiet = emit.pointer(job, Job.KNOWN), emit.load(job, Job.QUIET)
-        number = emit.reserve(1)
-        with emit.each(emit.load(job, Job.START), emit.load(job, Job.END)) as at:
-            emit.store(at, number)
-            with emit.when(emit.nonzero(chosen)):
-                emit.store(emit.load32(listed, at), number)
-            current = emit.load(number)
-            row = self._row(emit, states, current)
-            state = Packed(emit, self.layout, row)
-            builder = emit.builder
-            waiting = builder.and_(state.nothing("network"), builder.not_(state.nothing("due")))
-            wanted = builder.or_(waiting, emit.compare(quiet, "==", 0))
-            there = emit.compare(emit.load32(parents, current), "!=", HOLE)
-            with emit.when(builder.and_(wanted, there)):
-                words = [emit.both(emit.load(row, at), emit.load(masks, at)) for at in range(self.layout.words)]
-                place, seen = emit.reserve(1), emit.reserve(1)
-                emit.store(emit.both(hash_of(emit, words), mask), place)
-                emit.store(0, seen)
-                occupied = emit.reserve(1)
-
-                def searching() -> Value:
-                    emit.store(emit.load32(table, emit.load(place)), occupied)
-                    return emit.builder.and_(emit.nonzero(emit.load(occupied)), emit.compare(emit.load(seen), "==", 0))
-
-                with emit.repeat(searching):
-                    other = self._row(emit, states, emit.sub(emit.load(occupied), 1))
-                    difference: Value = emit.number(0)
-                    for at, word in enumerate(words):
-                        kept = emit.both(emit.load(other, at), emit.load(masks, at))
-                        difference = emit.either(difference, emit.differing(word, kept))
-                    emit.store(emit.word_of_truth(emit.compare(difference, "==", 0)), seen)
-                    following = emit.both(emit.add(emit.load(place), 1), mask)
-                    emit.store(emit.select(emit.nonzero(emit.load(seen)), emit.load(place), following), place)
-                with emit.when(emit.compare(emit.load(seen), "==", 0)):
-                    emit.store32(emit.add(current, 1), table, emit.load(place))
-                    count = emit.load(job, Job.KNOWN_COUNT)
-                    emit.store32(current, known, count)
-                    emit.store(emit.add(count, 1), job, Job.KNOWN_COUNT)
         emit.give()

@@ -21,6 +21,7 @@ from whence.proofs.compiled.effects import Effects
 from whence.proofs.compiled.inputs import Inputs
 from whence.proofs.compiled.invariants import LocalJudge
 from whence.proofs.compiled.layout import Shape
+from whence.proofs.compiled.measure import Measure
 from whence.proofs.compiled.memory import Array
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 
@@ -37,10 +38,10 @@ class StepTable:
     """The steps known so far. Keys and entries alternate in `entries`; a key is stored plus one.
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
-    what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps.
-    `confluence` has what may be left out, and `effects` what it knows of steps. `locals_noted` and `packets_noted`
-    have the numbers that native code may meet, in the order in which they came up, closed under the symmetry;
-    `locals_used` and `packets_used` are above all of them.
+    what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps, and
+    `measure` sees them. `confluence` has what may be left out, and `effects` what it knows of steps. `locals_noted` and
+    `packets_noted` have the numbers that native code may meet, in the order in which they came up, closed under the
+    symmetry; `locals_used` and `packets_used` are above all of them.
     """
 
     system: System
@@ -48,6 +49,7 @@ class StepTable:
     checks: bool
     judge: LocalJudge
     symmetry: Symmetry | None = None
+    measure: Measure | None = None
     effects: Effects | None = field(init=False, default=None)
     confluence: Confluence | None = field(init=False, default=None)
     entries: Array = field(init=False)
@@ -98,6 +100,7 @@ class StepTable:
         Raises:
             Fault: where an invariant has no value.
             Asymmetric: where a step differs from the one under other names.
+            NoMeasure: where a step is no progress, whatever is measured.
         """
         fresh = [key for key in keys if key not in self.known]
         for key in fresh:
@@ -158,6 +161,8 @@ class StepTable:
         if isinstance(step, Fault):
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
+        if self.measure is not None:
+            self.measure.see(local, known.action.packet, known.message, after, emissions)
         self._note_local(after)
         found: list[int] = []
         for emission in emissions:
