@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
@@ -39,48 +40,45 @@ class Mine(RST):
 def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_left_running(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A module by --py-files and a program by --archives, in turn; one worker is killed, and an executor of the other."""
+    """A module by --py-files and a program by --archives; a worker is killed, and an executor of the other one."""
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     name = f"adapter-{os.getpid()}"
     place = tmp_path / "at home"
     place.mkdir()
     (place / "mine.py").write_text(MINE)
     pack_adapter(place / "program.tar.gz", name)
-    systems = [
+    systems: list[dict[str, Any]] = [
         {"system": "mine:Mine", "protocol": "rst"},
         {"system": f"exec:./program/{name}", "protocol": None},
         {"system": f"exec:./program/{name} --faulty", "protocol": None},
     ]
     (place / "systems.json").write_text(json.dumps(systems))
-    command = [
+    command: list[str | Path] = [
         Path(sys.executable).parent / "whence", "campaign", "start", tmp_path / "campaign", "--systems", "systems.json",
         "--py-files", "mine.py", "--archives", "program.tar.gz#program", "--cases", "900", "--batch", "100",
         "--partitions", "4", "--scheduler", "uniform", "--reply-limit", "60", "--start-limit", "60", "--json",
     ]  # fmt: skip
-    with two_workers(tmp_path) as (url, doomed, other):
-        with subprocess.Popen([*command, "--master", url], cwd=place, stdout=subprocess.PIPE, text=True) as campaign:
-            wait_for(lambda: batches(tmp_path / "campaign") >= 2 and len(running(name)) >= 2)
-            seen = running(name)
-            os.killpg(doomed.pid, signal.SIGKILL)
-            done = batches(tmp_path / "campaign")
-            wait_for(lambda: batches(tmp_path / "campaign") >= done + 2)
-            executors = executors_of(other.pid)
-            for pid in executors:
-                os.kill(pid, signal.SIGKILL)
-            printed, _ = campaign.communicate(timeout=PATIENCE_S)
+    with two_workers(tmp_path) as (url, doomed, other), in_folder(place, [*command, "--master", url]) as campaign:
+        wait_for(lambda: batches(tmp_path / "campaign") >= 2 and len(running(name)) >= 2)
+        os.killpg(doomed.pid, signal.SIGKILL)
+        done = batches(tmp_path / "campaign")
+        wait_for(lambda: batches(tmp_path / "campaign") >= done + 2)
+        executors = executors_of(other.pid)
+        for pid in executors:
+            os.kill(pid, signal.SIGKILL)
+        printed, _ = campaign.communicate(timeout=PATIENCE_S)
     assert executors, "an executor of the other worker was there to be killed"
     assert campaign.returncode == 1
     [said] = json.loads(printed)["results"]
     assert (said["verdict"], said["cases"], said["events"] > 0) == ("refuted", 900, True)
     wait_for(lambda: not running(name))
-    assert seen
     parameters = status(tmp_path / "campaign").parameters
     final = report(tmp_path / "campaign").status
     assert final.complete
     with as_on_a_worker(parameters.py_files, parameters.archives):
         assert final.tally == tally_of(parameters)
     failures = {system: count.failures > 0 for system, count in final.tally.systems.items()}
-    assert failures == {each["system"]: "--faulty" in str(each["system"]) for each in systems}
+    assert failures == {each["system"]: "--faulty" in each["system"] for each in systems}
     assert final.tally.errors == 0
 
 
@@ -96,6 +94,10 @@ def pack_adapter(target: Path, name: str) -> None:
         for path in sorted(folder.iterdir()):
             tar.add(path, path.name)
     shutil.rmtree(folder)
+
+
+def in_folder(folder: Path, command: Sequence[str | Path]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
 def batches(directory: Path) -> int:
@@ -152,7 +154,13 @@ def daemon(folder: Path, name: str, *arguments: str) -> Iterator[tuple[subproces
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(folder / "work"),
     }
-    command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments]
+    command: list[str | Path] = [
+        home / "bin" / "spark-class",
+        f"org.apache.spark.deploy.{name}",
+        "--webui-port",
+        "0",
+        *arguments,
+    ]
     with (
         log.open("wb") as sink,
         subprocess.Popen(command, stdout=sink, stderr=sink, env=environment, start_new_session=True) as process,

@@ -53,6 +53,11 @@ class Cluster:
         self._log = log
         self._archives = archives
 
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at the same time, as far as Spark knows by now."""
+        return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
         """What `function` yields for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
 

@@ -163,6 +163,7 @@ def explore(
         str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
     ] = "auto",
     cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
+    any_number: Annotated[bool, typer.Option("--any-number", help="Any number of messages, not so many each.")] = False,
     memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045
     threads: Annotated[
         Optional[int],  # noqa: UP045
@@ -184,7 +185,7 @@ def explore(
         json,
         lambda session: exploring.explore(
             session,
-            Choice(file, scope, processes, sends, mutant, tuple(setting or ())),
+            Choice(file, scope, processes, sends, mutant, exploring.settings(setting or (), any_number)),
             property_ or [],
             exploring.Manner(limit, reductions, engine, cross_check, memory, threads),
             Files(svg, itf, trace, pytest),
@@ -487,15 +488,22 @@ Merge = Annotated[
 
 @trace.command("check")
 def trace_check(
-    files: Annotated[list[str], typer.Argument(help="Recorded executions, in any of the formats.")],
+    files: Annotated[list[str], typer.Argument(help="Recorded executions, in any of the formats, or folders of them.")],
     format_: TraceFormat = None,
     merge: Merge = False,
+    spark: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option(help="Judge the files on Spark, or one after the other; by default as many or large as they are."),
+    ] = None,
+    master: Annotated[str, typer.Option(help="Any Spark master, whose workers have the files as well.")] = "local[*]",
     json: Json = False,
 ) -> None:
     """Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing."""
     from whence.conformance.cli import tracing
 
-    run_command("trace check", json, lambda session: tracing.check(session, files, format_, merge))
+    run_command(
+        "trace check", json, lambda session: tracing.check(session, files, format_, merge, tracing.Where(spark, master))
+    )
 
 
 @trace.command("convert")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 
-from whence.conformance.cli.session import BadInput, Output, Session, check_writable, write_text
+from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.pictures import svg_of, text_of
+from whence.conformance.traces.many import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
 from whence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from whence.spec.judgement import Judgement, judge
 from whence.spec.trace import write_trace
@@ -19,27 +23,75 @@ def _known(format_: str | None, formats: Sequence[str]) -> None:
         raise BadInput(f"there is no format {format_!r} here: {', '.join(formats)}")
 
 
-def check(session: Session, files: list[str], format_: str | None, merge: bool) -> Output:
-    """Judges each file, or all as logs of one run; a fault of a file ends the command before anything is said."""
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where files are judged: on Spark, here, or (None) as their number and size suggest; and on which master."""
+
+    spark: bool | None = None
+    master: str = "local[*]"
+
+
+def check(session: Session, paths: list[str], format_: str | None, merge: bool, where: Where = Where()) -> Output:
+    """Judges each file, those of directories too, or all as logs of one run.
+
+    Of several files, one that cannot be read is said to be so and stops nothing. Ctrl-C keeps what is judged.
+    """
     _known(format_, FORMATS)
+    files = listed(paths)
     if merge:
         started = time.perf_counter()
         name = " + ".join(files)
         merged = _result(name, judge(read_merged(files).execution), time.perf_counter() - started)
         return Output((merged,), text=_line(merged) + "\n", exit=0 if merged.expected else 1, table=False)
-    results = []
-    for number, file in enumerate(files, 1):
-        session.status(f"{number} of {len(files)}: {file}")
-        started = time.perf_counter()
-        judgement = judge(read(file, format_).execution)
-        results.append(_result(file, judgement, time.perf_counter() - started))
-    text = "\n".join(_line(result) for result in results) + "\n"
-    faulty = any(not result.expected for result in results)
-    return Output(tuple(results), text=text, exit=1 if faulty else 0, table=False)
+    work = partial(judged, format_=format_)
+    if len(files) == 1 and not where.spark:
+        only = work(files[0])
+        return Output((only,), text=_line(only) + "\n", exit=0 if only.expected else 1, table=False)
+    spark = worth_spark(files) if where.spark is None else where.spark
+    results: list[Result] = []
+    unreadable: list[str] = []
+    session.status(f"0 of {len(files):,} files{', on Spark' if spark else ''}")
+    outcomes = on_spark(files, work, where.master) if spark else one_by_one(files, work)
+    interrupted = False
+    try:
+        with closing(outcomes):
+            for number, (file, outcome) in enumerate(outcomes, 1):
+                results.append(_result_of(file, outcome))
+                if isinstance(outcome, Unreadable):
+                    unreadable.append(outcome.problem)
+                session.status(f"{number:,} of {len(files):,} files, {len(unreadable):,} cannot be read")
+    except KeyboardInterrupt:
+        interrupted = True
+    lines = [_line(result) for result in results]
+    if interrupted:
+        lines.append(f"incomplete: interrupted; {len(files) - len(results):,} of {len(files):,} files are not judged")
+    if unreadable:
+        lines.append(f"{len(unreadable):,} of {len(files):,} files cannot be read")
+    faulty = any(result.verdict is Verdict.REFUTED for result in results)
+    code = 1 if faulty else BAD_INPUT if unreadable else UNKNOWN if interrupted else 0
+    text = "\n".join(lines) + "\n"
+    return Output(tuple(results), text=text, fields={"complete": not interrupted}, exit=code, table=False)
+
+
+def judged(file: str, format_: str | None) -> Result:
+    """The file, judged. Raises TraceError."""
+    started = time.perf_counter()
+    return _result(file, judge(read(file, format_).execution), time.perf_counter() - started)
+
+
+def _result_of(file: str, outcome: Outcome) -> Result:
+    match outcome:
+        case Unreadable(problem):
+            facts = {"unknown": f"not judged: {problem}"}
+            return Result("causal delivery", "trace", file, Verdict.UNKNOWN, Level.L0, False, 0.0, facts)
+        case Result():
+            return outcome
 
 
 def _line(result: Result) -> str:
     facts = result.facts
+    if "unknown" in facts:
+        return f"{result.subject}: {facts['unknown']}"
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
