@@ -16,6 +16,7 @@ from whence.conformance.mutation.fate import Fate
 from whence.dsl import ir
 from whence.dsl.recycling import system_of
 from whence.dsl.system import Action, State, System
+from whence.dsl.values import Message
 from whence.dsl.workload import all_choices
 from whence.proofs.compiled.engine import explore_natively, why_not
 from whence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
@@ -44,6 +45,13 @@ STEPS: Final = 120
 SILENT: Final = "silent"
 """No property of the language: that timers send nothing more, soon after everything was delivered. If a protocol does
 so, its mutants are to: else nothing would notice that what was acknowledged is not forgotten."""
+
+PROMPT: Final = "prompt"
+"""No property of the language, but what is called over-delay of implementations: that a message that has arrived is
+delivered with the step after which nothing that happened before it is missing. If a protocol does so, its mutants are
+to: else nothing would notice that they are too cautious."""
+
+_NO_PROPERTIES: Final = frozenset((SILENT, PROMPT))
 
 PATIENCE: Final = 6
 """Rounds of timers and arrivals after which it has to be silent."""
@@ -124,7 +132,9 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
         able = tuple(scope for scope in link.scopes if linked_in(link, scope.workload))
         linked = (link, able)
     everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
-    claimed: frozenset[str] = everything.difference(*(scope.false for scope in known), protocol.witnesses) | {SILENT}
+    claimed: frozenset[str] = (
+        everything.difference(*(scope.false for scope in known), protocol.witnesses) | _NO_PROPERTIES
+    )
     larger = (larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3))
     for workload in larger:
         system = system_of(protocol, workload)
@@ -132,8 +142,8 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
             claimed -= violated_by(system, seed, STEPS, claimed)
     for scope in known:
         system = system_of(protocol, scope.workload)
-        for seed in range(RUNS if SILENT in claimed else 0):
-            claimed -= violated_by(system, seed, STEPS, {SILENT})
+        for seed in range(RUNS if claimed & _NO_PROPERTIES else 0):
+            claimed -= violated_by(system, seed, STEPS, claimed & _NO_PROPERTIES)
     scenarios = tuple(
         scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not _missed(scenario)
     )
@@ -180,7 +190,7 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
             equal.append(f"{scope.name} ({likeness})")
             continue
         different.append(scope)
-        judged = (scope.true - set(mutated.witnesses)) | (known.claimed & {SILENT})
+        judged = (scope.true - set(mutated.witnesses)) | (known.claimed & _NO_PROPERTIES)
         fate = _at_random(mutated, scope.workload, RUNS, judged, scope.name)
         if fate is not None:
             return fate
@@ -243,6 +253,7 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
     draw = random.Random(seed)
     state: State = system.initial()
     wanted = frozenset(names)
+    arrived: set[tuple[Message, int]] = set()
     for _ in range(steps):
         found = {finding.property for finding in system.broken(state)}
         if not state.network:
@@ -252,10 +263,13 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
         choices = list(system.enabled(state))
         following = None
         while choices and following is None:
-            outcome = system.apply(state, choices.pop(draw.randrange(len(choices))))
+            action = choices.pop(draw.randrange(len(choices)))
+            outcome = system.apply(state, action)
             found |= {finding.property for finding in outcome.findings}
             if outcome.state != state:
                 following = outcome.state
+                if PROMPT in wanted and _withheld(system, following, _arrived(system, action, arrived)):
+                    found.add(PROMPT)
         if found & wanted:
             return frozenset(found & wanted)
         if following is None:
@@ -264,6 +278,25 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
     if SILENT in wanted and not state.network and not state.ghost.pending and _speaks_on(system, state):
         return frozenset({SILENT})
     return frozenset()
+
+
+def _arrived(system: System, action: Action, arrived: set[tuple[Message, int]]) -> set[tuple[Message, int]]:
+    """The messages that have arrived, and where, with that of the action."""
+    message = system.carried(system.packet(action.packet)) if action.kind == "receive" else None
+    if message is not None:
+        arrived.add((message, action.process))
+    return arrived
+
+
+def _withheld(system: System, state: State, arrived: set[tuple[Message, int]]) -> bool:
+    """Whether a message has arrived and is not delivered, though nothing that happened before it is missing there."""
+    for entry in state.ghost.pending:
+        for process in entry.due:
+            if (entry.message, process) in arrived and not any(
+                process in other.due and entry.past & system.bit(other.message) for other in state.ghost.pending
+            ):
+                return True
+    return False
 
 
 def _speaks_on(system: System, state: State) -> bool:

@@ -114,7 +114,8 @@ def mutants_of(subject: Subject) -> tuple[list[Mutant], Loaded]:
 def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
     """Where the subject's fates are kept in the folder. An implementation has been loaded before."""
     implementation = subject.name if subject.kind == "implementation" else None
-    return Store(folder, f"{subject.row}-{subject.kind}-{subject.name}", context_of(loaded, implementation))
+    name = f"{subject.row}-{subject.name}"
+    return Store(folder, subject.kind, name, context_of(loaded, implementation))
 
 
 def kept(subject: Subject, folder: Path) -> Score:

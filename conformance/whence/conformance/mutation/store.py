@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.mutants import Mutant
+from whence.conformance.mutation.mutants import Mutant, SubjectKind
 
-JUDGES: Final = "2"
-"""Changes when mutants are judged otherwise, so that what was said before is not believed."""
+JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "2", "implementation": "2"}
+"""Change when mutants are judged otherwise, so that what was said before is not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ class Kept:
 class Store:
     """The fates of one subject's mutants in a folder. `context` is everything that they depend on beside themselves."""
 
-    def __init__(self, folder: Path, name: str, context: str) -> None:
-        self._path = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name)}.ndjson"
-        self._context = hashlib.sha256(f"{JUDGES}\0{context}".encode()).hexdigest()
+    def __init__(self, folder: Path, kind: SubjectKind, name: str, context: str) -> None:
+        stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{name}-{kind}")
+        self._path = folder / f"{stem}.ndjson"
+        self._context = hashlib.sha256(f"{JUDGES[kind]}\0{context}".encode()).hexdigest()
 
     def digest(self, mutant: Mutant) -> str:
         """Under which the mutant's fate is kept."""
