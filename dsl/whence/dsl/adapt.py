@@ -47,11 +47,13 @@ def settings_of(workload: ir.Workload, delivery: ir.Delivery) -> Settings:
         found.append(Setting("destinations", (), edges))
     if workload.ticks is not None:
         found.append(Setting("ticks", (workload.ticks,)))
-    if any(workload.endless):
+    if workload.unbounded:
+        found.append(Setting("any_number"))
+    elif any(workload.endless):
         found.append(Setting("for_ever", tuple(p for p, identities in enumerate(workload.endless) if identities)))
     flags: list[tuple[Any, bool]] = [
         ("self_sends", to_itself),
-        ("prompt_sends", workload.prompt),
+        ("prompt_sends", workload.prompt and not workload.unbounded),
         ("reactive_sends", workload.reactive),
         ("fifo", workload.fifo),
     ]

@@ -318,6 +318,9 @@ class Builder(ScenarioBuilder):
     def prompt_sends_setting(self, c: Children) -> Setting:
         return Setting("prompt_sends", span=extent(c))
 
+    def any_number_setting(self, c: Children) -> Setting:
+        return Setting("any_number", span=extent(c))
+
     def reactive_sends_setting(self, c: Children) -> Setting:
         return Setting("reactive_sends", span=extent(c))
 

@@ -438,7 +438,7 @@ class Workload:
     `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
     processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
     in order (None: it does as it likes); see `whence.dsl.programs`. `fifo`: channels keep their order, whatever the
-    protocol's network may do.
+    protocol's network may do. `unbounded`: any number of messages, sent at any time; see `whence.proofs.saturation`.
     """
 
     processes: int
@@ -454,6 +454,7 @@ class Workload:
     tree: tuple[tuple[int, int], ...] = ()
     programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
     fifo: bool = False
+    unbounded: bool = False
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

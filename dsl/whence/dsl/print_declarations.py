@@ -88,6 +88,8 @@ def _setting(setting: Setting, within_line: bool) -> str:
     match setting.name:
         case "self_sends" | "prompt_sends" | "reactive_sends" | "fifo":
             return setting.name.replace("_", " ")
+        case "any_number":
+            return "any number of messages"
         case "for_ever":
             return f"for ever {comma.join(map(str, setting.values))}".rstrip()
         case "sends" if len(setting.values) == 1:

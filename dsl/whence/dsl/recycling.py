@@ -35,16 +35,29 @@ class Recycling(System):
             if finite and state.sends[process] >= self.workload.sends[process]:
                 continue
             if not finite and self._free(state, process) is None:
-                self.crowded.add(process)
+                if self._would_send(state, process, identities):
+                    self.crowded.add(process)
                 continue
             for destinations in self.workload.choices(process):
                 action = Action("send", process, destinations)
                 if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
                     yield action
 
+    def _would_send(self, state: State, process: int, number: int) -> bool:
+        """Whether the process would send a message now, if it had one more identity than it has."""
+        if not self.workload.prompt:
+            return True
+        for destinations in self.workload.choices(process):
+            action = Action("send", process, destinations)
+            if self._goes_at_once(state, action, Message(process, number, destinations)):
+                return True
+        return False
+
     def _is_prompt(self, state: State, action: Action) -> bool:
+        return self._goes_at_once(state, action, self._message(state, action))
+
+    def _goes_at_once(self, state: State, action: Action, message: Message) -> bool:
         """Whether the message would be network-sent in the same step. A fault counts: it is to be seen."""
-        message = self._message(state, action)
         known = self.local_step(action.process, state.locals[action.process], action, message)
         if isinstance(known, Fault):
             return True

@@ -245,8 +245,8 @@ class Setting(Node):
     """A scope setting, by name: see Scope."""
 
     name: Literal[
-        "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "duplicates",
-        "losses", "ticks", "destinations", "tree", "program",
+        "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
+        "duplicates", "losses", "ticks", "destinations", "tree", "program",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()

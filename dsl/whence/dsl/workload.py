@@ -79,6 +79,8 @@ def build_workload(
     endless = _endless(settings, processes, sends, span, reporter)
     if endless is None:
         return None
+    if "any_number" in settings:
+        sends = endless
     ticks = settings["ticks"].values[0] if "ticks" in settings else None
     destinations = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in chosen)
     return ir.Workload(
@@ -90,11 +92,12 @@ def build_workload(
         ticks,
         () if delivery == "unicast" else chosen,
         endless,
-        "prompt_sends" in settings,
+        "prompt_sends" in settings or "any_number" in settings,
         "reactive_sends" in settings,
         tree,
         programs,
         "fifo" in settings,
+        "any_number" in settings,
     )
 
 
@@ -171,10 +174,11 @@ def _endless(
     settings: Settings, processes: int, sends: tuple[int, ...], span: Span, reporter: Reporter
 ) -> tuple[int, ...] | None:
     """With how many identities each process sends for ever; empty where all workloads are finite."""
-    if ("for_ever" in settings or "prompt_sends" in settings) and any(
+    endless = ("for_ever", "prompt_sends", "any_number")
+    if any(name in settings for name in endless) and any(
         setting.name == NAME for setting in settings.values()
     ):
-        place = next(setting.span for setting in settings.values() if setting.name in ("for_ever", "prompt_sends"))
+        place = next(setting.span for setting in settings.values() if setting.name in endless)
         reporter.error(
             "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
         )
@@ -183,6 +187,8 @@ def _endless(
         place = settings["reactive_sends"].span
         reporter.error("W0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
         return None
+    if "any_number" in settings:
+        return _any_number(settings, sends, reporter)
     if "for_ever" not in settings:
         return (0,) * processes if "prompt_sends" in settings else ()
     setting = settings["for_ever"]
@@ -200,6 +206,16 @@ def _endless(
         )
         return None
     return tuple(count if process in chosen else 0 for process, count in enumerate(sends))
+
+
+def _any_number(settings: Settings, sends: tuple[int, ...], reporter: Reporter) -> tuple[int, ...] | None:
+    """One identity for each sender, to begin with; nothing that only a scope that ends can have."""
+    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates"):
+        if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
+            said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
+            reporter.error("W0621", settings[name].span, said, "leave one of the two out")
+            return None
+    return tuple(min(count, 1) for count in sends)
 
 
 def _choices(

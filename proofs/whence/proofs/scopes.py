@@ -12,9 +12,21 @@ from whence.dsl.programs import Program
 from whence.dsl.programs import describe as describe_program
 from whence.dsl.quiescence import COMPLETES
 from whence.dsl.workload import MOST_MULTICAST, all_choices
-from whence.proofs.explore import THE_MACHINE, Coverage, Engine, Exploration, Progress, Resources, Violation, explore
+from whence.proofs.explore import (
+    THE_MACHINE,
+    Coverage,
+    Engine,
+    Exploration,
+    Progress,
+    Resources,
+    Storage,
+    Violation,
+    explore,
+)  # fmt: skip
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.link import LinkCheck, check_link
+from whence.proofs.saturation.report import abstraction_facts, describe_saturation
+from whence.proofs.saturation.search import SAFETY, Saturation, saturate
 from whence.spec.delivery_order import first_crossing
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
@@ -25,6 +37,8 @@ _SATURATED = (
     "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities,"
     " so more of them would reach no new state"
 )
+
+_UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"
 
 LIVE = "delivered"
 """The one liveness property: every message that is sent is delivered, in the end."""
@@ -40,13 +54,16 @@ ORACLE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to explore: at most so many states (None: no limit), whom to tell, by which engine, with what, up to what."""
+    """How to explore: at most so many states (None: no limit), whom to tell, by which engine, with what, up to what,
+    and what to keep of states.
+    """
 
     limit: int | None = None
     report: Report | None = None
     engine: Engine = "auto"
     resources: Resources = THE_MACHINE
     reductions: Collection[str] = ()
+    storage: Storage = "exact"
 
     def progress(self, label: str) -> Callable[[Progress], None] | None:
         """The progress callback for one exploration."""
@@ -69,7 +86,12 @@ def describe(workload: ir.Workload) -> str:
     """A workload in words."""
     words = [f"{workload.processes} processes"]
     counts = set(workload.sends)
-    words.append(f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}")
+    if workload.unbounded:
+        words.append("any number of messages")
+    else:
+        words.append(
+            f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}"
+        )
     others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
     everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
     if workload.groups:
@@ -82,10 +104,10 @@ def describe(workload: ir.Workload) -> str:
     ):
         edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
         words.append("; ".join(edges))
-    if any(workload.endless):
+    if any(workload.endless) and not workload.unbounded:
         senders = [str(process) for process, identities in enumerate(workload.endless) if identities]
         words.append(f"for ever by {', '.join(senders)}")
-    if workload.prompt:
+    if workload.prompt and not workload.unbounded:
         words.append("sent promptly")
     if workload.reactive:
         words.append("also sent inside deliveries")
@@ -135,12 +157,18 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
-        **({"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}),
+        **_endless_facts(workload),
         **({"reactive": True} if workload.reactive else {}),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
         **({"programs": [_steps(program) for program in workload.programs]} if workload.programs else {}),
     }
+
+
+def _endless_facts(workload: ir.Workload) -> dict[str, Any]:
+    if workload.unbounded:
+        return {"unbounded": True}
+    return {"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}
 
 
 def _steps(program: Program | None) -> list[list[Any]] | None:
@@ -176,16 +204,24 @@ def explore_scope(
 
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
-    usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
+    if workload.unbounded:
+        usual: tuple[str, ...] = tuple(name for name in properties_of(protocol) if name in SAFETY)
+    else:
+        usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
     shape = (COMPLETES,) if workload.programs else ()
     return tuple(dict.fromkeys((*usual, *shape, *(name for expect in expects for name in expect.names))))
 
 
 def _explored(
     protocol: ir.Protocol, workload: ir.Workload, judged: Collection[str], stop: bool, options: Options, label: str
-) -> tuple[Exploration, Search | None]:
+) -> tuple[Exploration | Saturation, Search | None]:
     """The exploration, and where messages are sent for ever the search for a lasso, which decides about `delivered`."""
     progress = options.progress(label)
+    if workload.unbounded:
+        judged = [name for name in judged if name in SAFETY]
+        whole = saturate(protocol, workload, judged, limit=options.limit, progress=progress)
+        whole.refused = dict.fromkeys(options.reductions, "any number of messages is judged up to its own abstraction")
+        return whole, None
     search = None
     if any(workload.endless) and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
@@ -195,7 +231,7 @@ def _explored(
         return Exploration(), search
     found = explore(
         protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress,
-        engine=options.engine, resources=options.resources, reductions=options.reductions,
+        engine=options.engine, resources=options.resources, reductions=options.reductions, storage=options.storage,
     )  # fmt: skip
     return found, search
 
@@ -255,7 +291,7 @@ def _property_result(
     scope: str | None,
     workload: ir.Workload,
     property_: str,
-    exploration: Exploration,
+    exploration: Exploration | Saturation,
     search: Search | None,
     wanted: str,
     witness: bool,
@@ -267,13 +303,14 @@ def _property_result(
         "property": property_,
         "scope": workload_facts(scope, workload),
         **_covered(covered),
-        **(_manner(covered) if isinstance(covered, Exploration) else {}),
+        **_manner(covered),
     }
     if violation is not None and not violation.shortest:
         facts["shortest"] = False
     if searched is not None and searched.refused:
         facts["refused"] = dict(searched.refused)
-    explanation = picture = ""
+    explanation, picture, level = "", "", Level.L1
+    certain = not isinstance(covered, Exploration) or covered.storage != "fingerprints"
     if violation is not None and witness:
         verdict = Verdict.HOLDS
         facts["steps"] = record(violation.system, violation.steps)
@@ -288,21 +325,46 @@ def _property_result(
         facts["counterexample"] = record(lasso.system, (*lasso.stem, *lasso.cycle))
         facts["lasso"] = {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
         explanation, picture = explain_lasso(lasso)
-    elif covered.complete and witness:
+    elif isinstance(covered, Saturation) and (why := covered.undecided(property_)):
+        verdict = Verdict.UNKNOWN
+        facts["unknown"] = why
+    elif isinstance(covered, Exploration) and property_ in covered.unshown:
+        verdict = Verdict.UNKNOWN
+        facts["unknown"] = _UNSHOWN
+    elif covered.complete and witness and certain:
         verdict = Verdict.REFUTED
         explanation = "no state that is reachable in the scope is one"
+    elif covered.complete and not certain:
+        assert isinstance(covered, Exploration)
+        verdict = Verdict.UNKNOWN if witness else Verdict.TESTED
+        level = Level.L0
+        explanation = _uncertain(covered, "is one" if witness else "violates it")
+        if witness:
+            facts["unknown"] = explanation
     elif covered.complete:
         verdict = Verdict.HOLDS
         if covered.saturated:
             facts["saturated"] = True
-            explanation = _SATURATED
+            explanation = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
     return Result(
-        f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
+        f"{prefix}: {property_}", kind, subject, verdict, level, _as_expected(verdict, wanted),
         covered.seconds, facts, explanation, picture,
     )  # fmt: skip
+
+
+def _as_expected(verdict: Verdict, wanted: str) -> bool:
+    """Whether the verdict is the one that is wanted; whatever was only tested may hold."""
+    return verdict.value == wanted or (verdict is Verdict.TESTED and wanted == "holds")
+
+
+def _uncertain(exploration: Exploration, what: str) -> str:
+    return (
+        f"no state that was met {what}. States were told apart by 64-bit fingerprints: if these are as good as random, "
+        f"some state was taken for another with a probability of at most {exploration.omission:.1e}"
+    )
 
 
 def _covered(coverage: Coverage) -> dict[str, Any]:
@@ -314,11 +376,19 @@ def _covered(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _manner(exploration: Exploration) -> dict[str, Any]:
+def _manner(exploration: Coverage) -> dict[str, Any]:
     """By which engine, and up to what states were counted; why a reduction that was asked for was not made."""
+    if isinstance(exploration, Saturation):
+        return abstraction_facts(exploration)
+    if not isinstance(exploration, Exploration):
+        return {}
     found: dict[str, Any] = {"engine": exploration.engine, "reductions": list(exploration.reductions)}
     if exploration.refused:
         found["refused"] = dict(exploration.refused)
+    if exploration.storage != "exact":
+        found["storage"] = exploration.storage
+    if exploration.storage == "fingerprints":
+        found["omission"] = exploration.omission
     return found
 
 

@@ -19,7 +19,7 @@ from whence.dsl.quiescence import COMPLETES
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
-from whence.proofs.explore import AUTOMATIC, REDUCTIONS, Engine, Progress, Resources
+from whence.proofs.explore import AUTOMATIC, REDUCTIONS, STORAGES, Engine, Progress, Resources
 from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
@@ -40,6 +40,7 @@ class Manner:
     cross_check: bool = False
     memory: str | None = None
     threads: int | None = None
+    storage: str = "exact"
 
     def options(self, report: Report) -> Options:
         """The same, understood.
@@ -55,8 +56,15 @@ class Manner:
             raise BadInput(f"--cross-check takes both engines; leave --engine {engine} out")
         if reductions and engine == "interpreted":
             raise BadInput(f"--reductions {self.reductions}: the interpreter makes none")
+        storage = next((known for known in STORAGES if known == self.storage), None)
+        if storage is None:
+            raise BadInput(f"--storage {self.storage}: there are {', '.join(STORAGES)}")
+        if storage != "exact" and self.cross_check:
+            raise BadInput(f"--cross-check compares all states; leave --storage {storage} out")
+        if storage != "exact" and engine == "interpreted":
+            raise BadInput(f"--storage {storage}: the interpreter keeps every state")
         resources = Resources(None if self.memory is None else _bytes(self.memory), self.threads)
-        return Options(self.limit, report, "both" if self.cross_check else engine, resources, reductions)
+        return Options(self.limit, report, "both" if self.cross_check else engine, resources, reductions, storage)
 
 
 _ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
@@ -101,6 +109,11 @@ def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, s
     return refused
 
 
+def settings(given: Sequence[str], any_number: bool) -> tuple[str, ...]:
+    """The settings of `--setting`, and of `--any-number`."""
+    return (*given, *(("any number of messages",) if any_number else ()))
+
+
 def explore(session: Session, choice: Choice, properties: list[str], manner: Manner, files: Files) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
 
@@ -108,7 +121,7 @@ def explore(session: Session, choice: Choice, properties: list[str], manner: Man
         rate = progress.states / progress.seconds if progress.seconds else 0
         memory = f", {progress.memory / 1e6:,.0f} MB" if progress.memory else ""
         session.status(
-            f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, depth {progress.depth}, "
+            f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, {_depth(progress)}, "
             f"frontier {progress.frontier:,}, {rate:,.0f} states/s{memory}"
         )
 
@@ -127,7 +140,7 @@ def explore(session: Session, choice: Choice, properties: list[str], manner: Man
         found: tuple[Result, ...] = ()
         with suppress(KeyboardInterrupt):
             how = replace(options, engine="interpreted") if at in refused else options
-            found = explore_scope(target.protocol, target.scope, target.workload, target.expects, wanted, how)
+            found = _explore_scope(target, wanted, how)
         results += [(target, _about(target, result)) for result in found]
         interrupted = not found or any("interrupted" in str(result.facts.get("unknown", "")) for result in found)
         if interrupted:
@@ -139,6 +152,26 @@ def explore(session: Session, choice: Choice, properties: list[str], manner: Man
         for at, reason in refused.items()
     )
     return _output([result for _, result in results], interrupted, notes)
+
+
+def _depth(progress: Progress) -> str:
+    expected = progress.expected_depth
+    about = f" of about {expected}" if expected is not None and progress.depth <= expected else ""
+    return f"depth {progress.depth}{about}"
+
+
+def _explore_scope(target: Target, properties: Collection[str], how: Options) -> tuple[Result, ...]:
+    """Explores one scope.
+
+    Raises:
+        BadInput: where it cannot be stored as asked for.
+    """
+    try:
+        return explore_scope(target.protocol, target.scope, target.workload, target.expects, properties, how)
+    except ValueError as error:
+        if how.storage != "layers" or type(error).__name__ != "NoMeasure":
+            raise
+        raise BadInput(f"--storage layers: {target.subject}: {error}") from error
 
 
 def _asked(target: Target) -> Collection[str]:

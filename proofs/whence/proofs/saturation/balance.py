@@ -1,0 +1,107 @@
+"""Balances: what a counter has counted, as a sum over queues and packets in flight.
+
+MODE of Cykas is how many eager messages were delivered whose YCT has not come: those that some EAGER_SENT still
+has, and the YCTs on their way, without the eager messages on theirs. Nobody writes this down. It is guessed by
+linear algebra from exact states, and checked on every step of the search, which relies on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+Row = Mapping["Feature", int]
+"""How much there is of each feature; what is absent is 0."""
+
+
+class Feature(NamedTuple):
+    """Something that is counted, as seen from one process.
+
+    `where`, of a queue: `own` (at the process), `for it` (at another, at its key), `elsewhere`; of a packet kind: `in`,
+    `out`, `to itself`, `elsewhere`.
+    """
+
+    what: str
+    name: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """`counter = constant + sum of coefficient * feature`, at every process."""
+
+    counter: str
+    constant: int
+    terms: tuple[tuple[Feature, int], ...]
+
+    def __str__(self) -> str:
+        parts = [f"{'-' if factor < 0 else '+'} {abs(factor)} * |{feature}|" for feature, factor in self.terms]
+        return f"{self.counter} = {self.constant} {' '.join(parts)}".rstrip()
+
+    def value(self, row: Row) -> int:
+        """What the counter is, by the balance."""
+        return self.constant + sum(factor * row.get(feature, 0) for feature, factor in self.terms)
+
+
+def balance_of(counter: str, observed: Iterable[tuple[Row, int]]) -> Balance | None:
+    """A balance that all observed rows and values of the counter satisfy, with integers; None if there is none.
+
+    Few terms are preferred, by taking features in the order in which they first occur.
+    """
+    rows = {
+        (tuple(sorted((feature, count) for feature, count in row.items() if count)), value) for row, value in observed
+    }
+    if all(value == 0 for _, value in rows):
+        return None
+    features = sorted({feature for row, _ in rows for feature, _ in row}, key=_rank)
+    matrix = [
+        [Fraction(1), *(Fraction(dict(row).get(feature, 0)) for feature in features), Fraction(value)]
+        for row, value in sorted(rows)
+    ]
+    solution = _solve(matrix)
+    if solution is None or any(each.denominator != 1 for each in solution):
+        return None
+    terms = tuple((feature, int(factor)) for feature, factor in zip(features, solution[1:], strict=True) if factor != 0)
+    return Balance(counter, int(solution[0]), terms) if terms else None
+
+
+def _rank(feature: Feature) -> tuple[int, Feature]:
+    """What is about the process itself comes first, so that it is preferred."""
+    return (("for it", "in", "own", "out", "to itself", "elsewhere").index(feature.where), feature)
+
+
+def _solve(matrix: list[list[Fraction]]) -> list[Fraction] | None:
+    """A solution of the linear equations, each row with its right-hand side last; free unknowns are 0."""
+    pivots: list[tuple[int, list[Fraction]]] = []
+    for row in matrix:
+        reduced = row
+        for column, pivot in pivots:
+            factor = reduced[column]
+            if factor:
+                reduced = [each - factor * other for each, other in zip(reduced, pivot, strict=True)]
+        lead = next((column for column, each in enumerate(reduced[:-1]) if each), None)
+        if lead is None:
+            if reduced[-1]:
+                return None
+            continue
+        scale = reduced[lead]
+        pivots.append((lead, [each / scale for each in reduced]))
+    unknowns = len(matrix[0]) - 1
+    solution = [Fraction(0)] * unknowns
+    for lead, pivot in reversed(pivots):
+        solution[lead] = pivot[-1] - sum(
+            (pivot[column] * solution[column] for column in range(unknowns) if column != lead), Fraction(0)
+        )
+    return solution
+
+
+def residuals(balances: Sequence[Balance], rows: Sequence[Row], values: Sequence[Sequence[int]]) -> Iterator[int]:
+    """For each process and balance, by how much the counter is off."""
+    for row, counted in zip(rows, values, strict=True):
+        for balance, value in zip(balances, counted, strict=True):
+            yield value - balance.value(row)
