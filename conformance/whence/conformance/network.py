@@ -87,10 +87,11 @@ class Settings:
             return tuple([one for one in range(count) if one != process or self.self_sends])
         if isinstance(destination, int):
             return (destination,) if self.allows(process, destination) else ()
-        if destination is None or self.delivery == "unicast":
+        if destination is None or self.delivery == "unicast" or not destination:
             return ()
         wanted = tuple(sorted(set(destination)))
-        return wanted if all(self.allows(process, one) for one in wanted) else ()
+        inside = 0 <= wanted[0] and wanted[-1] < count
+        return wanted if inside and (self.self_sends or process not in wanted) else ()
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -131,10 +132,26 @@ class Network:
         """Where in `flights` the packets stand that may arrive next."""
         if not self.fifo:
             return list(range(len(self.flights)))
-        heads: dict[Channel, int] = {}
-        for index, (source, destination, _, _) in enumerate(self.flights):
-            heads.setdefault((source, destination), index)
+        return list(self._heads().values())
+
+    def receivable_except(self, source: int, destination: int) -> list[int]:
+        """The same, without the packets of one channel."""
+        if not self.fifo:
+            return [
+                index for index, flight in enumerate(self.flights) if flight[0] != source or flight[1] != destination
+            ]
+        heads = self._heads()
+        heads.pop((source, destination), None)
         return list(heads.values())
+
+    def _heads(self) -> dict[Channel, int]:
+        """Where the oldest packet of each channel stands."""
+        heads: dict[Channel, int] = {}
+        for index, flight in enumerate(self.flights):
+            channel = flight[:2]
+            if channel not in heads:
+                heads[channel] = index
+        return heads
 
     def find(self, position: int, channel: Channel | None) -> int:
         """Where in `flights` a packet stands; -1 if there is none.

@@ -38,10 +38,7 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
     destination = _process(random, settings, source)
 
     def others() -> list[int]:
-        flights = network.flights
-        return [
-            index for index in network.receivable() if flights[index][0] != source or flights[index][1] != destination
-        ]
+        return network.receivable_except(source, destination)
 
     yield _SEND(source, _including(random, settings, source, destination))
     for _ in range(operations - 1):
@@ -222,7 +219,7 @@ def follow_up(random: Random, settings: Settings, network: Network, operations: 
     kept = flights[int(draw() * len(flights))][:2] if flights else (-1, -1)
 
     def others() -> list[int]:
-        return [index for index in network.receivable() if flights[index][:2] != kept]
+        return network.receivable_except(*kept)
 
     for _ in range(int(draw() * operations)):
         disturbance = _disturbance(random, settings, network)

@@ -31,7 +31,7 @@ class Group:
 
     def require_sendable(self, destination: int, message: Hashable) -> None:
         """Raise ValueError unless `message` can be sent to `destination`. None is not a message: it marks control."""
-        if not self.has(destination):
+        if not isinstance(destination, int) or not 0 <= destination < self.processes:  # as in `require_sender`
             raise ValueError(f"destination {destination!r} is not one of 0 .. {self.processes - 1}")
         require_value(message)
 
@@ -46,7 +46,7 @@ class Group:
 
     def require_sender(self, sender: int) -> None:
         """Raise ProtocolError unless `sender` is a process of the group."""
-        if not self.has(sender):
+        if not isinstance(sender, int) or not 0 <= sender < self.processes:  # `has`, written out: for every packet
             raise ProtocolError(f"sender {sender!r} is not one of 0 .. {self.processes - 1}")
 
 

@@ -59,12 +59,14 @@ class SlidingArray(Generic[E]):
 
     def peek(self) -> E:
         """The oldest element. Raises IndexError if there is none."""
-        return self[self.first]
+        if self._dead == len(self._slots):
+            raise IndexError(f"the window at {self.first} is empty")
+        return self._slots[self._dead]  # type: ignore[return-value]  # as in __getitem__
 
     def add(self, element: E) -> int:
         """Append `element` and return its index."""
         self._slots.append(element)
-        return self.next - 1
+        return self._base + len(self._slots) - 1
 
     def remove(self) -> E:
         """Remove the oldest element and return it. Raises IndexError if there is none."""
