@@ -18,6 +18,7 @@ sliding map of T        (next, entries): (index, item) pairs by ascending index,
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias, assert_never
 
@@ -93,11 +94,13 @@ def lookup(map_: Value, key: Value) -> Value:
 
 def with_entry(map_: Value, key: Value, value: Value) -> Value:
     """The map with `key` mapped to `value`; ABSENT removes it."""
-    kept = [pair for pair in map_ if pair[0] != key]
-    if value is not ABSENT:
-        kept.append((key, value))
-        kept.sort(key=lambda pair: _rank(pair[0]))
-    return tuple(kept)
+    for at, (known, _) in enumerate(map_):
+        if known == key:
+            return (*map_[:at], *(() if value is ABSENT else ((known, value),)), *map_[at + 1 :])
+    if value is ABSENT:
+        return map_
+    at = bisect(map_, _rank(key), key=lambda pair: _rank(pair[0]))
+    return (*map_[:at], (key, value), *map_[at:])
 
 
 def ascending(values: Iterable[Value]) -> list[Value]:
