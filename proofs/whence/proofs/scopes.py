@@ -25,6 +25,8 @@ from whence.proofs.explore import (
 )  # fmt: skip
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.link import LinkCheck, check_link
+from whence.proofs.saturation.report import abstraction_facts, describe_saturation
+from whence.proofs.saturation.search import SAFETY, Saturation, saturate
 from whence.spec.delivery_order import first_crossing
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.events import Execution
@@ -84,7 +86,12 @@ def describe(workload: ir.Workload) -> str:
     """A workload in words."""
     words = [f"{workload.processes} processes"]
     counts = set(workload.sends)
-    words.append(f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}")
+    if workload.unbounded:
+        words.append("any number of messages")
+    else:
+        words.append(
+            f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}"
+        )
     others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
     everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
     if workload.groups:
@@ -97,10 +104,10 @@ def describe(workload: ir.Workload) -> str:
     ):
         edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
         words.append("; ".join(edges))
-    if any(workload.endless):
+    if any(workload.endless) and not workload.unbounded:
         senders = [str(process) for process, identities in enumerate(workload.endless) if identities]
         words.append(f"for ever by {', '.join(senders)}")
-    if workload.prompt:
+    if workload.prompt and not workload.unbounded:
         words.append("sent promptly")
     if workload.reactive:
         words.append("also sent inside deliveries")
@@ -150,12 +157,18 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
-        **({"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}),
+        **_endless_facts(workload),
         **({"reactive": True} if workload.reactive else {}),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
         **({"programs": [_steps(program) for program in workload.programs]} if workload.programs else {}),
     }
+
+
+def _endless_facts(workload: ir.Workload) -> dict[str, Any]:
+    if workload.unbounded:
+        return {"unbounded": True}
+    return {"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}
 
 
 def _steps(program: Program | None) -> list[list[Any]] | None:
@@ -191,16 +204,24 @@ def explore_scope(
 
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
-    usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
+    if workload.unbounded:
+        usual: tuple[str, ...] = tuple(name for name in properties_of(protocol) if name in SAFETY)
+    else:
+        usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
     shape = (COMPLETES,) if workload.programs else ()
     return tuple(dict.fromkeys((*usual, *shape, *(name for expect in expects for name in expect.names))))
 
 
 def _explored(
     protocol: ir.Protocol, workload: ir.Workload, judged: Collection[str], stop: bool, options: Options, label: str
-) -> tuple[Exploration, Search | None]:
+) -> tuple[Exploration | Saturation, Search | None]:
     """The exploration, and where messages are sent for ever the search for a lasso, which decides about `delivered`."""
     progress = options.progress(label)
+    if workload.unbounded:
+        judged = [name for name in judged if name in SAFETY]
+        whole = saturate(protocol, workload, judged, limit=options.limit, progress=progress)
+        whole.refused = dict.fromkeys(options.reductions, "any number of messages is judged up to its own abstraction")
+        return whole, None
     search = None
     if any(workload.endless) and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
@@ -270,7 +291,7 @@ def _property_result(
     scope: str | None,
     workload: ir.Workload,
     property_: str,
-    exploration: Exploration,
+    exploration: Exploration | Saturation,
     search: Search | None,
     wanted: str,
     witness: bool,
@@ -282,7 +303,7 @@ def _property_result(
         "property": property_,
         "scope": workload_facts(scope, workload),
         **_covered(covered),
-        **(_manner(covered) if isinstance(covered, Exploration) else {}),
+        **_manner(covered),
     }
     if violation is not None and not violation.shortest:
         facts["shortest"] = False
@@ -304,6 +325,9 @@ def _property_result(
         facts["counterexample"] = record(lasso.system, (*lasso.stem, *lasso.cycle))
         facts["lasso"] = {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
         explanation, picture = explain_lasso(lasso)
+    elif isinstance(covered, Saturation) and (why := covered.undecided(property_)):
+        verdict = Verdict.UNKNOWN
+        facts["unknown"] = why
     elif isinstance(covered, Exploration) and property_ in covered.unshown:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _UNSHOWN
@@ -321,7 +345,7 @@ def _property_result(
         verdict = Verdict.HOLDS
         if covered.saturated:
             facts["saturated"] = True
-            explanation = _SATURATED
+            explanation = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
@@ -352,8 +376,12 @@ def _covered(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _manner(exploration: Exploration) -> dict[str, Any]:
+def _manner(exploration: Coverage) -> dict[str, Any]:
     """By which engine, and up to what states were counted; why a reduction that was asked for was not made."""
+    if isinstance(exploration, Saturation):
+        return abstraction_facts(exploration)
+    if not isinstance(exploration, Exploration):
+        return {}
     found: dict[str, Any] = {"engine": exploration.engine, "reductions": list(exploration.reductions)}
     if exploration.refused:
         found["refused"] = dict(exploration.refused)

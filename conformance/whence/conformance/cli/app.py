@@ -10,7 +10,7 @@ import typer
 from whence.conformance.cli.campaign_commands import campaign
 from whence.conformance.cli.conform_command import conform
 from whence.conformance.cli.executions_command import executions
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Seed
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
 app = typer.Typer(
@@ -346,15 +346,15 @@ def matrix(
     seed: Seed = 0,
     reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    memory_limit: MemoryLimit = "2G",
     json: Json = False,
 ) -> None:
     """Drive a system under each assumption about channels and applications, one by one."""
     from whence.conformance.cli import assuming, conforming
-    from whence.conformance.external.system import Limits
 
     def body(session: Any) -> Any:
         system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=True)
-        limits = Limits(reply_limit, start_limit)
+        limits = conforming.limits_of(reply_limit, start_limit, memory_limit)
         return assuming.matrix(session, assuming.Request(protocol, system, processes, cases, operations, seed, limits))
 
     run_command("matrix", json, body)
@@ -380,16 +380,16 @@ def cover(
     seed: Seed = 0,
     reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    memory_limit: MemoryLimit = "2G",
     json: Json = False,
 ) -> None:
     """Compare the schedulers: what each hits, and which handlers, branches and states of the protocol it reaches."""
     from whence.conformance.cli import conforming, covering
-    from whence.conformance.external.system import Limits
 
     def body(session: Any) -> Any:
         system = conforming.subject_name(impl, exec_, exec_per_process, None, needed=False)
         system = impl or system
-        limits = Limits(reply_limit, start_limit)
+        limits = conforming.limits_of(reply_limit, start_limit, memory_limit)
         return covering.cover(session, covering.Request(protocol, system, processes, cases, operations, seed, limits))
 
     run_command("cover", json, body)

@@ -109,6 +109,11 @@ def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, s
     return refused
 
 
+def settings(given: Sequence[str], any_number: bool) -> tuple[str, ...]:
+    """The settings of `--setting`, and of `--any-number`."""
+    return (*given, *(("any number of messages",) if any_number else ()))
+
+
 def explore(session: Session, choice: Choice, properties: list[str], manner: Manner, files: Files) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
 
