@@ -292,8 +292,17 @@ class _Trial:
             if not gave_up:
                 what = "reachable" if name in _reachable(self._mutated) or name == firing else "expected to be refuted"
                 return Fate("killed", f"{what}: {name}: no run shows it any more")
-        self._open += [f"{name}: the search for a run gave up: {gave_up}" for name, gave_up in missing.items()]
+        for name, gave_up in missing.items():
+            if name in _reachable(self._mutated) and self._never(name):
+                return Fate("killed", f"reachable: {name}: false in every reachable state, by induction")
+            self._open.append(f"{name}: the search for a run gave up: {gave_up}")
         return None
+
+    def _never(self, name: str) -> bool:
+        """Whether a formula that is stated to be reachable is proved to be false in every reachable state."""
+        members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
+        finding = prove_steps(self._pool, self._mutated, (name,), members, self._options)[name]
+        return finding.verdict is Verdict.REFUTED
 
     def _equivalent(self) -> bool:
         """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both,
