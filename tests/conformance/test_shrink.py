@@ -7,6 +7,7 @@ from itertools import combinations
 
 from hypothesis import given, settings
 
+from whence.conformance.findings import DELIVERED, SENT
 from whence.conformance.harness import run_case
 from whence.conformance.network import Settings
 from whence.conformance.schedule import Lose, React, Receive, Schedule, Send, Tick, schedules
@@ -111,3 +112,22 @@ def test_hangs_use_up_the_budget() -> None:
 
     minimise((*(Send(0, 1), Send(1, 2)) * 30, Tick(1)), hanging, budget)
     assert hangs == 4
+
+
+def test_a_send_after_an_arrival_becomes_an_answer() -> None:
+    """One operation less than the arrival and the send; the drain brings the delivery."""
+
+    def attempt(schedule: Schedule) -> Schedule | None:
+        outcome = run_case(MF, schedule, Settings())
+        return outcome.operations if [entry[1] for entry in outcome.log if entry[0] == SENT] == [0, 1] else None
+
+    schedule = (Send(0, 1), Receive(0, (0, 1)), Send(1, 2))
+    assert attempt(schedule) == schedule
+    assert minimise((Send(0, 1), Receive(0), Tick(2), Send(1, 2)), attempt) == (Send(0, 1), Send(1, 2))
+
+    def after(schedule: Schedule) -> Schedule | None:
+        outcome = run_case(MF, schedule, Settings())
+        log = [entry[:2] for entry in outcome.log]
+        return outcome.operations if (SENT, 1) in log and (DELIVERED, 1) in log[: log.index((SENT, 1))] else None
+
+    assert minimise(schedule, after) == (React(1, 2), Send(0, 1))

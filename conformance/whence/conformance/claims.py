@@ -29,7 +29,7 @@ OPERATIONS: Final = 12
 """Operations of a case, unless said otherwise."""
 
 CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
-    "runs": ("crash", "hang", "endless"),
+    "runs": ("crash", "hang", "memory", "endless"),
     "causal": ("causal",),
     "fifo": ("fifo",),
     "total_order": ("total_order",),

@@ -27,7 +27,7 @@ from whence.conformance.outcomes import Reach
 from whence.conformance.replay import delivers_to_senders
 from whence.conformance.schedule import Schedule, schedules
 from whence.conformance.schedulers import SCHEDULERS, Scheduler
-from whence.conformance.shortening import Counterexample
+from whence.conformance.shortening import SLOW, Counterexample
 from whence.conformance.shrink import Budget
 from whence.conformance.subject import MakeProcess
 from whence.conformance.trials import Trials
@@ -216,7 +216,7 @@ class _Run:
                 attempts.left -= 1
                 outcome = trials.again(schedule)
                 trials.outcomes.keep("hypothesis", outcome)
-                if "hang" in outcome.kinds:
+                if not outcome.kinds.isdisjoint(SLOW):
                     attempts.charge_hang(trials.hang_s)
                 if not outcome.findings:
                     return

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from whence.conformance.network import Settings
 
-FailureKind: TypeAlias = Literal["crash", "hang"]
+FailureKind: TypeAlias = Literal["crash", "hang", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Answered:
 
 
 class SystemFailed(Exception):
-    """A system in another operating-system process ended, printed nonsense, or gave no answer.
+    """A system in another operating-system process ended, printed nonsense, gave no answer, or took too much.
 
     Attributes:
-        kind: `hang`: no answer in time; `crash`: anything else.
+        kind: `hang`: no answer in time; `memory`: it used more than its limit; `crash`: anything else.
         printed: what it had written last on its standard error.
     """
 

@@ -272,8 +272,8 @@ def _script(value: object) -> Script:
     sends = 0
     for step in value:
         match step:
-            case ["send", int(process), list(destinations)] if (
-                process >= 0 and all(type(one) is int and one >= 0 for one in destinations)
+            case ["send", int(process), list(destinations)] if process >= 0 and all(
+                type(one) is int and one >= 0 for one in destinations
             ):
                 steps.append((SENT, process, tuple(destinations)))
                 sends += 1

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final, TypeAlias, get_args
 
 from whence.conformance.drive import LIMIT_S
-from whence.conformance.findings import FindingKind
+from whence.conformance.findings import CaseOutcome, FindingKind
 from whence.conformance.guide import DIRECTED
 from whence.conformance.guided import BUILT_IN, Corpus
 from whence.conformance.guided import NAME as GUIDED
@@ -127,6 +127,7 @@ class Cell:
         whole: what came of all cases: how many failed, the kinds of finding, what was reached.
         reaches: the same for each scheduler.
         arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        slowest: the case with the longest delay of such a message, or None.
         worst: a shortened failure of the gravest kind.
         not_applicable: why no case ran, or why not all did, or "".
         seconds: wall time.
@@ -141,6 +142,7 @@ class Cell:
     reaches: tuple[Reach, ...] = ()
     arrivals: int = 0
     withheld: int = 0
+    slowest: CaseOutcome | None = None
     worst: Counterexample | None = None
     not_applicable: str = ""
     seconds: float = 0.0
@@ -257,6 +259,6 @@ def _cell(
     shown = trials.worst(SHRINKS)
     return Cell(
         assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
-        tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld, shown,
-        trials.hopeless(), time.monotonic() - started,
+        tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld,
+        trials.outcomes.slowest, shown, trials.hopeless(), time.monotonic() - started,
     )  # fmt: skip

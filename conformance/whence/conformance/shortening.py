@@ -16,6 +16,9 @@ RunAgain: TypeAlias = Callable[[Schedule], CaseOutcome]
 PRINTED_LINES: Final = 12
 """How many lines of what a subject printed, or of its traceback, are shown."""
 
+SLOW: Final[frozenset[FindingKind]] = frozenset({"hang", "memory"})
+"""What takes a subject its time to show."""
+
 _AGREE: Final = 2
 """So many starts that come to schedules of the same length settle it."""
 
@@ -78,7 +81,7 @@ class Shortening:
 
         def attempt(schedule: Schedule) -> Schedule | None:
             outcome = self._quick(schedule)
-            if "hang" in outcome.kinds:
+            if not outcome.kinds.isdisjoint(SLOW):
                 budget.charge_hang(self._hang_s)
             if self._kind not in outcome.kinds:
                 return None

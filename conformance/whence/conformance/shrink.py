@@ -54,6 +54,7 @@ def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None)
         before = current
         current = search.without_chunks(current)
         current = search.first_that_fails(current, _without_pairs)
+        current = search.first_that_fails(current, _answering)
         current = search.first_that_fails(current, _plainer)
         if current == before:
             return current
@@ -119,6 +120,17 @@ def _without_pairs(schedule: Schedule) -> Iterator[Schedule]:
                 yield _without(shifted, (index,))
             for left_out in pairs:
                 yield _without(shifted, left_out)
+
+
+def _answering(schedule: Schedule) -> Iterator[Schedule]:
+    """One operation less: a send that follows an arrival at its process answers a delivery there instead, which the
+    drain brings about.
+    """
+    for place, operation in enumerate(schedule):
+        if isinstance(operation, Send):
+            for index, before in enumerate(schedule[:place]):
+                if isinstance(before, Receive) and (before.channel is None or before.channel[1] == operation.process):
+                    yield (React(operation.process, operation.destination), *_without(schedule, (index, place)))
 
 
 def _without(schedule: Schedule, left_out: tuple[int, ...]) -> Schedule:

@@ -15,6 +15,7 @@ import time
 WHAT = sys.argv[1]
 AT = int(sys.argv[2]) if len(sys.argv) > 2 else None
 asked = 0
+hoard: list[bytearray] = []
 
 
 def out(text: str | bytes) -> None:
@@ -70,6 +71,19 @@ def misbehave() -> None:
         case "flood":
             while True:
                 os.write(2, b"complaint " * 1000 + b"\n")
+        case "greedy":
+            hoard.append(bytearray(os.urandom(1)) * 400_000_000)
+            sleep_for_ever()
+        case "greedy child":
+            program = "import time; hoard = bytearray(b'x') * 400_000_000; time.sleep(600)"
+            subprocess.Popen(
+                [sys.executable, "-c", program], start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            sleep_for_ever()
+        case "growing":
+            hoard.append(bytearray(b"x") * 60_000_000)
+            out('{"events": []}\n')
         case "nowhere":
             out('{"events": [{"packet": 1, "to": 9}]}\n')
         case "strange":

@@ -22,6 +22,7 @@ from whence.conformance.subject import SubjectError, load_subject
 
 PROGRAM = Path(__file__).with_name("misbehaving.py")
 SHORT = Limits(reply_s=0.5, start_s=10, case_s=5)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at on Linux only")
 ONE: Schedule = (Send(0, 1),)
 ROUND_TRIP: Schedule = (Send(0, 1), Receive(0, (0, 1)), Send(1, 0), Receive(0, (1, 0)))
 
@@ -77,6 +78,53 @@ def test_what_it_does_wrong_is_a_finding(make: Make, what: str, kind: str, said:
     assert len(str(finding)) < 400 and str(finding).isprintable()
     again = run_case(system, ROUND_TRIP, Settings())
     assert [str(finding) for finding in again.findings] == [str(finding)], "the next case begins anew"
+
+
+MEAGRE = Limits(reply_s=20, start_s=20, case_s=40, memory_bytes=200 * 2**20)
+
+
+@LINUX
+@pytest.mark.parametrize("what", ["greedy", "greedy child"])
+def test_too_much_memory_is_a_finding_of_its_own(make: Make, what: str) -> None:
+    """Also where a process that was started, in a session of its own, takes it."""
+    [finding] = run_case(make(what, 1, MEAGRE), ONE, Settings()).findings
+    assert finding.kind == "memory"
+    assert "MiB in memory, with all that it started; 200 MiB is the limit" in finding.text
+
+
+@LINUX
+def test_memory_that_grows_is_noticed_sooner_or_later_and_enough_is_enough(make: Make) -> None:
+    report = conform(make("growing", 1, MEAGRE), None, Settings(), cases=400, operations=12)
+    assert "memory" in {kind for shown in report.counterexamples for kind in shown.kinds}
+    assert report.stopped == "3 times it used more memory than 200 MiB" and report.cases < 400
+
+
+@LINUX
+def test_without_a_limit_there_is_none(make: Make) -> None:
+    system = make("growing", 1, Limits(memory_bytes=0))
+    sends = tuple(Send(0, 1) for _ in range(6))
+    assert run_case(system, sends, Settings()).kinds == {"stuck"} and not system.unlimited
+
+
+def test_elsewhere_the_memory_limit_is_said_not_to_hold(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.conformance.external.system.LINUX", False)
+    assert make("hang").unlimited == "the memory limit holds on Linux only: here there is none"
+    assert make("hang", limits=Limits(memory_bytes=0)).unlimited == ""
+
+
+def test_where_programs_cannot_be_ended_they_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.conformance.external.os_process._POSIX", False)
+    with pytest.raises(SubjectError, match="on Linux and macOS only"):
+        load_subject("exec:cat")
+
+
+def test_standard_error_fills_no_disk(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read and dropped, but for its end: nothing is written anywhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    [finding] = run_case(make("flood", 1), ONE, Settings()).findings
+    assert finding.kind == "hang" and len(finding.traceback) == 4_000
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_second_answer_is_noticed_at_the_next_request(make: Make) -> None:

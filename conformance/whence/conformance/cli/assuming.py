@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from whence.conformance.cli.reaching import percent, withheld_json, withheld_text
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import protocol_of, specification
 from whence.conformance.distinguishing import distinguishing
@@ -99,7 +100,9 @@ def _result(request: Request, cell: Cell) -> Result:
         "cases": cell.cases,
         "failures": cell.failures,
         "kinds": dict(cell.kinds),
-        "over_delay": {"arrivals": cell.arrivals, "withheld": cell.withheld},
+        "over_delay": withheld_json(
+            cell.arrivals, cell.withheld, cell.slowest, request.impl, request.protocol if cell.replayed else None
+        ),
         "schedulers": [reach.to_json() for reach in cell.reaches],
     }
     if cell.whole is not None:
@@ -139,11 +142,33 @@ def _table(found: Sequence[Cell]) -> str:
     for assumption in ASSUMPTIONS:
         where = f" [{assumption.statement}]" if assumption.statement else ""
         lines.append(f"  {assumption.name}: {assumption.discharges}{where}")
+    lines += ["", *_totals([cell for cell in found if cell.cases])]
     others = sorted({cell.delivery for cell in found} - set(kinds))
     if others:
         reason = next(cell for cell in found if cell.delivery in others).not_applicable
         lines.append(f"Not driven as {' or '.join(others)}: it is {reason}.")
     return "\n".join(lines) + "\n"
+
+
+def _totals(ran: Sequence[Cell]) -> list[str]:
+    """What the schedulers hit, what they saw, and what was kept back, over all cells."""
+    rates: dict[str, tuple[int, int]] = {}
+    seen: dict[str, int] = {}
+    for cell in ran:
+        for reach in cell.reaches:
+            failures, cases = rates.get(reach.name, (0, 0))
+            rates[reach.name] = (failures + reach.failures, cases + reach.cases)
+            for (kind, name), count in reach.coverage.seen.items():
+                if kind == "scenario":
+                    seen[name] = seen.get(name, 0) + count
+    slowest = [cell.slowest for cell in ran if cell.slowest is not None]
+    worst = max(slowest, key=lambda outcome: max(delay.rank for delay in outcome.delays), default=None)
+    hits = ", ".join(f"{name} {failures:,} of {cases:,}" for name, (failures, cases) in rates.items())
+    return [
+        f"hits: {hits}",
+        "sometimes: " + ", ".join(f"{name} {count:,}" for name, count in sorted(seen.items())),
+        withheld_text(sum(cell.arrivals for cell in ran), sum(cell.withheld for cell in ran), worst),
+    ]
 
 
 def _shown(cell: Cell) -> str:
@@ -155,4 +180,4 @@ def _shown(cell: Cell) -> str:
         return f"REFUTED{outside} {cell.failures} of {cell.cases}: {kinds}"
     assert cell.bound is not None
     replayed = ", as its protocol" if cell.replayed else ""
-    return f"passes{outside} {cell.cases} cases{replayed}; rate < {100 * cell.bound:.2g} %"
+    return f"passes{outside} {cell.cases} cases{replayed}; rate < {percent(cell.bound)}"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Seed
 from whence.conformance.cli.session import run_command
 
 
@@ -35,6 +35,7 @@ def conform(
     ] = None,
     reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
+    memory_limit: MemoryLimit = "2G",
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
     replay: Annotated[
         Optional[str],  # noqa: UP045
@@ -50,11 +51,10 @@ def conform(
 ) -> None:
     """Drive an implementation, in any language, through random schedules, against the oracle and the protocol."""
     from whence.conformance.cli import conforming
-    from whence.conformance.external.system import Limits
 
     def body(session: Any) -> Any:
         system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=replay is None)
-        limits = Limits(reply_limit, start_limit)
+        limits = conforming.limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
             return conforming.again(replay, protocol, system, limits, svg, transcript)
         network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,

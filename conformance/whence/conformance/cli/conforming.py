@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
@@ -67,11 +68,15 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class _Driven:
-    """A report, and what the subject was held against: a protocol, or the oracle alone, and then why."""
+    """A report, and what the subject was held against: a protocol, or the oracle alone, and then why.
+
+    `unlimited` says which limits did not hold; it is empty where all did.
+    """
 
     report: Report
     protocol: str | None
     why_not: str = ""
+    unlimited: str = ""
 
 
 def subject_name(
@@ -91,6 +96,11 @@ def subject_name(
     if not given and needed and protocol not in SHIPPED:
         raise BadInput("what is to be tested? give one of --impl, --exec and --exec-per-process")
     return given[0] if given else SHIPPED.get(protocol or "", "") if needed else ""
+
+
+def limits_of(reply_s: float, start_s: float, memory: str) -> Limits:
+    """The limits of a foreign system. Raises: BadInput."""
+    return Limits(reply_s, start_s, memory_bytes=byte_size("--memory-limit", memory))
 
 
 def conform(session: Session, request: Request, files: Files) -> Output:
@@ -145,6 +155,7 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         )  # fmt: skip
 
     corpus = BUILT_IN
+    unlimited = "" if subject.external is None else subject.external.unlimited
     try:
         if request.protocol is not None and protocol is not None:
             if session is not None:
@@ -154,9 +165,9 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         held = opposite(subject, settings, protocol)
         runs = []
         if held.protocol is None or subject.external is not None:
-            runs.append(_Driven(run(None), None, held.why_not))
+            runs.append(_Driven(run(None), None, held.why_not, unlimited))
         if held.protocol is not None and not any(driven.report.interrupted for driven in runs):
-            runs.append(_Driven(run(held.protocol), request.protocol))
+            runs.append(_Driven(run(held.protocol), request.protocol, "", unlimited))
     finally:
         subject.close()
     return runs
@@ -199,7 +210,9 @@ def _result(request: Request, driven: _Driven) -> Result:
         "failures": report.failures,
         "events": report.events,
         "matched": report.matched,
-        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest),
+        "over_delay": withheld_json(
+            report.arrivals, report.withheld, report.slowest, request.impl, driven.protocol
+        ),
         "schedulers": [reach.to_json() for reach in report.reaches],
         "coverage": report.whole.coverage.to_json(),
     }
@@ -213,6 +226,8 @@ def _result(request: Request, driven: _Driven) -> Result:
         facts["unknown"] = f"incomplete: interrupted after {report.cases:,} of {request.cases:,} cases"
     if report.stopped:
         facts["stopped"] = report.stopped
+    if driven.unlimited:
+        facts["unlimited"] = driven.unlimited
     return Result(
         _statement(driven), "conform", request.impl, verdict, Level.L0,
         worst is None and not unknown, report.seconds, facts,
@@ -239,6 +254,8 @@ def _sentence(request: Request, driven: _Driven) -> str:
         said += f"; not promised, and so not judged: {', '.join(not_promised)}"
     if driven.why_not:
         said += f"; not replayed in {_short(request.protocol)}: {driven.why_not}"
+    if driven.unlimited:
+        said += f"; {driven.unlimited}"
     if report.cases:
         reached = seen_and_missing(report.whole)
         delays = withheld_text(report.arrivals, report.withheld, report.slowest)

@@ -13,6 +13,10 @@ Exec = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
 ]
+MemoryLimit = Annotated[
+    str,
+    typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
+]
 ExecPerProcess = Annotated[
     Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
 ]

@@ -8,6 +8,7 @@ from typing import Any
 from whence.conformance.coverage import SCENARIOS
 from whence.conformance.findings import CaseOutcome
 from whence.conformance.outcomes import Reach
+from whence.conformance.recorded_case import RecordedCase
 
 _HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
 _KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))
@@ -26,9 +27,9 @@ def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
     for one in (*reaches, whole):
         coverage = one.coverage
         reached = [" of ".join(map(str, features.count(coverage.bits, kind))) for kind, _ in kinds]
-        rate = "-" if one.hit_rate is None else f"{100 * one.hit_rate:.2g} %"
+        rate = "-" if one.hit_rate is None else percent(one.hit_rate)
         rows.append(
-            [one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", rate, f"{100 * one.bound:.2g} %",
+            [one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", rate, percent(one.bound),
              *reached, f"{len(coverage.abstract):,}", *([f"{len(coverage.local):,}"] if local else [])]
         )  # fmt: skip
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -37,6 +38,11 @@ def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
         cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def percent(rate: float) -> str:
+    """A rate, with two digits that mean something."""
+    return f"{100 * rate:.2g} %" if rate < 0.995 else "100 %"
 
 
 def seen_and_missing(whole: Reach) -> list[str]:
@@ -50,20 +56,23 @@ def seen_and_missing(whole: Reach) -> list[str]:
     return lines
 
 
-def withheld_json(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> dict[str, Any]:
-    """Over-delay as JSON values: what was kept back though nothing was missing, and the longest delay."""
+def withheld_json(
+    arrivals: int, withheld: int, slowest: CaseOutcome | None, system: str, protocol: str | None
+) -> dict[str, Any]:
+    """Over-delay as JSON values: what was kept back though nothing was missing, and the case of the longest delay."""
     found: dict[str, Any] = {
         "arrivals": arrivals,
         "withheld": withheld,
         "per_100_arrivals": round(100 * withheld / arrivals, 3) if arrivals else None,
     }
     delay = None if slowest is None else slowest.longest_delay
-    if delay is not None:
+    if slowest is not None and delay is not None:
         found["worst"] = {
             "process": delay.process,
             "message": delay.message,
             "arrivals": delay.arrivals,
             "delivered": delay.delivered,
+            "case": RecordedCase(system, protocol, slowest.settings, slowest.operations).to_json(),
         }
     return found
 

@@ -22,6 +22,11 @@ from whence.conformance.foreign import FailureKind, SystemFailed
 STDERR_BYTES: Final = 4_000
 """So much of what a command wrote last on its standard error is kept."""
 
+LINUX: Final = sys.platform == "linux"
+"""Where the memory of others can be looked at, and orphans are adopted."""
+
+_POSIX: Final = os.name == "posix"
+
 _CHUNK: Final = 2**18
 GRACE_S: Final = 0.5
 """How long a command without standard input may take to end by itself, and the supervisor to say how it ended."""
@@ -38,8 +43,11 @@ def split_command(command: str) -> list[str]:
     """The words of a command line, by the rules of a POSIX shell, but without a shell.
 
     Raises:
-        CommandError: there are no words, quotes do not match, or there is no such program.
+        CommandError: there are no words, quotes do not match, there is no such program, or programs cannot be run and
+            ended here.
     """
+    if not _POSIX:
+        raise CommandError("programs are tested on Linux and macOS only: elsewhere what they start cannot be ended")
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -58,11 +66,13 @@ class OsProcess:
     exchange, all that is left to do is `close`.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], memory_bytes: int = 0) -> None:
+        """`memory_bytes`: what the command and all that it starts may have in memory together; 0 is no limit."""
+        self._memory_bytes = memory_bytes
         status_read, status_write = os.pipe()
         control_read, control_write = os.pipe()
         text = (files("whence.conformance.external") / "supervisor.py").read_text(encoding="utf-8")
-        given = [str(status_write), str(control_read), *words]
+        given = [str(status_write), str(control_read), str(memory_bytes), *words]
         try:
             self._supervisor = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", text, *given],
@@ -232,6 +242,9 @@ class OsProcess:
                 return self._failed("crash", f"has ended with exit code {what}{began}")
             case "signal":
                 return self._failed("crash", f"was ended by {_signal(what)}{began}")
+            case "memory":
+                used, limit = size(int(what)), size(self._memory_bytes)
+                return self._failed("memory", f"has {used} in memory, with all that it started; {limit} is the limit")
             case "lost":
                 return self._failed("crash", f"was ended from outside{began}")
             case "cannot":
@@ -241,6 +254,11 @@ class OsProcess:
 
     def _failed(self, kind: FailureKind, text: str) -> SystemFailed:
         return SystemFailed(kind, text, self.printed)
+
+
+def size(count: int) -> str:
+    """Bytes, for people."""
+    return f"{count / 2**20:,.0f} MiB"
 
 
 def _streams(process: subprocess.Popen[bytes]) -> tuple[Any, Any, Any]:

@@ -1,10 +1,11 @@
 """Runs one foreign command, and sees to it that nothing of it outlives the run.
 
-Whence runs the text of this file as a program of its own, `python -I -S -c TEXT STATUS CONTROL COMMAND...`, between
-itself and the command, in a session of its own. The command has the supervisor's standard streams. STATUS and CONTROL
-are file descriptors of pipes: on STATUS comes one line, `exit N`, `signal N` or `cannot TEXT`, when the command has
-ended; when CONTROL ends, for whatever reason, the killing of Whence included, everything that descends from the command
-is killed.
+Whence runs the text of this file as a program of its own, `python -I -S -c TEXT STATUS CONTROL MEMORY COMMAND...`,
+between itself and the command, in a session of its own. The command has the supervisor's standard streams. STATUS and
+CONTROL are file descriptors of pipes: on STATUS comes one line, `exit N`, `signal N` or `cannot TEXT`, when the command
+has ended; when CONTROL ends, for whatever reason, the killing of Whence included, everything that descends from the
+command is killed. So it is, after the line `memory N`, when all that together has more than MEMORY bytes resident, as
+far as Linux says; pages that processes share count for each. 0 is no limit.
 
 On Linux the supervisor adopts orphaned descendants, so that no change of session or group hides one; should the
 supervisor itself be killed, the kernel kills the command with it. Elsewhere the process group of the command is killed.
@@ -23,6 +24,9 @@ import time
 KILLING_S = 5.0
 """How long descendants are chased; what a kill does not end in that time is beyond any process's power."""
 
+LOOKING_S = 0.05
+"""How often the memory is looked at, unless looking itself takes long: then it takes a twentieth of the time."""
+
 LINUX = sys.platform == "linux"
 
 _PR_SET_PDEATHSIG = 1
@@ -35,8 +39,8 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def main(status: int, control: int, command: list[str]) -> None:
-    """Runs the command until it ends or CONTROL does, and cleans up."""
+def main(status: int, control: int, memory: int, command: list[str]) -> None:
+    """Runs the command until it ends, uses too much memory, or CONTROL ends; and cleans up."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     for descriptor in (status, control, woken, wake):
@@ -50,8 +54,18 @@ def main(status: int, control: int, command: list[str]) -> None:
         become(command, status)
     give_streams_away()
     alive, asked = True, False
+    pause = LOOKING_S if memory and LINUX else None
+    look = time.monotonic() + LOOKING_S
     while alive and not asked:
-        ready, _, _ = select.select([control, woken], [], [])
+        ready, _, _ = select.select([control, woken], [], [], pause)
+        if pause is not None and (begun := time.monotonic()) >= look:
+            used = sum(map(resident, family()))
+            if used > memory:
+                tell(status, f"memory {used}")
+                kill_everything(child, None)
+                return
+            pause = max(LOOKING_S, 20 * (time.monotonic() - begun))
+            look = time.monotonic() + pause
         if woken in ready:
             asked = bool(set(os.read(woken, 512)) & {signal.SIGTERM, signal.SIGHUP})
             alive = not reap(child, status)
@@ -156,19 +170,42 @@ def descendants(ancestor: int) -> list[int]:
     return found
 
 
-def parent_of(pid: str) -> int | None:
-    """The parent of a process, None if the process is gone."""
+def family() -> list[int]:
+    """The same as `descendants` of this process, found by going down, which reads few files where the kernel has them."""
+    found = [os.getpid()]
+    for pid in found:
+        try:
+            for task in os.scandir(f"/proc/{pid}/task"):
+                found += map(int, read(f"{task.path}/children").split())
+        except OSError:
+            continue
+    return found[1:] or descendants(os.getpid())
+
+
+def resident(pid: int) -> int:
+    """The bytes of a process that are in memory, 0 if it is gone."""
     try:
-        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
-    except OSError:
-        return None
+        return int(read(f"/proc/{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def read(path: str) -> bytes:
+    """The beginning of a small file."""
+    file = os.open(path, os.O_RDONLY)
     try:
-        return int(os.read(file, 1024).rpartition(b")")[2].split()[1])
-    except OSError:
-        return None
+        return os.read(file, 65536)
     finally:
         os.close(file)
 
 
+def parent_of(pid: str) -> int | None:
+    """The parent of a process, None if the process is gone."""
+    try:
+        return int(read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from whence.conformance.external import contract
 from whence.conformance.external.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
-from whence.conformance.external.os_process import GRACE_S, OsProcess, split_command
+from whence.conformance.external.os_process import GRACE_S, LINUX, OsProcess, size, split_command
 from whence.conformance.foreign import Answered, SystemFailed, SystemRaised
 from whence.conformance.network import Settings
 from whence.impl.commands import Command, Deliver, Send
@@ -30,13 +30,23 @@ HANGS: Final = 3
 """After so many requests without an answer in time, the next one is no news."""
 
 
+MEMORY_BYTES: Final = 2 * 2**30
+"""What a process and all that it starts may have in memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds: for a reply, for the first reply of a process, for all the replies of a case."""
+    """What a foreign system may take.
+
+    Attributes:
+        reply_s, start_s, case_s: seconds for a reply, for the first reply of a process, for all replies of a case.
+        memory_bytes: in memory, for each process with all that it starts; 0 is no limit. Linux only.
+    """
 
     reply_s: float = REPLY_S
     start_s: float = START_S
     case_s: float = CASE_S
+    memory_bytes: int = MEMORY_BYTES
 
 
 @dataclass(slots=True)
@@ -100,7 +110,7 @@ class ExternalSystem:
         self._senders: dict[str, int] = {}
         """Whose each message of the case is: deliveries need not say it."""
         self._failed_starts = 0
-        self._hangs = 0
+        self._hangs = self._excesses = 0
         self._dead: SystemFailed | None = None
         """Why no process is started any more: none of them has ever said a proper word."""
 
@@ -155,7 +165,16 @@ class ExternalSystem:
             return "its processes do not answer their first request"
         if self._hangs >= HANGS:
             return f"{HANGS} requests had no answer in time"
+        if self._excesses >= HANGS:
+            return f"{HANGS} times it used more memory than {size(self.limits.memory_bytes)}"
         return None
+
+    @property
+    def unlimited(self) -> str:
+        """Which limits do not hold on this machine, as a sentence; empty where all do."""
+        if LINUX or not self.limits.memory_bytes:
+            return ""
+        return "the memory limit holds on Linux only: here there is none"
 
     def close(self) -> None:
         """Ends all processes of the system, and everything that they started. A next case starts new ones."""
@@ -202,7 +221,7 @@ class ExternalSystem:
         if seat.process is None:
             self.starts += 1
             self._failed_starts += 1
-            seat.process = OsProcess(self._words)
+            seat.process = OsProcess(self._words, self.limits.memory_bytes)
         limit_s = self.limits.start_s if fresh else self.limits.reply_s
         reply = self._exchange(seat, contract.init(self._budget.settings, seat.hosts), limit_s)
         try:
@@ -238,6 +257,7 @@ class ExternalSystem:
     def _failed(self, seat: _Seat, failed: SystemFailed) -> SystemFailed:
         """The process is not asked again; its last words belong to the failure."""
         self._hangs += failed.kind == "hang"
+        self._excesses += failed.kind == "memory"
         if seat.process is not None and not failed.printed:
             failed.printed = seat.process.printed
         seat.close()
