@@ -18,33 +18,15 @@ from whence.dsl.quiescence import COMPLETES, DEADLOCK_FREE, blocked, completed
 from whence.dsl.recycling import Recycling, system_of
 from whence.dsl.system import Action, State, System
 from whence.proofs.depth import expected_depth
+from whence.proofs.reductions import AUTOMATIC, REDUCTIONS
 
 PROGRESS_SECONDS = 0.2
 
 SMALL = 2_000
 """So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
 
-AUTOMATIC = ("symmetry", "dead", "persistent")
-"""The reductions that are derived and sound whatever the protocol: what `auto` stands for."""
-
-REDUCTIONS = {
-    "symmetry": "states that differ in the names of processes only are one; keeps verdicts and shortest lengths",
-    "dead": "what the observer of causality can no longer be asked for is forgotten; keeps verdicts and "
-    "shortest lengths",
-    "persistent": "an arrival that delivers nothing and commutes with all that may come is taken at once, and alone; "
-    "keeps verdicts",
-    "delay": "a send that only queues its message waits, where it may as well come later, until no packet is in "
-    "flight; keeps verdicts",
-}
-"""What native code can reduce by, and what that preserves. Delivered messages are never told apart, by any engine.
-
-Verdicts are those on all built-in properties and invariants, `delivered` among them. `persistent` and `delay` are
-claims about local steps, which the search checks as it goes; see `compiled.confluence`. Their counterexamples may be
-longer than need be, and are looked for again without them.
-"""
-
-LENGTHENING = frozenset(("persistent", "delay"))
-"""The reductions under which a counterexample may be longer than the shortest."""
+FEW = f"the interpreter came to an end within {SMALL:,} states"
+"""Why a small scope is not reduced: there is nothing to gain, and every state has been visited."""
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
@@ -179,7 +161,8 @@ def explore(
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
     scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (of
-    REDUCTIONS) are what native code may reduce by, and `storage` (of STORAGES) is what it keeps.
+    REDUCTIONS) are what native code may reduce by, and `storage` (of STORAGES) is what it keeps; the automatic ones
+    together are not made of small scopes.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
@@ -202,12 +185,17 @@ def explore(
         from whence.proofs.compiled.crosscheck import explore_with_both
 
         return explore_with_both(request)
-    if why_not(system) is not None:
-        return Interpretation(request).run()
+    reason = why_not(system)
+    if reason is not None:
+        result = Interpretation(request).run()
+        result.refused = dict.fromkeys(request.reductions, reason)
+        return result
     first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
-    if over and not (result.complete and request.reductions):
+    by_name = request.reductions - {*AUTOMATIC} or len(request.reductions) < len(AUTOMATIC)
+    if over and not (result.complete and request.reductions and by_name):
+        result.refused = dict.fromkeys(request.reductions, FEW)
         return result
     found = explore_natively(request, Sample.of(system, first.origins))
     if found.states < result.states and not found.complete and not found.reductions:

@@ -25,6 +25,7 @@ from whence.proofs.explore import (
 )  # fmt: skip
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.link import LinkCheck, check_link
+from whence.proofs.reductions import kept_by
 from whence.proofs.saturation.report import abstraction_facts, describe_saturation
 from whence.proofs.saturation.search import SAFETY, Saturation, saturate
 from whence.spec.delivery_order import first_crossing
@@ -383,6 +384,8 @@ def _manner(exploration: Coverage) -> dict[str, Any]:
     if not isinstance(exploration, Exploration):
         return {}
     found: dict[str, Any] = {"engine": exploration.engine, "reductions": list(exploration.reductions)}
+    if exploration.reductions:
+        found["keeps"] = list(kept_by(exploration.reductions))
     if exploration.refused:
         found["refused"] = dict(exploration.refused)
     if exploration.storage != "exact":

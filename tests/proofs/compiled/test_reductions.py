@@ -14,7 +14,8 @@ from whence.proofs.compiled import engine
 from whence.proofs.compiled.confluence import Confluence
 from whence.proofs.compiled.crosscheck import EnginesDisagree
 from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.explore import REDUCTIONS, Interpretation, Violation, explore
+from whence.proofs.explore import Interpretation, Violation, explore
+from whence.proofs.reductions import REDUCTIONS
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

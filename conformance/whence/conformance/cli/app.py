@@ -157,8 +157,9 @@ def explore(
     property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
     limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
     reductions: Annotated[
-        str, typer.Option(help="none; auto; names, such as symmetry; or auto,delay. Verdicts stay the same.")
-    ] = "none",
+        Optional[str],  # noqa: UP045
+        typer.Option(help="auto (the default), none, names such as symmetry, or auto,delay. Verdicts stay the same."),
+    ] = None,
     engine: Annotated[
         str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
     ] = "auto",
@@ -179,7 +180,7 @@ def explore(
     pytest: Annotated[Optional[str], typer.Option(help="Write a pytest file that replays it.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
-    """Visit every reachable state of a protocol in a scope; shortest counterexamples."""
+    """Explore all that a protocol can do in a scope; shortest counterexamples."""
     from whence.conformance.cli import exploring
     from whence.conformance.cli.counterexamples import Files
     from whence.conformance.cli.targets import Choice

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.counterexamples import Files, write_first
+from whence.conformance.cli.reducing import reductions_of, reductions_text
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import known
 from whence.conformance.cli.targets import Choice, Target, targets
@@ -19,15 +20,12 @@ from whence.dsl.quiescence import COMPLETES
 from whence.dsl.recycling import system_of
 from whence.dsl.simulate import simulate as random_run
 from whence.dsl.system import System
-from whence.proofs.explore import AUTOMATIC, REDUCTIONS, STORAGES, Engine, Progress, Resources
+from whence.proofs.explore import STORAGES, Engine, Progress, Resources
 from whence.proofs.scopes import Options, Report, explore_scope, properties_of, workload_facts
 from whence.spec.verdict import Level, Result, Verdict, exit_code
 
 _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deadlock_free", "delivered", "fault")
 """What can be judged of every protocol, whatever it names."""
-
-LEAST_MEMORY = 1 << 20
-"""A store of less, in bytes, is refused: it would hold next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Manner:
     """How to explore, as named on the command line."""
 
     limit: int | None = None
-    reductions: str = "none"
+    reductions: str | None = None
     engine: str = "auto"
     cross_check: bool = False
     memory: str | None = None
@@ -48,14 +46,13 @@ class Manner:
         Raises:
             BadInput: for what there is not.
         """
-        reductions = _reductions(self.reductions)
         engine = next((known for known in _ENGINES if known == self.engine), None)
         if engine is None:
             raise BadInput(f"--engine {self.engine}: there are {', '.join(_ENGINES[:-1])} and {_ENGINES[-1]}")
         if self.cross_check and engine != "auto":
             raise BadInput(f"--cross-check takes both engines; leave --engine {engine} out")
-        if reductions and engine == "interpreted":
-            raise BadInput(f"--reductions {self.reductions}: the interpreter makes none")
+        both: Engine = "both" if self.cross_check else engine
+        reductions = reductions_of(self.reductions, both)
         storage = next((known for known in STORAGES if known == self.storage), None)
         if storage is None:
             raise BadInput(f"--storage {self.storage}: there are {', '.join(STORAGES)}")
@@ -63,33 +60,11 @@ class Manner:
             raise BadInput(f"--cross-check compares all states; leave --storage {storage} out")
         if storage != "exact" and engine == "interpreted":
             raise BadInput(f"--storage {storage}: the interpreter keeps every state")
-        resources = Resources(None if self.memory is None else _bytes(self.memory), self.threads)
-        return Options(self.limit, report, "both" if self.cross_check else engine, resources, reductions, storage)
+        resources = Resources(None if self.memory is None else byte_size("--memory", self.memory), self.threads)
+        return Options(self.limit, report, both, resources, reductions, storage)
 
 
 _ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
-
-
-def _reductions(given: str) -> tuple[str, ...]:
-    """Which reductions are meant: `auto` is those that need no asking, and others may be added to them."""
-    if given == "none":
-        return ()
-    names = [name.strip() for name in given.split(",")]
-    for name in names:
-        known(name, ("auto", "none", *REDUCTIONS), "reduction")
-    if "none" in names:
-        raise BadInput(f"--reductions {given}: none stands alone")
-    meant = {*names, *(AUTOMATIC if "auto" in names else ())}
-    return tuple(name for name in REDUCTIONS if name in meant)
-
-
-def _bytes(given: str) -> int:
-    """A size as people write it: 500M, 4G, 1.5GB; without a unit, bytes."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE)
-    size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if size < LEAST_MEMORY:
-        raise BadInput(f"--memory {given}: give a size from 1M up, such as 500M or 4G")
-    return size
 
 
 def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, str]:
@@ -151,7 +126,8 @@ def explore(session: Session, choice: Choice, properties: list[str], manner: Man
         f"{chosen[at].scope or chosen[at].subject}: by the interpreter only: {reason}\n"
         for at, reason in refused.items()
     )
-    return _output([result for _, result in results], interrupted, notes)
+    found_in_all = [result for _, result in results]
+    return _output(found_in_all, interrupted, notes + reductions_text(found_in_all))
 
 
 def _depth(progress: Progress) -> str:

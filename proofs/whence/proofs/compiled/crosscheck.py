@@ -8,7 +8,8 @@ from dataclasses import replace
 from whence.dsl.system import State
 from whence.proofs.compiled.engine import NativeEngine, Sample, why_not
 from whence.proofs.compiled.memory import processors
-from whence.proofs.explore import LENGTHENING, Exploration, Interpretation, Request
+from whence.proofs.explore import Exploration, Interpretation, Request
+from whence.proofs.reductions import LENGTHENING
 
 
 class EnginesDisagree(Exception):

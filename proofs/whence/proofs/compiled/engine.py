@@ -26,7 +26,8 @@ from whence.proofs.compiled.sieve import Sieve
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 from whence.proofs.compiled.tables import StepTable, Withdrawn
 from whence.proofs.depth import expected_depth
-from whence.proofs.explore import LENGTHENING, REDUCTIONS, Exploration, Progress, Request, Violation, replayed
+from whence.proofs.explore import Exploration, Progress, Request, Violation, replayed
+from whence.proofs.reductions import LENGTHENING, REDUCTIONS
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
