@@ -49,6 +49,8 @@ class Collapse:
     _positions: dict[str, int] = field(init=False)
     _maps: dict[str, bool] = field(init=False)
     _skeletons: dict[tuple[int, Slack], _Skeleton] = field(init=False, default_factory=dict)
+    _parts: dict[tuple[int, int, int], tuple[tuple[int, int, int], ...]] = field(init=False, default_factory=dict)
+    _counted: dict[tuple[int, tuple[int, ...]], int] = field(init=False, default_factory=dict)
     _mention: dict[int, bool] = field(init=False, default_factory=dict)
     collapsible: frozenset[str] = field(init=False)
 
@@ -67,7 +69,7 @@ class Collapse:
 
     def normal(self, state: State) -> State:
         """The abstract state that stands for the state."""
-        state = self._renumbered(state)
+        state = self.renumbered(state)
         network = tuple(self._cut_network(state.network)) if self.collapsible else state.network
         slack = self._slack(network, len(state.locals))
         locals_ = tuple(self._skeleton(local, own).number for local, own in zip(state.locals, slack, strict=True))
@@ -75,8 +77,37 @@ class Collapse:
         if not self.balances:
             return cut
         return cut._replace(
-            locals=tuple(self._with_counters(local, row) for local, row in zip(cut.locals, self.rows(cut), strict=True))
+            locals=tuple(
+                self._with_counters(local, values)
+                for local, values in zip(locals_, zip(*self._values(cut), strict=True), strict=True)
+            )
         )
+
+    def _values(self, state: State) -> list[list[int]]:
+        """For each balance what it says of every process."""
+        count = len(state.locals)
+        found = [[balance.constant] * count for balance in self.balances]
+        parts = [self._part(owner, local, -1) for owner, local in enumerate(state.locals)]
+        parts += [self._part(-1, -1, packet) for packet in state.network]
+        for part in parts:
+            for process, at, add in part:
+                found[at][process] += add
+        return found
+
+    def _part(self, owner: int, local: int, packet: int) -> tuple[tuple[int, int, int], ...]:
+        """What a local state, or a packet, adds to balances: process, balance, how much."""
+        known = self._parts.get((owner, local, packet))
+        if known is None:
+            count = self.system.workload.processes
+            added: list[tuple[int, int, int]] = []
+            for process in range(count):
+                row = self._row(process, owner, local) if packet < 0 else self._packet_row(process, packet)
+                for at, balance in enumerate(self.balances):
+                    add = balance.value(row) - balance.constant
+                    if add:
+                        added.append((process, at, add))
+            known = self._parts[owner, local, packet] = tuple(added)
+        return known
 
     def _cut_network(self, network: tuple[int, ...]) -> Iterator[int]:
         for number, same in groupby(network):
@@ -107,14 +138,17 @@ class Collapse:
                 found[packet.src][packet.dst] += 1
         return [tuple(sorted(each.items())) for each in found]
 
-    def _with_counters(self, local: int, row: Row) -> int:
-        values = list(self.system.local(local))
-        for balance in self.balances:
-            value = balance.value(row)
-            if value < 0:
-                raise NotApplicable(f"the balance {balance} goes below zero")
-            values[self._positions[balance.counter]] = value
-        return self.system.local_number(tuple(values))
+    def _with_counters(self, local: int, values: tuple[int, ...]) -> int:
+        """The local state with its balanced counters at these values."""
+        known = self._counted.get((local, values))
+        if known is None:
+            changed = list(self.system.local(local))
+            for balance, value in zip(self.balances, values, strict=True):
+                if value < 0:
+                    raise NotApplicable(f"the balance {balance} goes below zero")
+                changed[self._positions[balance.counter]] = value
+            known = self._counted[local, values] = self.system.local_number(tuple(changed))
+        return known
 
     def _skeleton(self, local: int, slack: Slack) -> _Skeleton:
         known = self._skeletons.get((local, slack))
@@ -125,8 +159,8 @@ class Collapse:
                 at = self._positions[name]
                 shorter = []
                 for key, letters in state[at] if is_map else ((-1, state[at]),):
-                    most = _most(key, slack)
                     runs = [(letter, sum(1 for _ in same)) for letter, same in groupby(letters)]
+                    most = _most(key, slack, len(runs))
                     if any(count >= most for _, count in runs):
                         cut.add((name, key))
                     shorter.append((key, tuple(letter for letter, count in runs for _ in range(min(count, most)))))
@@ -137,7 +171,7 @@ class Collapse:
             self._skeletons[local, slack] = known
         return known
 
-    def _renumbered(self, state: State) -> State:
+    def renumbered(self, state: State) -> State:
         """The state with the identities of undelivered messages given anew, in the order of their destinations."""
         if any(self._mentions(local) for local in state.locals):
             return state
@@ -177,18 +211,27 @@ class Collapse:
 
     def rows(self, state: State) -> list[Row]:
         """What every process sees of queues and packets, as they are."""
-        count = len(state.locals)
-        rows: list[Counter[Feature]] = [Counter() for _ in range(count)]
-        for owner, local in enumerate(state.locals):
-            for (name, key), length in self._lengths(local).items():
-                for process, row in enumerate(rows):
-                    where = "own" if process == owner else "for it" if key == process else "elsewhere"
-                    row[Feature("queue", name, where)] += length
-        for number in state.network:
-            packet = self.system.packet(number)
-            for process, row in enumerate(rows):
-                row[Feature("packet", packet.kind, _direction(process, packet.src, packet.dst))] += 1
-        return list(rows)
+        rows: list[Row] = []
+        for process in range(len(state.locals)):
+            row: Counter[Feature] = Counter()
+            for owner, local in enumerate(state.locals):
+                row.update(self._row(process, owner, local))
+            for packet in state.network:
+                row.update(self._packet_row(process, packet))
+            rows.append(row)
+        return rows
+
+    def _row(self, process: int, owner: int, local: int) -> Row:
+        """What the process sees of the queues of another, or of its own."""
+        row: Counter[Feature] = Counter()
+        for (name, key), length in self._lengths(local).items():
+            where = "own" if process == owner else "for it" if key == process else "elsewhere"
+            row[Feature("queue", name, where)] += length
+        return row
+
+    def _packet_row(self, process: int, number: int) -> Row:
+        packet = self.system.packet(number)
+        return {Feature("packet", packet.kind, _direction(process, packet.src, packet.dst)): 1}
 
     def _lengths(self, local: int) -> Mapping[tuple[str, int], int]:
         """The lengths of the queues of a local state, uncut."""
@@ -227,14 +270,8 @@ class Collapse:
                 longer = more or any(packet < 0 and factors.get(feature) for feature, packet in cut)
                 ranges.append(range(value, alike + 1) if longer else range(value, value + 1))
             for values in product(*ranges):
-                found.setdefault(self._counting(state.locals[process], values), set()).add(more)
+                found.setdefault(self._with_counters(state.locals[process], values), set()).add(more)
         return found
-
-    def _counting(self, local: int, values: tuple[int, ...]) -> int:
-        changed = list(self.system.local(local))
-        for balance, value in zip(self.balances, values, strict=True):
-            changed[self._positions[balance.counter]] = value
-        return self.system.local_number(tuple(changed))
 
     def _cut(self, state: State, process: int) -> list[tuple[Feature, int]]:
         """What is cut and counted by balances of the process: each feature, with the packet (-1: it is a queue).
@@ -278,15 +315,18 @@ class Collapse:
             pairs = dict(local[at]) if self._maps[name] else {-1: local[at]}
             runs = [tuple(same) for _, same in groupby(pairs[key])]
             for which, run in enumerate(runs):
-                if len(run) >= _most(key, slack):
+                if len(run) >= _most(key, slack, len(runs)):
                     letters = tuple(chain.from_iterable((*runs[:which], run[:1], *runs[which:])))
                     value = tuple(sorted({**pairs, key: letters}.items())) if self._maps[name] else letters
                     yield self.system.local_number((*local[:at], value, *local[at + 1 :]))
 
 
-def _most(key: int, slack: Slack) -> int:
-    """How many equal letters in a row are kept in the queue for a process (-1: for all)."""
-    return 1 + sum(count for target, count in slack if key in (target, -1))
+def _most(key: int, slack: Slack, runs: int) -> int:
+    """How many equal letters in a row are kept in the queue for a process (-1: for all) that has so many runs.
+
+    Together one more than are still on their way, so that a balance tells whether any has arrived.
+    """
+    return max(1, 2 - runs + sum(count for target, count in slack if key in (target, -1)))
 
 
 def _direction(process: int, source: int, target: int) -> str:

@@ -309,7 +309,7 @@ class _Search:
         keys = [self._key(state, process) for process in range(len(state.locals))]
         ordered = sorted(keys)
         renamed = (
-            self.collapse.normal(symmetry.state(state, permutation))
+            self.collapse.renumbered(symmetry.state(state, permutation))
             for permutation in symmetry.group
             if all(ordered[permutation[process]] == key for process, key in enumerate(keys))
         )
