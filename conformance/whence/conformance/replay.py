@@ -29,6 +29,9 @@ Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 Input: TypeAlias = tuple[Any, ...]
 """(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
 
+Answers: TypeAlias = tuple[tuple[int, int, tuple[int, ...]], ...]
+"""What the application sends from inside deliveries of a step: (delivery in the step, number, destinations)."""
+
 
 class Expected(NamedTuple):
     """What the protocol does in a step.
@@ -39,6 +42,7 @@ class Expected(NamedTuple):
         shadows: the numbers of the packets among the emissions; -1 for a delivery.
         fault: why the protocol's text has no such step, or None.
         input: what the step was taken for.
+        answers: what the application sent meanwhile.
     """
 
     state: int
@@ -46,6 +50,7 @@ class Expected(NamedTuple):
     shadows: tuple[int, ...]
     fault: str | None
     input: Input
+    answers: Answers = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ class Replay:
     _packets: list[Packet] = field(init=False, default_factory=list)
     _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
     _steps: dict[tuple[int, int, Input], Expected] = field(init=False, default_factory=dict)
+    _answering: dict[tuple[int, int, Input, Answers], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
@@ -101,11 +107,15 @@ class Replay:
 
     def begin(self) -> Lockstep:
         """A new case."""
-        if len(self._steps) > REMEMBERED:
-            for table in (self._steps, self._states, self._state_numbers, self._packets, self._packet_numbers):
+        return Lockstep(self, self.initial())
+
+    def initial(self) -> list[int]:
+        """The numbers of the states in which the processes of a new case start. Forgets steps where there are many."""
+        if len(self._steps) + len(self._answering) > REMEMBERED:
+            steps = (self._steps, self._answering)
+            for table in (*steps, self._states, self._state_numbers, self._packets, self._packet_numbers):
                 table.clear()
-        states = [self._number(self._interpreter.initial(process)) for process in range(self.processes)]
-        return Lockstep(self, states)
+        return [self._number(self._interpreter.initial(process)) for process in range(self.processes)]
 
     def expected(self, process: int, state: int, given: Input) -> Expected:
         """What the protocol does, from the state of that number."""
@@ -115,12 +125,35 @@ class Replay:
             known = self._steps[key] = self._take(process, state, given)
         return known
 
+    def expected_answering(self, process: int, state: int, given: Input, answers: Answers) -> Expected:
+        """The same, where the application sends from inside deliveries of the step."""
+        key = (process, state, given, answers)
+        known = self._answering.get(key)
+        if known is None:
+            known = self._answering[key] = self._take(process, state, given, answers)
+        return known
+
+    @property
+    def has_timer(self) -> bool:
+        """Whether the protocol does something `periodically`."""
+        return self._interpreter.has_timer
+
+    def packet(self, number: int) -> Packet:
+        """The packet of this number."""
+        return self._packets[number]
+
+    def carried(self, number: int) -> str | None:
+        """The name of the message that the packet of this number moves, if it moves one."""
+        packet = self._packets[number]
+        position = self._carries[packet.kind]
+        return None if position is None else packet.arguments[position].name
+
     def explain(self, process: int, state: int, expected: Expected, got: Signature, matched: int) -> Divergence:
         """Why the protocol does not do what the subject did."""
-        title = self._title(expected.input)
+        title = self.title(expected.input)
         if expected.fault is not None:
             return Divergence(process, title, None, None, matched, None, expected.fault)
-        step = self._run(process, state, expected.input, observe=True)
+        step = self._run(process, state, expected.input, observe=True, answers=expected.answers)
         position = 0
         for wanted, shown in zip(expected.signature, got, strict=False):
             if wanted != shown:
@@ -142,11 +175,16 @@ class Replay:
             guard,
         )
 
-    def _take(self, process: int, state: int, given: Input) -> Expected:
+    def preventing(self, process: int, state: int, given: Input, wanted: Wanted) -> DecidingGuard | None:
+        """The guard that keeps an event out of a step that the protocol can take."""
+        step = self._run(process, state, given, observe=True)
+        return self._finder.preventing(step.guards, wanted, len(step.emissions))
+
+    def _take(self, process: int, state: int, given: Input, answers: Answers = ()) -> Expected:
         try:
-            step = self._run(process, state, given, observe=False)
+            step = self._run(process, state, given, observe=False, answers=answers)
         except Fault as fault:
-            return Expected(state, (), (), str(fault), given)
+            return Expected(state, (), (), str(fault), given, answers)
         signature: list[tuple[Any, ...]] = []
         shadows: list[int] = []
         for emission in step.emissions:
@@ -161,21 +199,23 @@ class Replay:
                     shadows.append(-1)
                 case _:
                     assert_never(emission)
-        return Expected(self._number(step.state), tuple(signature), tuple(shadows), None, given)
+        return Expected(self._number(step.state), tuple(signature), tuple(shadows), None, given, answers)
 
-    def _run(self, process: int, state: int, given: Input, *, observe: bool) -> Step:
+    def _run(self, process: int, state: int, given: Input, *, observe: bool, answers: Answers = ()) -> Step:
         local = self._states[state]
+        reactions = tuple((delivery, Message(process, number, to)) for delivery, number, to in answers)
         match given:
             case (number, destinations):
                 message = Message(process, number, destinations)
                 if not self._interpreter.accepts(process, local, message):
                     raise Fault("the application has to wait, the guard of causal_send is false")
-                return self._interpreter.causal_send(process, local, message, observe=observe)
+                return self._interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
             case (packet,):
-                return self._interpreter.receive(process, local, self._packets[packet], observe=observe)
+                arrived = self._packets[packet]
+                return self._interpreter.receive(process, local, arrived, observe=observe, reactions=reactions)
             case _:
                 if self._interpreter.has_timer:
-                    return self._interpreter.tick(process, local, observe=observe)
+                    return self._interpreter.tick(process, local, observe=observe, reactions=reactions)
                 return Step(local, ())
 
     def _number(self, state: LocalState) -> int:
@@ -192,7 +232,8 @@ class Replay:
 
     # --- words -------------------------------------------------------------------------------
 
-    def _title(self, given: Input) -> str:
+    def title(self, given: Input) -> str:
+        """What a step is taken for, in words."""
         match given:
             case (_, destinations):
                 return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"

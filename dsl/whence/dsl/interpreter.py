@@ -21,7 +21,10 @@ LocalState: TypeAlias = tuple[Value, ...]
 
 
 Reactions: TypeAlias = tuple[tuple[int, Message], ...]
-"""What the application sends inside deliveries of a step: the number of the delivery in the step, and the message."""
+"""What the application sends inside deliveries of a step: the number of the delivery in the step, and the message.
+
+Of several inside one delivery, in this order, the emission names the first one only.
+"""
 
 
 class NotNow(Fault):
@@ -172,29 +175,32 @@ class Interpreter:
         if observe:
             frame.guards = []
         if reactions:
-            frame.application = self._reacting(dict(reactions))
+            frame.application = self._reacting(reactions)
         body.run(frame)
         if self._neighbours:
             self._keep_to_tree(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
 
-    def _reacting(self, messages: dict[int, Message]) -> Callable[[Frame, Message], None]:
+    def _reacting(self, reactions: Reactions) -> Callable[[Frame, Message], None]:
         """The application that sends these messages, each inside the delivery of this number in the step."""
+        messages: dict[int, list[Message]] = {}
+        for number, message in reactions:
+            messages.setdefault(number, []).append(message)
         deliveries = 0
         handler = self._causal_send
         assert handler is not None
 
         def take(frame: Frame, handed: Message) -> None:
             nonlocal deliveries
-            then = messages.get(deliveries)
+            answers = messages.get(deliveries, ())
             deliveries += 1
-            frame.emitted.append(Delivered(handed, then))
-            if then is None:
-                return
-            caller, frame.locals = frame.locals, dict(zip(handler.parameters, (then,), strict=True))
-            if self._guard is not None and not self._guard(frame):
-                raise NotNow(f"{then.name} cannot be sent now")
-            handler.run(frame)
+            frame.emitted.append(Delivered(handed, next(iter(answers), None)))
+            caller = frame.locals
+            for then in answers:
+                frame.locals = dict(zip(handler.parameters, (then,), strict=True))
+                if self._guard is not None and not self._guard(frame):
+                    raise NotNow(f"{then.name} cannot be sent now")
+                handler.run(frame)
             frame.locals = caller
 
         return take

@@ -1,0 +1,171 @@
+"""Whether a protocol has a run with the events of an execution: a replay that tolerates what is not shown."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from whence.conformance.guards import DecidingGuard
+from whence.conformance.logged import Logs, logs_of, require_fit
+from whence.conformance.possible import MOST_STATES, Conditions, Search
+from whence.conformance.replay import Divergence, Replay
+from whence.dsl import ir
+from whence.dsl.traversal import nodes
+from whence.spec.events import Execution, Receive
+
+Verdict = Literal["conforming", "nonconforming", "unknown"]
+
+_MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the replay of an execution says.
+
+    Attributes:
+        verdict: `conforming`: the protocol has a run with these events. `nonconforming`: it has none. `unknown`: there
+            were too many possible states.
+        matched: how many events, from the first, the protocol can do: all, or the longest prefix that was found.
+        events: how many there are.
+        divergence: what the protocol cannot do then, and which guard decided; None where it conforms.
+        states: how many states were looked at beyond those of the first attempt.
+    """
+
+    verdict: Verdict
+    matched: int
+    events: int
+    divergence: Divergence | None
+    states: int
+
+    def __str__(self) -> str:
+        if self.divergence is None:
+            return f"all {self.events:,} events"
+        said = str(self.divergence)
+        if self.verdict == "unknown":
+            return f"too many possible states ({self.states:,} looked at); the best attempt: {said}"
+        return said
+
+
+@dataclass(slots=True)
+class TolerantReplay:
+    """A protocol among `processes` processes, in which executions are replayed. It remembers steps.
+
+    `most_states`: how many states are looked at, beyond those of the first attempt, before the answer is unknown.
+    """
+
+    protocol: ir.Protocol
+    processes: int
+    most_states: int = MOST_STATES
+    _replay: Replay = field(init=False)
+    _only_sends_send: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._replay = Replay(self.protocol, self.processes)
+        self._only_sends_send = only_sends_send(self.protocol)
+
+    def conditions(
+        self, execution: Execution, header: Mapping[str, Any] | None = None, *, ordered: bool = False
+    ) -> Conditions:
+        """What the protocol's network may do, and what a recording shows, or says in its header, that the network did.
+
+        Where arrivals are logged, a message that arrives twice shows that the network duplicates; else the header says.
+        """
+        network, said = self.protocol.network, header or {}
+        arrivals = Counter((event.process, event.message, event.sender)
+                           for event in execution.events if isinstance(event, Receive))  # fmt: skip
+        repeated = max(arrivals.values()) > 1 if arrivals else said.get("duplication") is True
+        return Conditions(
+            reordering=network.reordering or said.get("channels") == "reordering",
+            duplicating=network.duplicating or repeated,
+            lossy=network.lossy or said.get("loss") is True,
+            ordered=ordered,
+        )
+
+    def judge(self, execution: Execution, conditions: Conditions) -> Answer:
+        """Whether the protocol has a run with these events.
+
+        Raises:
+            Unfit: a message goes where none of the protocol's can go.
+            ValueError: the events are no execution, or one of another number of processes.
+        """
+        if execution.processes != self.processes:
+            raise ValueError(f"the execution has {execution.processes} processes, the replay {self.processes}")
+        logs = logs_of(execution)
+        require_fit(logs, self.protocol)
+        if conditions.ordered or self._only_sends_send:
+            search = self._search(logs, conditions)
+            if search.run():
+                return self._found(execution, search)
+            if not search.given_up and (conditions.ordered or not self._could_be_early(logs, conditions)):
+                return self._refused(logs, search, "nonconforming")
+            if conditions.ordered:
+                return self._refused(logs, search, "unknown")
+        search = self._search(logs, conditions, free=True)
+        if search.run():
+            return self._found(execution, search)
+        return self._refused(logs, search, "unknown" if search.given_up else "nonconforming")
+
+    def _search(self, logs: Logs, conditions: Conditions, *, free: bool = False, watch_early: bool = False) -> Search:
+        promises = frozenset(self.protocol.properties)
+        return Search(
+            self._replay, logs, conditions, promises,
+            free=free, watch_early=watch_early, most_states=self.most_states,
+        )  # fmt: skip
+
+    def _could_be_early(self, logs: Logs, conditions: Conditions) -> bool:
+        """Whether another order of events at different processes could make a difference."""
+        search = self._search(logs, conditions, watch_early=True)
+        search.run()
+        return search.may_be_early or search.given_up
+
+    @staticmethod
+    def _found(execution: Execution, search: Search) -> Answer:
+        events = len(execution.events)
+        return Answer("conforming", events, events, None, search.states)
+
+    @staticmethod
+    def _refused(logs: Logs, search: Search, verdict: Verdict) -> Answer:
+        divergence = renamed(search.explain(), logs.names)
+        return Answer(verdict, search.matched, len(logs.execution.events), divergence, search.states)
+
+
+def only_sends_send(protocol: ir.Protocol) -> bool:
+    """Whether packets are sent by causal sends only: not by what receives, and not by timers."""
+    called = {procedure.name: procedure for procedure in protocol.procedures}
+    for handler in protocol.handlers:
+        if handler.event == "periodically":
+            return False
+        if handler.event == "receive":
+            bodies: list[Any] = [handler.body]
+            seen: set[str] = set()
+            while bodies:
+                for node in nodes(bodies.pop()):
+                    if isinstance(node, ir.Send):
+                        return False
+                    if isinstance(node, ir.Call) and node.procedure not in seen:
+                        seen.add(node.procedure)
+                        bodies.append(called[node.procedure].body)
+    return True
+
+
+def renamed(divergence: Divergence, names: dict[str, str]) -> Divergence:
+    """The same, with messages called as the execution calls them."""
+
+    def say(text: str) -> str:
+        return _MESSAGE.sub(lambda found: names.get(found[0], found[0]), text)
+
+    guard = divergence.guard
+    if guard is not None:
+        values = tuple((say(expression), say(value)) for expression, value in guard.values)
+        guard = DecidingGuard(guard.condition, guard.outcome, guard.label, guard.line, values)
+    return replace(
+        divergence,
+        input=say(divergence.input),
+        expected=None if divergence.expected is None else say(divergence.expected),
+        got=None if divergence.got is None else say(divergence.got),
+        guard=guard,
+        fault=None if divergence.fault is None else say(divergence.fault),
+    )
