@@ -410,12 +410,17 @@ class Search:
         return any(shadow >= 0 and not self._is_known(shadow) for shadow in expected.shadows)
 
     def _can_wait(self, process: int, unseen: list[tuple[int, int, int]]) -> bool:
-        """Whether every step of the process that changes its state only can be taken later. NOTE(put off)."""
+        """Whether every step of the process that changes its state only can be taken later. NOTE(put off).
+
+        Where packets may come again, there are too many inputs to find that out.
+        """
+        if self._conditions.duplicating:
+            return False
         state = self._locals[process]
         inputs = tuple(self._inputs(process, unseen))
         key = (process, state, inputs)
         known = self._waiting.get(key)
-        if known is None or self._conditions.duplicating:  # what is new on the network depends on the network
+        if known is None:
             quiet = [number for number, given in enumerate(inputs) if self._is_quiet(process, state, given)]
             known = self._waiting[key] = all(
                 self._is_quiet(process, after, inputs[number])
@@ -476,8 +481,6 @@ class Search:
         for other, channel, packet in unseen:
             if other == process:
                 yield from [(packet,)] * (self._channels[channel].count(packet) if self._any_packet else 1)
-        for packet in self._arrived[process]:
-            yield (packet,)
         if self._replay.has_timer:
             yield ()
 
@@ -507,8 +510,6 @@ class Search:
     def _sent(self, *steps: Expected) -> object:
         """What steps put on the network, as far as it matters."""
         packets = [shadow for step in steps for shadow in step.shadows if shadow >= 0]
-        if self._conditions.duplicating:
-            return {shadow for shadow in packets if not self._is_known(shadow)}
         if self._any_packet:
             return Counter(packets)
         channels: dict[int, list[int]] = {}
