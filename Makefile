@@ -10,6 +10,8 @@
 #   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
 #   make figures  docs/figures.md anew: the papers' figures as executions
 #   make comparison  docs/comparison.md anew: what each system costs, counted, beside the literature
+#   make mutation  docs/mutation-library.md anew: small faults in the whole library, and which are noticed. Interrupted, it
+#                 goes on where it was; what is unchanged is not judged again
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -22,7 +24,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker statements errata figures comparison lint lock clean
+.PHONY: setup verify test tools checker statements errata figures comparison mutation lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -85,6 +87,11 @@ figures: setup
 
 comparison: setup
 	$(BIN)/python -m whence.conformance.costs docs
+
+mutation: setup
+	mkdir -p build/mutation
+	$(BIN)/whence mutate --results build/mutation --jobs $(JOBS)
+	$(BIN)/python -m whence.conformance.mutation build/mutation docs
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup
