@@ -14,8 +14,8 @@ from llvmlite import ir
 from whence.proofs.compiled.cells import Shared
 from whence.proofs.compiled.emit import FALSE, I64, POINTER, TRUE, VOID, Emitter, Value, define
 from whence.proofs.compiled.layout import WORD, Layout
-from whence.proofs.compiled.packed import Packed, position_on_network
-from whence.proofs.compiled.symmetry import Permutation
+from whence.proofs.compiled.packed import Packed
+from whence.proofs.compiled.symmetry import Permutation, inverse
 
 _COUNT_BITS = 7
 """A set of messages has at most 64."""
@@ -27,88 +27,104 @@ class Canonical:
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout
         self.shape = layout.shape
-        self.permute = self._define_permute(module)
         self.rename = self._define_rename(module)
         self.settle = self._define_settle(module)
-
-    def _places(self, emit: Emitter) -> Value:
-        """For each permutation and process, the mask bit of the first message of the renamed process."""
-        values = [self.shape.bases[name] for permutation in self.layout.group for name in permutation]
-        return emit.table(values, "places")
-
-    def _define_permute(self, module: Value) -> Value:
-        """permute(mask, number): a set of messages under the permutation of that number."""
-        emit = define(module, "permute", [I64, I64], I64, internal=True)
-        mask, number = emit.function.args
-        shape, moved = self.shape, emit.number(0)
-        first = emit.mul(number, shape.processes)
-        for process, count in enumerate(shape.sends):
-            part = emit.both(emit.down(mask, shape.bases[process]), (1 << count) - 1) if count else emit.number(0)
-            place = emit.load(self._places(emit), emit.add(first, process))
-            if count:
-                moved = emit.either(moved, emit.up(part, place))
-        emit.give(moved)
-        return emit.function
 
     def _define_rename(self, module: Value) -> Value:
         """rename(shared, words, into, number): the state under the permutation of that number."""
         emit = define(module, "rename", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
         shared, words, into, number = emit.function.args
-        shape, capacity = self.shape, self.layout.capacity
-        old, new = Packed(emit, self.layout, words), Packed(emit, self.layout, into)
-        for at in range(self.layout.words):
-            emit.store(0, into, at)
+        layout, count = self.layout, self.shape.processes
+        old = Packed(emit, layout, words)
+        turned = Packed(emit, layout, emit.reserve(layout.words))
+        self._turn_masks(emit, old, turned, number)
+        new: list[Value] = [emit.number(0)] * layout.words
 
-        def permuted(mask: Value) -> Value:
-            return emit.builder.call(self.permute, [mask, number])
+        def put(field: str, at: int, value: Value) -> None:
+            word, shift = list(layout.fields[field].places())[at]
+            new[word] = emit.either(new[word], emit.up(value, shift))
 
-        names = emit.table([name for permutation in self.layout.group for name in permutation], "names")
-        first = emit.mul(number, shape.processes)
-        renamed = emit.pointer(shared, Shared.RENAMED_LOCALS)
-        row = emit.up(number, capacity.local_bits)
-        with emit.each(0, shape.processes) as process:
-            name = emit.load(names, emit.add(first, process))
-            local = emit.load32(renamed, emit.add(row, old.read("locals", process)))
-            new.join("locals", name, local)
-            for field in ("sends", "ticks"):
-                if old.has(field):
-                    new.join(field, name, old.read(field, process))
-            for field in ("pasts", "due", "addressed"):
-                if old.has(field):
-                    new.join(field, name, permuted(old.read(field, process)))
-        for field in ("duplicates", "losses"):
-            if old.has(field):
-                new.join(field, 0, old.read(field, 0))
-        self._rename_messages(emit, old, new, number, permuted)
-        self._rename_network(emit, shared, old, new, number)
+        sources = emit.table([at for permutation in layout.group for at in inverse(permutation)], "sources")
+        renamed, row = emit.pointer(shared, Shared.RENAMED_LOCALS), emit.up(number, layout.capacity.local_bits)
+        for at in range(count):
+            source = emit.load(sources, emit.add(emit.mul(number, count), at))
+            put("locals", at, emit.load32(renamed, emit.add(row, old.read("locals", source))))
+            for held, fields in ((old, ("sends", "ticks")), (turned, ("pasts", "due", "addressed"))):
+                for field in filter(held.has, fields):
+                    put(field, at, held.read(field, source))
+        for field in filter(old.has, ("duplicates", "losses")):
+            put(field, 0, old.read(field, 0))
+        messages = [at for permutation in layout.group for at in self._messages(inverse(permutation))]
+        origins = emit.table(messages, "origins") if messages else None
+        for at in range(self.shape.messages):
+            origin = emit.load(origins, emit.add(emit.mul(number, self.shape.messages), at))
+            for field in filter(turned.has, ("pastof", "order")):
+                put(field, at, turned.read(field, origin))
+        arranged = self._rename_network(emit, shared, old, number)
+        for at in range(layout.slots):
+            put("network", at, emit.load(arranged, at))
+        for at, word in enumerate(new):
+            emit.store(word, into, at)
         emit.give()
         return emit.function
 
-    def _rename_messages(self, emit: Emitter, old: Packed, new: Packed, number: Value, permuted: Value) -> None:
-        shape = self.shape
-        values = [
-            shape.bases[permutation[process]] + nth
-            for permutation in self.layout.group
-            for process in range(shape.processes)
-            for nth in range(shape.sends[process])
-        ]
-        bits = emit.table(values, "bits")
-        first = emit.mul(number, shape.messages)
-        with emit.each(0, shape.messages) as message:
-            for field in ("pastof", "order"):
-                if old.has(field):
-                    mask = old.read(field, message)
-                    with emit.when(emit.nonzero(mask)):
-                        new.join(field, emit.load(bits, emit.add(first, message)), permuted(mask))
+    def _messages(self, sources: Permutation) -> list[int]:
+        """For each message, the one that takes its name, if each process takes that of another."""
+        bases, sends = self.shape.bases, self.shape.sends
+        return [bases[source] + nth for process, source in enumerate(sources) for nth in range(sends[process])]
 
-    def _rename_network(self, emit: Emitter, shared: Value, old: Packed, new: Packed, number: Value) -> None:
-        held = emit.reserve(self.layout.slots)
+    def _turn_masks(self, emit: Emitter, old: Packed, turned: Packed, number: Value) -> None:
+        """In all sets of messages, the messages under the permutation: word by word, those of a sender at a time."""
+        shape, layout = self.shape, self.layout
+        masks = [layout.fields[name] for name in ("pasts", "due", "addressed", "pastof", "order")]
+        shifts = [
+            (shape.bases[name] - shape.bases[process]) % WORD
+            for permutation in layout.group
+            for process, name in enumerate(permutation)
+        ]
+        by = [
+            emit.load(emit.table(shifts, "shifts"), emit.add(emit.mul(number, shape.processes), process))
+            for process in range(shape.processes)
+        ]
+        for word in sorted({run.word for field in masks for run in field.runs}):
+            splat = sum(field.splat(word) for field in masks)
+            moved: Value = emit.number(0)
+            for process, count in enumerate(shape.sends):
+                own = splat * ((1 << count) - 1) << shape.bases[process]
+                moved = emit.either(moved, emit.turn(emit.both(old.word(word), own), by[process]))
+            emit.store(moved, turned.words, word)
+
+    def _rename_network(self, emit: Emitter, shared: Value, old: Packed, number: Value) -> Value:
+        """The packets' numbers under the permutation, in the order in which states have them, then zeros."""
+        slots = self.layout.slots
+        held, keys, arranged = emit.reserve(slots), emit.reserve(slots), emit.reserve(slots)
         count = old.unpack_network(held)
-        renamed = emit.pointer(shared, Shared.RENAMED_PACKETS)
+        renamed, packets = emit.pointer(shared, Shared.RENAMED_PACKETS), emit.pointer(shared, Shared.PACKETS)
         row = emit.up(number, self.layout.capacity.packet_bits)
+        for at in range(slots):
+            emit.store(0, arranged, at)
         with emit.each(0, count) as at:
             packet = emit.load32(renamed, emit.add(row, emit.load(held, at)))
-            new.put_packet(packet, position_on_network(emit, shared, new, packet))
+            emit.store(packet, held, at)
+            key = emit.down(emit.load(packets, packet), 32) if self.shape.fifo else emit.inverse(packet)
+            emit.store(key, keys, at)
+            place, later = emit.reserve(1), emit.load(keys, at)
+            emit.store(0, place)
+            with emit.each(0, at) as other:
+                above = emit.word_of_truth(emit.compare(emit.load(keys, other), ">", later))
+                emit.store(emit.add(emit.load(place), above), place)
+            self._insert(emit, arranged, emit.sub(at, emit.load(place)), at, packet)
+        return arranged
+
+    def _insert(self, emit: Emitter, array: Value, at: Value, end: Value, value: Value) -> None:
+        """Makes room at a position of an array that has elements up to `end`."""
+        moving = emit.reserve(1)
+        emit.store(end, moving)
+        with emit.repeat(lambda: emit.compare(emit.load(moving), ">", at)):
+            current = emit.load(moving)
+            emit.store(emit.load(array, emit.sub(current, 1)), array, current)
+            emit.store(emit.sub(current, 1), moving)
+        emit.store(value, array, at)
 
     def _define_settle(self, module: Value) -> Value:
         """settle(shared, words): the least renaming takes the state's place."""

@@ -61,6 +61,12 @@ class Emitter:
     def down(self, value: Value | int, by: Value | int) -> Value:
         return self.number(value) if by == 0 else self.builder.lshr(self.number(value), self.number(by))
 
+    def turn(self, value: Value, by: Value) -> Value:
+        """Shifted up, what leaves at the top coming in at the bottom."""
+        module, name = self.function.module, "llvm.fshl.i64"
+        known = module.globals.get(name) or ir.Function(module, ir.FunctionType(I64, [I64, I64, I64]), name)
+        return self.builder.call(known, [value, value, by])
+
     def ones(self, value: Value) -> Value:
         """How many bits are set."""
         return self.builder.ctpop(value)

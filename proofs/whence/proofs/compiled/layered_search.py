@@ -15,11 +15,12 @@ from whence.proofs.compiled.search import FIRST_INDEX, NativeSearch
 from whence.proofs.explore import Storage
 
 _WORD = (1 << 64) - 1
+_WORTH_FORGETTING = 1 << 12
 
 
 @dataclass(slots=True)
 class LayeredSearch(NativeSearch):
-    """Level by level. States that are expanded stay until there are as many of them as of others, and then go together.
+    """Level by level. States that are expanded stay until they are a third of what is kept, and then go together.
 
     `level` is the next to be expanded; so many states are `expanded`, and so many of these `forgotten`. `sweep` is what
     passes over the states kept are told and find.
@@ -36,6 +37,7 @@ class LayeredSearch(NativeSearch):
     _packets_done: int = field(init=False, default=0)
 
     storage: ClassVar[Storage] = "layers"
+    large_index: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         measure = self.measure
@@ -111,7 +113,8 @@ class LayeredSearch(NativeSearch):
     def _crowded(self) -> bool:
         """Whether enough of what is kept can be forgotten; less is enough when memory runs short."""
         stale = self.expanded - self.forgotten + self.holes
-        return stale * (16 if 2 * self.bytes_used > self.memory else 2) > self.numbered
+        part = 16 if 2 * self.bytes_used > self.memory else 3
+        return self.numbered >= _WORTH_FORGETTING and stale * part > self.numbered
 
     def _forget(self) -> None:
         """Only what is still to be expanded stays, under new numbers."""
@@ -126,7 +129,7 @@ class LayeredSearch(NativeSearch):
         assert self.state_count == self.expanded + left
         for worker in self.workers:
             worker.cells[Own.NEXT] = worker.cells[Own.LAST] = 0
-        self._use_index(Array(max(FIRST_INDEX, 1 << (4 * left).bit_length()), self.index_width))
+        self._use_index(Array(max(FIRST_INDEX, 1 << (2 * left).bit_length()), self.index_width))
         self._rehash(left)
         self.moves, self.moved = self.moves + 1, left
 

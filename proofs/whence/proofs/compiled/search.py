@@ -19,8 +19,6 @@ from whence.proofs.explore import Storage
 
 LARGEST = (1 << 32) - 4
 """So many numbers are there for states."""
-
-_LARGE_INDEX = 1 << 26
 FIRST_INDEX = 1 << 16
 _PIECE = 1 << 17
 _SMALLEST_STORE = 1 << 16
@@ -136,6 +134,8 @@ class NativeSearch:
 
     storage: ClassVar[Storage] = "exact"
     index_width: ClassVar[int] = 4
+    large_index: ClassVar[int] = 1 << 26
+    """From so many places on, the index is doubled; until then it grows by four."""
 
     def __post_init__(self) -> None:
         symmetry = self.table.symmetry
@@ -284,7 +284,7 @@ class NativeSearch:
         return self.numbered
 
     def _grow_index(self) -> None:
-        size = self.index.length * (4 if self.index.length < _LARGE_INDEX else 2)
+        size = self.index.length * (4 if self.index.length < self.large_index else 2)
         if self.bytes_used + self.index_width * size > self.memory:
             raise OutOfMemory
         self._use_index(Array(size, self.index_width))

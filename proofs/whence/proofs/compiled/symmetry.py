@@ -48,6 +48,11 @@ def _keeps(shape: Shape, permutation: Permutation) -> bool:
     )
 
 
+def inverse(permutation: Permutation) -> Permutation:
+    """Who is called so."""
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
 def renamed_message(message: Message, permutation: Permutation) -> Message:
     """The message of the renamed sender to the renamed destinations."""
     dsts = tuple(sorted(permutation[other] for other in message.dsts))
@@ -146,7 +151,7 @@ class Symmetry:
     def state(self, state: State, permutation: Permutation) -> State:
         """A global state with all processes renamed."""
         at = self.group.index(permutation)
-        count, back = len(permutation), sorted(range(len(permutation)), key=permutation.__getitem__)
+        count, back = len(permutation), inverse(permutation)
         network = tuple(self.packets(number)[at] for number in state.network)
         return State(
             tuple(self.locals(state.locals[back[process]])[at] for process in range(count)),
@@ -158,7 +163,7 @@ class Symmetry:
             state.losses,
         )
 
-    def _renamed_ghost(self, ghost: Ghost, permutation: Permutation, back: list[int]) -> Ghost:
+    def _renamed_ghost(self, ghost: Ghost, permutation: Permutation, back: Permutation) -> Ghost:
         bases, sends = self.shape.bases, self.shape.sends
 
         def mask(old: int) -> int:

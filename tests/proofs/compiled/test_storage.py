@@ -1,0 +1,243 @@
+"""What is kept of states: by layers and by fingerprints the search finds what it finds when it keeps them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TypeAlias
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.load import library as library_files
+from whence.proofs.compiled import fingerprint_search, layered_search, search, sieve
+from whence.proofs.compiled.engine import NativeEngine, Sample
+from whence.proofs.compiled.fingerprint_search import omission
+from whence.proofs.compiled.measure import NoMeasure
+from whence.proofs.explore import Exploration, Interpretation, Progress, Request, Resources, Storage, explore
+from whence.proofs.scopes import Options, explore_scope, properties_of
+from whence.spec.verdict import Level, Verdict
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+Specify: TypeAlias = Callable[[str], ir.Specification]
+Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
+
+ANY = ((1, 2), (0, 2), (0, 1))
+TWO = ir.Workload(3, (2, 2, 2), ANY)
+FORGETFUL: tuple[Storage, ...] = ("layers", "fingerprints")
+ALL = frozenset({"symmetry", "dead", "persistent", "delay"})
+
+GOES_BACK = ("hybrid", "tree")
+"""Timers of the former send again what was not acknowledged, and come back to where they were; the latter pass packets
+of one kind on and on.
+"""
+
+
+@pytest.fixture(autouse=True)
+def forgets_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small scopes forget, too."""
+    monkeypatch.setattr(layered_search, "_WORTH_FORGETTING", 1)
+    monkeypatch.setattr(search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(layered_search, "FIRST_INDEX", 256)
+
+
+def mutant(library: Library, name: str, known: str) -> ir.Protocol:
+    mutated = next(mutant.mutated for mutant in library(name).mutants if mutant.name == known)
+    assert isinstance(mutated, ir.Protocol)
+    return mutated
+
+
+def lengths(found: Exploration) -> dict[str, int]:
+    return {name: len(violation.steps) for name, violation in found.violations.items()}
+
+
+def outcome(request: Request, interpretation: Interpretation) -> tuple[int, int, int, bool, set[str]] | None:
+    """What a search finds; None where there is no measure of progress."""
+    try:
+        engine = NativeEngine(request, threads=1)
+        found = engine.run(Sample.of(interpretation.request.system, interpretation.origins).capacity)
+    except NoMeasure:
+        return None
+    assert not found.violations or request.storage == "exact"
+    return found.states, found.transitions, found.depth, found.complete, engine.refuted
+
+
+@pytest.mark.parametrize("name", [path.stem for path in library_files()])
+def test_the_same_whatever_is_kept(explored: Explored, name: str) -> None:
+    """States, transitions, depth, and what is refuted, as the interpreter finds them."""
+    refused = []
+    for label, interpretation in islice(explored(name), 2):
+        expected = interpretation.result
+        exact = (expected.states, expected.transitions, expected.depth, True, set(expected.violations))
+        request = interpretation.request
+        assert outcome(replace(request, storage="fingerprints"), interpretation) == exact, label
+        layered = outcome(replace(request, storage="layers"), interpretation)
+        refused += [label] * (layered is None)
+        assert layered in (None, exact), label
+    assert not refused or name.startswith(GOES_BACK)
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+@pytest.mark.parametrize("name", ["cykas", "mf", "rst"])
+def test_reduced_the_same(library: Library, name: str, storage: Storage) -> None:
+    protocol = library(name).protocols[0]
+    judged = [*properties_of(protocol), "total_order"]
+    exact, other = (
+        explore(protocol, TWO, judged, engine="native", reductions=ALL, storage=kept) for kept in ("exact", storage)
+    )
+    assert other.reductions == exact.reductions != ()
+    assert (other.states, other.transitions, other.depth) == (exact.states, exact.transitions, exact.depth)
+    assert lengths(other) == lengths(exact)
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+def test_violations_are_shown(library: Library, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was forgotten is looked for again; by two threads, too."""
+    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    protocol = mutant(library, "cykas", "tells_too_early")
+    judged = (*properties_of(protocol), "sps")
+    found = explore(protocol, TWO, judged, engine="native", resources=Resources(threads=2), storage=storage)
+    assert (found.states, found.transitions, found.depth) == (78_074, 368_370, 18)
+    assert lengths(found) == {"fault": 5, "csps": 6, "sps": 6, "causal": 7}
+    assert found.unshown == frozenset()
+    assert found.storage == storage
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+def test_what_cannot_be_shown_is_unknown(library: Library, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A violation that was met is no verdict before it is replayed; that nothing else is wrong still holds."""
+    again = NativeEngine.run
+
+    def out_of_memory(engine: NativeEngine, capacity: object) -> Exploration:
+        if engine.request.storage == "exact":
+            return Exploration(engine="native", why_incomplete="out of memory")
+        return again(engine, capacity)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(NativeEngine, "run", out_of_memory)
+    protocol = mutant(library, "cykas", "tells_too_early")
+    options = Options(engine="native", storage=storage)
+    results = explore_scope(protocol, None, TWO, (), ("causal", "fifo"), options)
+    verdicts = {result.facts["property"]: result.verdict for result in results}
+    assert verdicts == {"causal": Verdict.UNKNOWN, "fifo": Verdict.HOLDS if storage == "layers" else Verdict.TESTED}
+    assert "takes more memory" in results[0].facts["unknown"]
+
+
+def test_fingerprints_are_no_proof(library: Library) -> None:
+    protocol = library("mf").protocols[0]
+    options = Options(engine="native", storage="fingerprints")
+    (result,) = explore_scope(protocol, None, TWO, (), ("causal",), options)
+    assert (result.verdict, result.level, result.expected) == (Verdict.TESTED, Level.L0, True)
+    assert result.facts["storage"] == "fingerprints"
+    assert 0 < result.facts["omission"] == 6_859 * 30_324 / 2**64 == omission(6_859, 30_324)
+    assert "1.1e-11" in result.explanation
+
+
+def test_colliding_fingerprints_lose_states(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 13 bits states are taken for others: what the bound is about does happen, and is never an error."""
+    from whence.proofs.compiled import fingerprint_store, kernel
+    from whence.proofs.compiled.hashing import fingerprint_of
+
+    def short(emit: object, words: object) -> object:
+        return emit.both(fingerprint_of(emit, words), (1 << 13) - 1)  # type: ignore[attr-defined,arg-type]
+
+    kernel.compile_kernel.cache_clear()
+    monkeypatch.setattr(fingerprint_store.FingerprintStore, "hash_of", staticmethod(short))
+    protocol = library("mf").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", storage="fingerprints", resources=Resources(threads=1))
+    kernel.compile_kernel.cache_clear()
+    assert 1_000 < found.states < 6_859
+    assert omission(1 << 40, 1 << 40) == 1
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+def test_the_store_ends(library: Library, storage: Storage) -> None:
+    protocol = library("cykas").protocols[0]
+    workload = replace(TWO, sends=(3, 3, 3))
+    found = explore(
+        protocol, workload, ["causal"], engine="native", resources=Resources(memory=1 << 20), storage=storage
+    )
+    assert not found.complete
+    assert found.states > 10_000
+    assert found.memory < 3 << 20
+    assert found.why_incomplete == "the 1 MB for states are used up"
+
+
+def test_less_memory(library: Library) -> None:
+    protocol = library("cykas").protocols[0]
+    exact, layers = (
+        explore(protocol, TWO, properties_of(protocol), engine="native", storage=kept) for kept in ("exact", "layers")
+    )
+    assert (layers.states, layers.transitions, layers.depth) == (52_521, 221_934, 18)
+    assert layers.memory < exact.memory / 2
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+def test_interrupted_with_what_was_covered(library: Library, storage: Storage) -> None:
+    reports: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        reports.append(progress)
+        if progress.states > 1_000:
+            raise KeyboardInterrupt
+
+    protocol = library("cykas").protocols[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("whence.proofs.explore.PROGRESS_SECONDS", 0)
+        found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt, storage=storage)
+    assert (found.complete, found.why_incomplete) == (False, "interrupted")
+    assert found.states == reports[-1].states > 1_000
+    assert 0 < reports[-1].frontier < found.states
+    assert reports[-1].expected_depth == 18
+
+
+TALLIES = """
+protocol tallies:
+  message MSG(m: message) carries m
+  state:
+    n: nat
+  on causal_send(m):
+    n := n + 1
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    n := n + 1
+    deliver m
+  periodically:
+    n := max(n, 1)
+  invariant apart: forall p, q: process. p = q or n@p = 0 or n@p != n@q + 1
+  invariant some: exists p: process. n@p <= 3
+  property causal, at_most_once
+  eventually delivered under fair receive
+"""
+
+
+@pytest.mark.parametrize("storage", FORGETFUL)
+def test_invariants_of_several_processes(specify: Specify, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells kinds of states apart is kept, whatever becomes of the states."""
+    monkeypatch.setattr(sieve, "_SMALLEST", 16)
+    protocol = specify(TALLIES).protocols[0]
+    workload = ir.Workload(3, (2, 2, 1), ANY)
+    exact, other = (
+        explore(protocol, workload, properties_of(protocol), engine="native", storage=kept)
+        for kept in ("exact", storage)
+    )
+    assert lengths(other) == lengths(exact)
+    assert lengths(exact).keys() == {"causal", "apart"} | ({"some"} & lengths(exact).keys())
+    assert (other.states, other.transitions, other.depth) == (exact.states, exact.transitions, exact.depth)
+
+
+def test_no_measure_no_layers(library: Library) -> None:
+    """A packet that is sent again and again brings the system back to where it was."""
+    protocol = library("hybrid_basic").protocols[0]
+    workload = ir.Workload(2, (1, 1), ((1,), (0,)))
+    with pytest.raises(NoMeasure, match="no sum of what is sent, in flight and kept grows with every step"):
+        explore(protocol, workload, ["causal"], engine="native", storage="layers")
+
+
+def test_only_what_can_be_stored_so_is(library: Library) -> None:
+    protocol = library("mf").protocols[0]
+    with pytest.raises(ValueError, match="all have to be stored"):
+        explore(protocol, TWO, ["causal"], engine="both", storage="layers")
+    small = explore(protocol, replace(TWO, sends=(1, 1, 0)), ["causal"], storage="fingerprints")
+    assert (small.storage, small.engine, small.omission) == ("exact", "interpreted", 0)
+    assert fingerprint_search.FINGERPRINT_BITS == 64
