@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from whence.impl.commands import Command, Deliver, Send
-from whence.impl.ks import KS, Entry, Log, Msg, entries, log_of, merged, purged, without
+from whence.impl.ks import KS, Entry, Log, Msg, merged, purged, without
 
 
 class MergeDiscarded(KS):
@@ -28,8 +28,8 @@ class DestinationOnly(KS):
     FINDINGS: ClassVar[tuple[str, ...]] = ("causal",)
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
-    def _log_for(self, receiver: int, mask: int) -> tuple[Entry, ...]:
-        return entries(purged(without(self._log, ~(1 << receiver))))
+    def _log_for(self, receiver: int, mask: int) -> Log:
+        return purged(without(self._log, ~(1 << receiver)))
 
 
 class OwnEntriesDropped(KS):
@@ -39,7 +39,7 @@ class OwnEntriesDropped(KS):
     FINDINGS: ClassVar[tuple[str, ...]] = ("fifo", "causal")
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
-    def _log_for(self, receiver: int, mask: int) -> tuple[Entry, ...]:
+    def _log_for(self, receiver: int, mask: int) -> Log:
         told = super()._log_for(receiver, mask)
         return tuple([entry for entry in told if entry.sender != self._group.identity])
 
@@ -54,8 +54,8 @@ class DestinationLeftOut(KS):
     FINDINGS: ClassVar[tuple[str, ...]] = ("fifo", "causal")
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
-    def _log_for(self, receiver: int, mask: int) -> tuple[Entry, ...]:
-        return entries(purged(without(self._log, mask)))
+    def _log_for(self, receiver: int, mask: int) -> Log:
+        return purged(without(self._log, mask))
 
 
 class MessageNotAdded(KS):
@@ -140,11 +140,9 @@ class Intersected(KS):
 
     def _merge(self, told: Log) -> None:
         both = merged(self._log, told)
-        self._log = {
-            sender: kept
-            for sender, known in both.items()
-            if (kept := {number: mask for number, mask in known.items() if number in self._log.get(sender, known)})
-        }
+        senders = {entry.sender for entry in self._log}
+        known = {entry[:2] for entry in self._log}
+        self._log = tuple([entry for entry in both if entry.sender not in senders or entry[:2] in known])
 
 
 class LogOverwritten(KS):
@@ -166,7 +164,7 @@ class SendsForget(KS):
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
     def _record_send(self, mask: int) -> None:
-        self._log = log_of([Entry(self._group.identity, self._clock, mask)])
+        self._log = (Entry(self._group.identity, self._clock, mask),)
 
 
 class NoDuplicateFilter(KS):

@@ -87,6 +87,8 @@ def test_what_waits_is_looked_at_in_rounds_in_order_of_arrival() -> None:
         (1, Msg("x", 1, 1, (Entry(2, 1, 8),)), "cannot know"),
         (1, Msg("x", 1, 1, (Entry(0, 2, 1),)), "cannot know"),
         (1, Msg("x", 2, 1, (Entry(1, 2, 1),)), "cannot know"),
+        (1, Msg("x", 3, 1, (Entry(1, 2, 1), Entry(1, 1, 1))), "ascending"),
+        (1, Msg("x", 3, 1, (Entry(1, 2, 1), Entry(1, 2, 2))), "ascending"),
         (0, Msg("x", 2, 1, ()), "message 2 of our own"),
         (2, Msg("c", 1, 1, ()), "has arrived before"),
         (2, Msg("e", 3, 1, (Entry(2, 2, 1),)), "has arrived before"),

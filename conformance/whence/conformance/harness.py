@@ -118,6 +118,7 @@ class Case:
         "_over",
         "_processes",
         "_reactions",
+        "_replayed",
         "_senders",
         "_sent",
         "_settings",
@@ -134,6 +135,7 @@ class Case:
         self._unpromised = {"causal": not settings.causal, "fifo": not settings.fifo}
         self._oracle = Oracle(count)
         self._lockstep: Lockstep | None = None if replay is None else replay.begin()
+        self._replayed = replay is not None
         self._findings: list[Finding] = []
         self._log: list[LogEntry] = []
         self._effective: list[Operation | None] = []
@@ -192,7 +194,7 @@ class Case:
                     self._receive(self.network.flights.pop(index))
             case Send(process, destination):
                 destinations = self._settings.destinations(process, destination)
-                if destinations and not self._waits(process, destinations):
+                if destinations and not (self._can_block and self._waits(process, destinations)):
                     addressed = self._addressed(destinations)
                     self._effective.append(operation if destination == addressed else Send(process, addressed))
                     self._causal_send(process, destinations)
@@ -262,7 +264,7 @@ class Case:
 
     def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
         """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
-        if not self._can_block or not self._blocked(process):
+        if not self._blocked(process):
             return False
         if self._lockstep is not None and self._lockstep.accepts(process, self._sent[process], destinations):
             self._diverged(process, self._lockstep.causal_send(process, self._sent[process], destinations), ())
@@ -303,10 +305,13 @@ class Case:
                 self._call(process, expected, method, message)
 
     def _await_delivery(self, operation: React, destinations: tuple[int, ...]) -> None:
-        """The application will answer the next delivery: from inside it, if the process has a method for that."""
+        """The application will answer the next delivery: from inside it, if the process has a method for that.
+
+        In a replay it answers right after the step: in the text of a protocol nothing happens inside a delivery.
+        """
         process, place = operation.process, len(self._effective)
         self._effective.append(None)
-        react = getattr(self._processes[process], "react", None)
+        react = None if self._replayed else getattr(self._processes[process], "react", None)
         if react is None:
             self._reactions.setdefault(process, []).append((operation, place))
         else:
@@ -403,7 +408,7 @@ class Case:
         elif delivered and process in self._reactions:
             for operation, place in self._reactions.pop(process):
                 destinations = self._settings.destinations(process, operation.destination)
-                if not self._over and not self._waits(process, destinations):
+                if not self._over and not (self._can_block and self._waits(process, destinations)):
                     self._effective[place] = operation
                     self._causal_send(process, destinations)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from whence.impl.commands import Delivery
@@ -89,8 +90,8 @@ class Settings:
             return (destination,) if self.allows(process, destination) else ()
         if destination is None or self.delivery == "unicast" or not destination:
             return ()
-        wanted = tuple(sorted(set(destination)))
-        inside = 0 <= wanted[0] and wanted[-1] < count
+        wanted = _ascending(destination)
+        inside = wanted[0] >= 0 and wanted[-1] < count
         return wanted if inside and (self.self_sends or process not in wanted) else ()
 
     @property
@@ -113,6 +114,11 @@ class Settings:
         if not isinstance(value, Mapping) or not set(value) <= names:
             raise ValueError(f"settings are an object with {', '.join(sorted(names))}")
         return Settings(**value)
+
+
+@lru_cache(maxsize=4096)
+def _ascending(processes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(set(processes)))
 
 
 Flight: TypeAlias = tuple[int, int, Any, int]

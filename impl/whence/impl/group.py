@@ -37,12 +37,14 @@ class Group:
 
     def require_multicast(self, destinations: Set[int], message: Hashable) -> None:
         """Raise ValueError unless `message` can be sent to `destinations`, a set of at least one process."""
-        if not isinstance(destinations, Set):
+        if not isinstance(destinations, (frozenset, Set)):
             raise ValueError(f"destinations are a set of processes, not {destinations!r}")
         if not destinations:
             raise ValueError("a message has at least one destination")
         for destination in destinations:
-            self.require_sendable(destination, message)
+            if not isinstance(destination, int) or not 0 <= destination < self.processes:
+                raise ValueError(f"destination {destination!r} is not one of 0 .. {self.processes - 1}")
+        require_value(message)
 
     def require_sender(self, sender: int) -> None:
         """Raise ProtocolError unless `sender` is a process of the group."""

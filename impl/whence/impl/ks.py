@@ -30,7 +30,7 @@ Symbols:
     source     here
     clock_j    _clock
     SR_j       _delivered: of each sender, the number of the last message delivered here
-    LOG_j      _log: for each sender, the entries of its messages by number; a set of destinations is a bit mask
+    LOG_j      _log: a tuple of entries, ascending by sender and number; a set of destinations is a bit mask
     O_M        Msg.log
     M.Dests    Msg.destinations
 
@@ -43,23 +43,25 @@ Departures:
     - A packet that makes several messages deliverable delivers them in one step: a message that the application sends
       from inside the first delivery counts as sent after all of them.
     - A message to nobody is a ValueError.
-    - A message for somebody else, one that has arrived before, and a log that tells of messages that have not been sent
-      are ProtocolErrors.
+    - A message for somebody else, one that has arrived before, and a log that tells of messages that have not been
+      sent, or is not in ascending order, are ProtocolErrors.
 
 A process may be among the destinations of its own message: that one takes the way over the network like any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Set
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from bisect import insort
+from collections.abc import Hashable, Set
+from itertools import pairwise
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.value import value
 
-Log: TypeAlias = dict[int, dict[int, int]]
-"""For each sender that has any, the remaining destinations of its messages by their numbers, as bit masks."""
+_make: Final = tuple.__new__
+"""`_make(Entry, (s, n, d))` is `Entry(s, n, d)`, made directly: logs are made by the million."""
 
 
 class Entry(NamedTuple):
@@ -70,18 +72,25 @@ class Entry(NamedTuple):
     destinations: int
 
 
+Log: TypeAlias = tuple[Entry, ...]
+"""Entries in ascending order: by sender, then by number."""
+
+_NOBODY: Final = Entry(-1, 0, 0)
+"""Comes before all entries."""
+
+
 @value
 class Msg:
     """An application message, its number among those of its sender, its destinations, and what it tells of others.
 
-    `destinations` is a bit mask; `log` is in ascending order.
+    `destinations` is a bit mask.
     """
 
     kind: ClassVar[str] = "MSG"
     message: Hashable
     number: int
     destinations: int
-    log: tuple[Entry, ...]
+    log: Log
 
 
 class KS:
@@ -92,23 +101,27 @@ class KS:
 
     def __init__(self, identity: int, processes: int) -> None:
         self._group = Group(identity, processes)
+        self._everybody = 1 << processes
+        """Above all sets of destinations."""
         self._clock = 0
         self._delivered = [0] * processes
-        self._log: Log = {}
+        self._log: Log = ()
         self._waiting: list[tuple[int, Msg]] = []
         """Messages that have arrived and are not deliverable, with their senders, in order of arrival."""
 
     @property
-    def log(self) -> tuple[Entry, ...]:
-        """The log, in ascending order."""
-        return entries(self._log)
+    def log(self) -> Log:
+        """The log."""
+        return self._log
 
     def causal_send(self, destinations: Set[int], message: Hashable) -> list[Command]:
         """Send `message` to `destinations`. Raises ValueError for none or unknown ones, or a message None."""
         self._group.require_multicast(destinations, message)
         self._clock += 1  # S.1
         receivers = sorted(destinations)
-        mask = sum(1 << receiver for receiver in receivers)
+        mask = 0
+        for receiver in receivers:
+            mask |= 1 << receiver
         commands: list[Command] = [
             Send(receiver, Msg(message, self._clock, mask, self._log_for(receiver, mask))) for receiver in receivers
         ]  # S.2
@@ -128,26 +141,24 @@ class KS:
         """Nothing: the protocol has no timers."""
         return []
 
-    def _log_for(self, receiver: int, mask: int) -> tuple[Entry, ...]:
+    def _log_for(self, receiver: int, mask: int) -> Log:
         """What goes with a message to the destinations `mask`, in the packet to `receiver`."""
         others = mask & ~(1 << receiver)
-        return entries(purged(without(self._log, others)))
+        return purged(without(self._log, others)) if others else self._log
 
     def _record_send(self, mask: int) -> None:
         self._log = without(self._log, mask)  # S.3
-        self._log.setdefault(self._group.identity, {})[self._clock] = mask  # S.4
-        self._log = purged(self._log)
+        self._log = purged(added(self._log, Entry(self._group.identity, self._clock, mask)))  # S.4
 
     def _deliverable(self, packet: Msg) -> bool:
         """Whether everything that the message has to wait for here is delivered."""
-        bit = 1 << self._group.identity
-        return all(
-            number <= self._delivered[sender] for sender, number, destinations in packet.log if destinations & bit
-        )  # R.1
+        bit, delivered = 1 << self._group.identity, self._delivered
+        late = [entry for entry in packet.log if entry[2] & bit and entry[1] > delivered[entry[0]]]
+        return not late  # R.1
 
     def _record_delivery(self, sender: int, packet: Msg) -> None:
         self._delivered[sender] = packet.number  # R.2
-        known = log_of([*packet.log, Entry(sender, packet.number, packet.destinations)])  # R.3
+        known = added(packet.log, Entry(sender, packet.number, packet.destinations))  # R.3
         self._merge(without(known, 1 << self._group.identity))
         self._log = purged(self._log)  # R.5
 
@@ -175,93 +186,82 @@ class KS:
 
     def _require_consistent(self, sender: int, packet: Msg) -> None:
         require_message(packet.message)
-        me, everybody = self._group.identity, (1 << self._group.processes) - 1
-        if not is_count(packet.number) or packet.number < 1:
-            raise ProtocolError(f"not a message number: {packet.number!r}")
-        if not is_count(packet.destinations) or not packet.destinations >> me & 1 or packet.destinations & ~everybody:
-            raise ProtocolError(f"not a message for process {me}: its destinations are {packet.destinations!r}")
-        if sender == me and packet.number > self._clock:
-            raise ProtocolError(f"message {packet.number} of our own, and {self._clock} are sent")
-        if packet.number <= self._delivered[sender] or any(
-            sender == other and packet.number == waiting.number for other, waiting in self._waiting
-        ):
-            raise ProtocolError(f"message {packet.number} of process {sender} has arrived before")
+        me, number, destinations = self._group.identity, packet.number, packet.destinations
+        if type(number) is not int or number < 1:
+            raise ProtocolError(f"not a message number: {number!r}")
+        if type(destinations) is not int or not 0 <= destinations < self._everybody or not destinations >> me & 1:
+            raise ProtocolError(f"not a message for process {me}: its destinations are {destinations!r}")
+        if sender == me and number > self._clock:
+            raise ProtocolError(f"message {number} of our own, and {self._clock} are sent")
+        waiting = [packet.number for other, packet in self._waiting if other == sender]
+        if number <= self._delivered[sender] or number in waiting:
+            raise ProtocolError(f"message {number} of process {sender} has arrived before")
         if not isinstance(packet.log, tuple):
             raise ProtocolError(f"not a log: {packet.log!r}")
+        before = _NOBODY
         for entry in packet.log:
-            if not self._can_know(sender, packet.number, entry):
+            if not isinstance(entry, Entry) or not self._can_know(sender, number, *entry):
                 raise ProtocolError(f"process {sender} tells of {entry!r}, which it cannot know")
+            if entry[:2] <= before[:2]:
+                raise ProtocolError(f"not a log in ascending order: {packet.log!r}")
+            before = entry
 
-    def _can_know(self, sender: int, number: int, entry: object) -> bool:
-        """Whether `sender` can have told this with its message of that number."""
-        if not isinstance(entry, Entry):
+    def _can_know(self, sender: int, number: int, other: object, known: object, destinations: object) -> bool:
+        """Whether `sender` can have told this entry with its message of that number."""
+        if type(other) is not int or type(known) is not int or type(destinations) is not int:
             return False
-        other, known, destinations = entry
-        if not type(other) is type(known) is type(destinations) is int:
-            return False
-        processes = self._group.processes
-        if not (0 <= other < processes and known >= 1 and 0 <= destinations < 1 << processes):
+        if not (0 <= other < self._group.processes and known >= 1 and 0 <= destinations < self._everybody):
             return False
         if other == self._group.identity:
             return known <= self._clock
         return other != sender or known < number
 
 
-def is_count(*numbers: object) -> bool:
-    """Whether all of them are integers of at least 0."""
-    return all(type(number) is int and number >= 0 for number in numbers)
-
-
-def entries(log: Log) -> tuple[Entry, ...]:
-    """The log as entries, in ascending order."""
-    return tuple(
-        [Entry(sender, number, log[sender][number]) for sender in sorted(log) for number in sorted(log[sender])]
-    )
-
-
-def log_of(told: Iterable[Entry]) -> Log:
-    """The entries as a log."""
-    log: Log = {}
-    for sender, number, destinations in told:
-        log.setdefault(sender, {})[number] = destinations
-    return log
+def added(log: Log, entry: Entry) -> Log:
+    """The log with one more entry."""
+    result = list(log)
+    insort(result, entry)
+    return tuple(result)
 
 
 def without(log: Log, mask: int) -> Log:
     """The log without the destinations `mask`."""
+    if not mask:
+        return log
     kept = ~mask
-    return {
-        sender: {number: destinations & kept for number, destinations in known.items()} for sender, known in log.items()
-    }
+    return tuple(
+        [entry if not entry[2] & mask else _make(Entry, (entry[0], entry[1], entry[2] & kept)) for entry in log]
+    )
 
 
 def purged(log: Log) -> Log:
     """The log without the entries that say nothing which is not implied by a later one of the same sender."""
-    return {sender: known if len(known) == 1 else _without_empty(known) for sender, known in log.items()}  # P.1
-
-
-def _without_empty(known: dict[int, int]) -> dict[int, int]:
-    last = max(known)
-    return {number: destinations for number, destinations in known.items() if destinations or number == last}
+    return tuple([entry for entry, later in pairwise((*log, _NOBODY)) if entry[2] or entry[0] != later[0]])  # P.1
 
 
 def merged(one: Log, other: Log) -> Log:
-    """What both logs together know."""
-    result = dict(one)
-    for sender, there in other.items():
-        here = one.get(sender)
-        result[sender] = there if here is None else _merged_of_one_sender(here, there)
-    return result
-
-
-def _merged_of_one_sender(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
-    last_here, last_there = max(here), max(there)
-    merged = {
-        number: destinations & there.get(number, destinations)
-        for number, destinations in here.items()
-        if number in there or number > last_there
-    }
-    for number, destinations in there.items():
-        if number > last_here and number not in here:
-            merged[number] = destinations
-    return merged
+    """What both logs together know: R.4, from the last entry to the first."""
+    result: list[Entry] = []
+    left, right = len(one), len(other)
+    later_left = later_right = -1
+    """The senders of the entries looked at last."""
+    while left or right:
+        here, there = one[left - 1] if left else _NOBODY, other[right - 1] if right else _NOBODY
+        if here[0] == there[0] and here[1] == there[1]:
+            common = here[2] & there[2]
+            result.append(here if common == here[2] else _make(Entry, (here[0], here[1], common)))
+            later_left = later_right = here[0]
+            left -= 1
+            right -= 1
+        elif here > there:
+            if later_right != here[0]:
+                result.append(here)
+            later_left = here[0]
+            left -= 1
+        else:
+            if later_left != there[0]:
+                result.append(there)
+            later_right = there[0]
+            right -= 1
+    result.reverse()
+    return tuple(result)
