@@ -10,9 +10,9 @@ from whence.impl.commands import Command, Deliver
 class HeadOnly:
     """Only the oldest of the waiting messages is looked at."""
 
-    _waiting: dict[tuple[int, int], Any]
+    _waiting: dict[int, Any]
 
-    def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
+    def _deliver(self, candidates: list[int]) -> list[Command]:
         commands: list[Command] = []
         while self._waiting:
             oldest = next(iter(self._waiting))
@@ -24,16 +24,16 @@ class HeadOnly:
             commands += found
         return commands
 
-    def _deliver_one(self, key: tuple[int, int]) -> list[Command]:
+    def _deliver_one(self, key: int) -> list[Command]:
         return super()._deliver([key])  # type: ignore[misc, no-any-return]
 
 
 class NoRescan:
     """A delivery does not make the waiting messages looked at again."""
 
-    _waiting: dict[tuple[int, int], Any]
+    _waiting: dict[int, Any]
 
-    def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
+    def _deliver(self, candidates: list[int]) -> list[Command]:
         waiting, self._waiting = self._waiting, {key: self._waiting[key] for key in candidates}
         found: list[Command] = super()._deliver(candidates)  # type: ignore[misc]
         self._waiting = {key: packet for key, packet in waiting.items() if key not in candidates or not found}
@@ -44,9 +44,9 @@ class NoRescan:
 class TimerDelivers:
     """Arriving messages are only looked at when a timer fires."""
 
-    _waiting: dict[tuple[int, int], Any]
+    _waiting: dict[int, Any]
 
-    def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
+    def _deliver(self, candidates: list[int]) -> list[Command]:
         return []
 
     def tick(self) -> list[Command]:

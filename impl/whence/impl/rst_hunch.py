@@ -29,7 +29,8 @@ Symbols:
 Departures:
     - Rows are shared between matrices and messages (see `matrix`).
     - "Looked at again" is made definite: in rounds, each in order of arrival, until a round delivers nothing.
-    - A message that arrives again is dropped: D.1 would keep it for ever.
+    - A message that arrives again after its delivery is dropped: D.1 would keep it for ever. One that waits already
+      waits twice, as in the text: whichever copy is looked at first when the message can be delivered counts.
     - A matrix of another shape, or one that claims messages of ours that we have not sent, is a ProtocolError.
 
 Messages to oneself are allowed: they take the way over the network like any other. Unlike in `rst`, nothing is counted
@@ -65,8 +66,9 @@ class RSTHunch:
         self._group = Group(identity, processes)
         self._sent: list[Row] = [(0,) * processes] * processes
         self._deliv: list[int] = [0] * processes
-        self._waiting: dict[tuple[int, int], Msg] = {}
-        """Messages that have arrived and are not deliverable, by sender and number, in order of arrival."""
+        self._arrivals = 0
+        self._waiting: dict[int, tuple[int, Msg]] = {}
+        """Messages that have arrived and are not deliverable, each with its sender, by the number of the arrival."""
 
     @property
     def sent(self) -> Matrix:
@@ -119,20 +121,23 @@ class RSTHunch:
 
     def _receive_msg(self, sender: int, packet: Msg) -> list[Command]:
         number = packet.meta[sender][self._group.identity]
-        if number <= self._deliv[sender] or (sender, number) in self._waiting:
+        if number <= self._deliv[sender]:
             return []
-        self._waiting[sender, number] = packet
-        return self._deliver([(sender, number)])
+        self._arrivals += 1
+        self._waiting[self._arrivals] = sender, packet
+        return self._deliver([self._arrivals])
 
-    def _deliver(self, candidates: list[tuple[int, int]]) -> list[Command]:
+    def _deliver(self, candidates: list[int]) -> list[Command]:
         """Deliver whatever is deliverable; of what waits, all but the candidates are known not to be."""
         commands: list[Command] = []
         while candidates:  # D.3
             before = len(commands)
-            for sender, number in candidates:
-                packet = self._waiting[sender, number]
-                if self._deliverable(sender, packet.meta):
-                    del self._waiting[sender, number]
+            for arrival in candidates:
+                sender, packet = self._waiting[arrival]
+                if packet.meta[sender][self._group.identity] <= self._deliv[sender]:
+                    del self._waiting[arrival]
+                elif self._deliverable(sender, packet.meta):
+                    del self._waiting[arrival]
                     commands.append(Deliver(sender, packet.message))
                     self._record_delivery(sender, packet.meta)
             candidates = list(self._waiting) if len(commands) > before else []
