@@ -19,7 +19,6 @@ from whence.conformance.harness import run_case
 from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.replay import Replay
-from whence.conformance.rerun import take_steps
 from whence.conformance.schedule import Schedule
 from whence.conformance.shortening import Shortening
 from whence.conformance.subject import SubjectError, load_subject
@@ -191,7 +190,6 @@ def _shortened(group: _Group) -> Cause | None:
     def again(schedule: Schedule) -> CaseOutcome:
         return run_case(subject.make_process, schedule, settings, replay, limit_s=limit_s)
 
-    take_steps(subject, replayed=replay is not None)
     try:
         first = again(recorded.operations)
         if wanted not in first.kinds:
