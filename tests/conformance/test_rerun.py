@@ -12,7 +12,7 @@ import pytest
 from whence.conformance.findings import Finding
 from whence.conformance.network import Settings
 from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import assert_case_passes, opposite, pytest_file, rerun, take_steps
+from whence.conformance.rerun import assert_case_passes, opposite, pytest_file, rerun
 from whence.conformance.schedule import Receive, Schedule, Send
 from whence.conformance.subject import SubjectError, load_subject
 
@@ -59,7 +59,6 @@ def test_a_written_test_is_python_whatever_was_found() -> None:
 
 def test_a_class_is_held_against_any_protocol(library: Callable[[str], Any]) -> None:
     subject = load_subject("whence.impl.rst:RST")
-    take_steps(subject, replayed=True)
     held = opposite(subject, Settings(), library("rst"))
     assert (held.protocol, held.why_not) == (library("rst"), "")
     assert opposite(subject, Settings(), None).protocol is None

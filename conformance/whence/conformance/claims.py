@@ -14,7 +14,7 @@ from whence.conformance.guided import BUILT_IN, Corpus
 from whence.conformance.network import Settings
 from whence.conformance.protocols import find_protocol, find_specification
 from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import opposite, take_steps
+from whence.conformance.rerun import opposite
 from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import Subject, SubjectError, load_subject
 from whence.dsl import ir
@@ -81,9 +81,8 @@ class Plan:
             if self.protocol is not None and protocol is not None:
                 known = distinguishing(find_specification(self.protocol), protocol)
             reports = []
-            # A foreign system answers from inside a delivery only where no protocol has to follow.
-            for against in (None, protocol) if protocol is not None and self.subject.external else (protocol,):
-                take_steps(self.subject, replayed=against is not None)
+            # Answers come from inside a delivery only where no protocol has to follow.
+            for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
                 reports.append(self._conform(against, known))
         finally:
             self.subject.close()
@@ -175,7 +174,8 @@ def plan(
 def subject_of(system: Callable[[int, int], Any]) -> Subject:
     """A class as a subject, by the name under which it can be imported."""
     module, name = getattr(system, "__module__", "?"), getattr(system, "__qualname__", type(system).__qualname__)
-    return Subject(f"{module}:{name}", system, getattr(system, "delivery", "unicast"))
+    reacts = callable(getattr(system, "react", None))
+    return Subject(f"{module}:{name}", system, getattr(system, "delivery", "unicast"), reacts)
 
 
 def can_be_imported(name: str) -> bool:

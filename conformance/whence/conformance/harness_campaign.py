@@ -18,7 +18,7 @@ from whence.conformance.network import PROMISES, Settings
 from whence.conformance.protocol_subject import PREFIX
 from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import opposite, take_steps
+from whence.conformance.rerun import opposite
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.subject import Subject, load_subject
 from whence.dsl import ir
@@ -82,7 +82,6 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     settings = _settings(params, protocol)
     subject = load_subject(system, settings.processes, _limits(params))
     held = opposite(subject, settings, protocol)
-    take_steps(subject, replayed=held.protocol is not None)
     return HarnessRunner(
         subject,
         None if held.protocol is None else protocol_name,
@@ -125,23 +124,30 @@ class HarnessRunner:
         return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
 
     def __call__(self, seed: int) -> CaseOutcome:
-        """Runs the case of the seed."""
-        name, scheduler = self._schedulers[seed % len(self._schedulers)]
+        """Runs the case of the seed.
+
+        Of a system whose applications can answer from inside a delivery, every other round of the schedulers is not
+        replayed: only there they do, where no protocol can follow.
+        """
+        turn, place = divmod(seed, len(self._schedulers))
+        name, scheduler = self._schedulers[place]
+        replay = None if self._subject.reacts and turn % 2 else self._replay
         make = self._subject.make_process
-        outcome = run_scheduled(make, scheduler, seed, self._operations, self._settings, self._replay)
+        outcome = run_scheduled(make, scheduler, seed, self._operations, self._settings, replay)
         findings = [str(finding) for finding in outcome.findings]
         states: tuple[int, ...] = ()
-        if self._replay is None:
+        if replay is None:
             bits = self._features.bits(("scenario", shown) for shown in scenarios(outcome))
         else:
-            reached = self._replay.reached(outcome)
+            reached = replay.reached(outcome)
             bits = reached.bits
             states = tuple(state for state in reached.abstract if state % STATE_SAMPLE == 0)
             if self._judges_invariants:
                 findings += [f"invariant: {broken} is false" for broken in sorted(reached.broken)]
         recorded = None
         if findings:
-            case = RecordedCase(self._subject.name, self._protocol_name, self._settings, outcome.operations)
+            protocol = None if replay is None else self._protocol_name
+            case = RecordedCase(self._subject.name, protocol, self._settings, outcome.operations)
             recorded = case.text()
         return CaseOutcome(
             seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states

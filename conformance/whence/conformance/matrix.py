@@ -186,6 +186,7 @@ def cells(
     default: Settings,
     *,
     replayed: bool,
+    reacts: bool = False,
     cases: int,
     operations: int,
     seed: int = 0,
@@ -200,6 +201,7 @@ def cells(
         protocol: what the system is to be, for what it claims.
         default: processes, and what a broadcast and a total order mean to the system.
         replayed: whether the cases that the protocol claims are replayed in it.
+        reacts: whether the applications can answer from inside a delivery, where no replay can follow.
         known: counterexamples that every cell follows first.
     """
     for assumption in ASSUMPTIONS:
@@ -216,7 +218,7 @@ def cells(
                 yield Cell(assumption, delivery, None, not_applicable="broadcasts go to all others")
                 continue
             claimed = None if protocol is None else claims(protocol, settings, default)
-            followed = protocol if replayed and claimed else None
+            followed = protocol if replayed and claimed and not (reacts and assumption.reactive) else None
             trials = Trials(make_process, followed, settings, operations, known, limit_s)
             yield _cell(trials, assumption, claimed, followed is not None, cases, seed, progress)
 

@@ -35,7 +35,7 @@ class Opposite:
 
 
 def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
-    """What a subject can be held against. A foreign system is started and asked; see `take_steps`.
+    """What a subject can be held against. A foreign system is started and asked.
 
     Raises:
         SubjectError: the system refuses such settings, or its messages go elsewhere.
@@ -50,15 +50,6 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
     if protocol is not None and (abilities is None or not abilities.kinds):
         return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
     return Opposite(protocol)
-
-
-def take_steps(subject: Subject, *, replayed: bool) -> None:
-    """Has the applications of a foreign system answer where a protocol can follow: after the step that delivers.
-
-    Otherwise they answer from inside the delivery.
-    """
-    if subject.external is not None:
-        subject.external.in_step = replayed
 
 
 def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
@@ -87,7 +78,6 @@ def rerun_against(
     try:
         held = opposite(subject, recorded.settings, protocol).protocol
         replay = None if held is None else Replay(held, recorded.settings.processes)
-        take_steps(subject, replayed=replay is not None)
         limit_s = LIMIT_S if subject.external is None else None
         return run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
     finally:

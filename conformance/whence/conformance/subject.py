@@ -40,11 +40,13 @@ class Subject:
         make_process: makes its processes.
         delivery: where its messages go, as its attribute `delivery` says; unicast where it has none; None for a
             foreign system, which is told where they go.
+        reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
     """
 
     name: str
     make_process: MakeProcess
     delivery: Delivery | None = "unicast"
+    reacts: bool = False
 
     @property
     def external(self) -> ExternalSystem | None:
@@ -82,7 +84,7 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
                 system = ExternalSystem(name.removeprefix(prefix), per_process=per_process, limits=limits)
             except CommandError as error:
                 raise SubjectError(str(error)) from error
-            return Subject(name, system, None)  # type: ignore[arg-type]
+            return Subject(name, system, None, reacts=True)  # type: ignore[arg-type]
     if name.startswith("protocol:"):
         return _protocol(name)
     if not _NAME.fullmatch(name):
@@ -105,7 +107,7 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     delivery: Any = getattr(process, "delivery", "unicast")
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
-    return Subject(name, subject, delivery)
+    return Subject(name, subject, delivery, callable(getattr(process, "react", None)))
 
 
 def _protocol(name: str) -> Subject:

@@ -18,7 +18,6 @@ from whence.conformance.matrix import ASSUMPTIONS, Cell, cells
 from whence.conformance.network import Settings
 from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import take_steps
 from whence.conformance.subject import load_subject
 from whence.impl.commands import Delivery
 from whence.spec.verdict import Level, Result, Verdict
@@ -53,7 +52,6 @@ def matrix(session: Session, request: Request) -> Output:
         if protocol is not None:
             subject.require(protocol.delivery)
         if foreign is not None:
-            take_steps(subject, replayed=False)
             deliveries: Sequence[Delivery] = [protocol.delivery] if protocol is not None else get_args(Delivery)
         else:
             assert subject.delivery is not None, "a class says where its messages go"
@@ -62,7 +60,7 @@ def matrix(session: Session, request: Request) -> Output:
             session.status(f"{protocol.name}: counterexamples that are known")
             corpus = distinguishing(found_in, protocol)
         made = cells(
-            subject.make_process, deliveries, protocol, default, replayed=foreign is None,
+            subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
             cases=request.cases, operations=request.operations, seed=request.seed,
             known=corpus,
             progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),

@@ -15,7 +15,7 @@ from whence.conformance.guided import NAME as GUIDED
 from whence.conformance.guided import Corpus, grown, portfolio
 from whence.conformance.outcomes import Reach
 from whence.conformance.protocol_subject import PREFIX
-from whence.conformance.rerun import opposite, take_steps
+from whence.conformance.rerun import opposite
 from whence.conformance.subject import load_subject
 from whence.conformance.trials import Trials
 from whence.spec.verdict import Level, Result, Verdict
@@ -47,7 +47,6 @@ def cover(session: Session, request: Request) -> Output:
         held = opposite(subject, settings, protocol)
         if held.protocol is None:
             raise BadInput(f"{subject.name} cannot be replayed in {protocol.name}: {held.why_not}")
-        take_steps(subject, replayed=True)
         session.status(f"{protocol.name}: schedules that reach something")
         corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=request.seed).corpus
         trials = Trials(subject.make_process, protocol, settings, request.operations, corpus, LIMIT_S)

@@ -171,7 +171,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def family() -> list[int]:
-    """The same as `descendants` of this process, found by going down, which reads few files where the kernel has them."""
+    """As `descendants` of this process, but found by going down, which reads few files where the kernel has them."""
     found = [os.getpid()]
     for pid in found:
         try:

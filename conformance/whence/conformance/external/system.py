@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from whence.conformance.external import contract
@@ -89,8 +89,6 @@ class ExternalSystem:
         command: how a process is started.
         per_process: whether every participant has an operating-system process of its own.
         limits: how long is waited for.
-        in_step: whether the application answers after the step that delivers, as in the replay of a protocol, and not
-            from inside the delivery.
         transcript: the lines of the case, as they were said: a request, its reply, and so on.
         starts: how many processes have been started.
     """
@@ -101,7 +99,6 @@ class ExternalSystem:
         self.per_process = per_process
         self.limits = Limits() if limits is None else limits
         self.starts = 0
-        self.in_step = False
         self.transcript: list[str] = []
         self._words = split_command(command)
         self._seats: list[_Seat] = []
@@ -145,8 +142,7 @@ class ExternalSystem:
         """Participant `identity` of the case that `begin_case` began; without it, of one with default settings."""
         if sum(len(seat.hosts) for seat in self._seats) != processes:
             self.begin_case(Settings(processes, self_sends=processes == 1))
-        abilities = replace(self._abilities, react=self._abilities.react and not self.in_step)
-        return ExternalProcess(self, identity, self._budget.settings, abilities)
+        return ExternalProcess(self, identity, self._budget.settings, self._abilities)
 
     def introduce(self, settings: Settings) -> Abilities | None:
         """What the system says of itself when it is first asked; None if it fails to, which the first case will show.
