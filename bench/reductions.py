@@ -5,10 +5,10 @@
 automatic ones, and all together are held against none: every property that is judged, and the lengths of
 counterexamples. Everything is judged twice, with CSPS and SPS and without: `dead` forgets more without.
 
-Each comparison is one process with a time limit. Its row goes to `bench/reductions.json` at once, so the command can be
-stopped and started again; a row is made anew where the library's text has changed, and with `--again`. Where the search without
-reductions does not end within the limits, the row is `cut`: what it found must still be found with them. `--page`
-writes docs/reductions.md from the rows, and does nothing else. Exit code 1 where any verdict differs.
+Each comparison has a time limit. Its row goes to `bench/reductions.json` at once, so the command can be stopped and
+started again; a row is made anew where the library's text has changed, and with `--again`. Where a search does not
+end within the limits, the row is `cut`: what the one without reductions found must still be found by those that ended.
+`--page` writes docs/reductions.md from the rows, and does nothing else. Exit code 1 where any verdict differs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import multiprocessing
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -52,6 +52,8 @@ FORGETFUL = tuple(name for name, made in SETS.items() if "dead" in made)
 """The sets that make a difference where nothing is judged when messages leave."""
 
 MEMORY = 3 << 30
+BROKEN = "the comparison itself broke"
+
 STEP_BUDGET = 2_000
 """Steps of a handler before it counts as endless: some mutants loop, and the library needs a few dozen."""
 
@@ -114,16 +116,18 @@ def judged_of(target: Target, departures: bool) -> tuple[str, ...]:
     return every if departures else tuple(name for name in every if name not in DEPARTURES)
 
 
-def compare(subject: Subject, limit: int, sending: Connection) -> None:
-    """Sends what each exploration found, as it ends; in a process of its own."""
+def compare(subjects_: Sequence[Subject], limit: int, sending: Connection) -> None:
+    """Sends what each exploration of each subject found, as it ends, and None after each; in a process of its own."""
     execute.STEP_BUDGET = STEP_BUDGET
-    target = subject.target
-    system = system_of(target.protocol, target.workload)
-    sending.send(("none", explored(system, (), judged_of(target, True), limit)))
-    for name, reductions in SETS.items():
-        sending.send((name, explored(system, reductions, judged_of(target, True), limit)))
-    for name in FORGETFUL:
-        sending.send((f"{name} without csps, sps", explored(system, SETS[name], judged_of(target, False), limit)))
+    for subject in subjects_:
+        target = subject.target
+        system = system_of(target.protocol, target.workload)
+        sending.send(("none", explored(system, (), judged_of(target, True), limit)))
+        for name, reductions in SETS.items():
+            sending.send((name, explored(system, reductions, judged_of(target, True), limit)))
+        for name in FORGETFUL:
+            sending.send((f"{name} without csps, sps", explored(system, SETS[name], judged_of(target, False), limit)))
+        sending.send(None)
     sending.close()
 
 
@@ -157,6 +161,11 @@ class Table:
     def __post_init__(self) -> None:
         self.rows = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
 
+    def stale(self, subject: Subject) -> bool:
+        """Whether there is no row of it as it is now."""
+        known = self.rows.get(subject.key)
+        return known is None or known["digest"] != subject.digest
+
     def put(self, key: str, row: dict[str, Any]) -> None:
         """Adds a row; the file is replaced as a whole."""
         self.rows[key] = row
@@ -166,46 +175,58 @@ class Table:
         fresh.replace(self.path)
 
 
-def row_of(subject: Subject, limit: int, seconds: float) -> dict[str, Any]:
-    """Compares in a process that is ended after so many seconds."""
-    row: dict[str, Any] = {"file": subject.file, "digest": subject.digest, "limit": limit}
-    reason = why_not(system_of(subject.target.protocol, subject.target.workload))
-    if reason is not None:
-        return {**row, "outcome": "skipped", "why": reason}
-    context = multiprocessing.get_context("fork")
-    receiving, sending = context.Pipe(duplex=False)
-    worker = context.Process(target=compare, args=(subject, limit, sending))
-    worker.start()
-    sending.close()
+def rows_of(subjects_: Sequence[Subject], limit: int, seconds: float) -> Iterator[tuple[Subject, dict[str, Any]]]:
+    """Compares in a process that remembers the code it has generated, and is ended where one takes so many seconds."""
+    left = list(subjects_)
+    while left:
+        context = multiprocessing.get_context("fork")
+        receiving, sending = context.Pipe(duplex=False)
+        worker = context.Process(target=compare, args=(left, limit, sending))
+        worker.start()
+        sending.close()
+        try:
+            while left:
+                found, broken = _received(receiving, seconds)
+                row = {"file": left[0].file, "digest": left[0].digest, "limit": limit}
+                yield left[0], {**row, **outcome(found, broken)}
+                del left[0]
+                if broken:
+                    break
+        finally:
+            worker.kill()
+            worker.join()
+
+
+def _received(receiving: Connection, seconds: float) -> tuple[dict[str, dict[str, Any]], str]:
+    """What was found of one subject, and why that is not all, if it is not."""
     found: dict[str, dict[str, Any]] = {}
-    deadline, late = time.monotonic() + seconds, False
-    try:
-        while not (late := not receiving.poll(max(0.0, deadline - time.monotonic()))):
-            name, explored_ = receiving.recv()
-            found[name] = explored_
-    except EOFError:
-        worker.join()
-    finally:
-        worker.kill()
-        worker.join()
-    row["found"] = found
+    deadline = time.monotonic() + seconds
+    while True:
+        if not receiving.poll(max(0.0, deadline - time.monotonic())):
+            return found, f"no more time after {seconds:g} s"
+        try:
+            message = receiving.recv()
+        except EOFError:
+            return found, BROKEN
+        if message is None:
+            return found, ""
+        found[message[0]] = message[1]
+
+
+def outcome(found: dict[str, dict[str, Any]], broken: str) -> dict[str, Any]:
+    """What the explorations of one subject come to."""
     whole = found.get("none")
-    if not late and worker.exitcode:
-        return {**row, "outcome": "WRONG", "why": "the comparison itself broke"}
+    if broken == BROKEN:
+        return {"outcome": "WRONG", "why": broken, "found": found}
     if whole is None:
-        return {**row, "outcome": "cut", "why": f"not even one search ended in {seconds:g} s"}
+        return {"outcome": "cut", "why": broken, "found": found}
     reduced = [name for name in found if name != "none"]
     wrong = [f"{name}: {one}" for name in reduced for one in differences(whole, name, found[name])]
     if wrong:
-        return {**row, "outcome": "WRONG", "why": "; ".join(wrong)}
-    if not whole["complete"]:
-        return {**row, "outcome": "cut", "why": f"more than {limit:,} states without reductions"}
-    missing = [name for name in (*SETS, *(f"{each} without csps, sps" for each in FORGETFUL)) if name not in found]
+        return {"outcome": "WRONG", "why": "; ".join(wrong), "found": found}
     unended = [name for name, each in found.items() if not each["complete"]]
-    if missing or unended:
-        why = [f"not ended: {', '.join(unended)}"] * bool(unended) + [f"no time: {', '.join(missing)}"] * bool(missing)
-        return {**row, "outcome": "cut", "why": "; ".join(why)}
-    return {**row, "outcome": "same", "why": ""}
+    why = [f"not ended: {', '.join(unended)}"] * bool(unended) + [broken] * bool(broken)
+    return {"outcome": "cut" if why else "same", "why": "; ".join(why), "found": found}
 
 
 def main() -> int:
@@ -225,14 +246,19 @@ def main() -> int:
     good = True
     for configuration in options.configurations:
         for file in options.file or [path.stem for path in library()]:
-            for subject in subjects(file, configuration):
-                known = table.rows.get(subject.key)
-                if known is None or options.again or known["digest"] != subject.digest:
-                    table.put(subject.key, row_of(subject, options.limit, options.seconds))
-                row = table.rows[subject.key]
-                good = good and row["outcome"] != "WRONG"
-                states = row.get("found", {}).get("none", {}).get("states", 0)
+            chosen = list(subjects(file, configuration))
+            wanted = [one for one in chosen if options.again or table.stale(one)]
+            takes = {one.key: why_not(system_of(one.target.protocol, one.target.workload)) for one in wanted}
+            for subject in wanted:
+                if takes[subject.key] is not None:
+                    known = {"file": file, "digest": subject.digest, "limit": options.limit, "found": {}}
+                    table.put(subject.key, {**known, "outcome": "skipped", "why": takes[subject.key]})
+            possible = [one for one in wanted if takes[one.key] is None]
+            for subject, row in rows_of(possible, options.limit, options.seconds):
+                table.put(subject.key, row)
+                states = row["found"].get("none", {}).get("states", 0)
                 print(f"{row['outcome']}  {subject.key}: {states:,} states {row['why']}", flush=True)
+            good = good and all(table.rows[one.key]["outcome"] != "WRONG" for one in chosen)
     return 0 if good else 1
 
 
