@@ -1,7 +1,8 @@
 """Failing cases grouped by what is behind them: the same guard of the protocol, or the same schedule when shortened.
 
-First by the system and what was found: the kinds of finding, and for a case that left its protocol the guard that
-decided. Of each such group the shortest case is shortened; groups whose shortened schedules are the same are one cause.
+First by the system, and the guard that decided where a case left its protocol; cases without one by the gravest kind
+of finding. Of each such group the shortest case is shortened; groups of a system whose shortened schedules are the same
+are one cause.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from whence.conformance.schedule import Schedule
 from whence.conformance.shortening import Shortening
 from whence.conformance.subject import SubjectError, load_subject
 
-MOST_SHORTENED: Final = 24
-"""So many groups are shortened, the largest first; the others stay as they are."""
+MOST_SHORTENED: Final = 48
+"""So many groups are shortened: the largest of each system, then the others by size. The rest stay as they are."""
 
 ATTEMPTS: Final = 1_500
 
@@ -77,7 +78,8 @@ class Cause:
 
 @dataclass(slots=True)
 class _Group:
-    """Cases of which the same was found. `shortest` has the fewest operations, as far as their text tells."""
+    """Cases of a system at one guard, or with one gravest kind of finding. `kinds` are those of all of them; `shortest`
+    is one with the gravest of these, and of those the one with the fewest operations, as far as their text tells."""
 
     system: str
     kinds: tuple[str, ...]
@@ -98,10 +100,12 @@ def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callabl
     A system that cannot be loaded here (it was on the workers) is not run again either.
     """
     groups = sorted(_grouped(failing).values(), key=lambda group: (-group.cases, group.seeds))
+    first = {group.system: group for group in reversed(groups)}
+    chosen = sorted(groups, key=lambda group: group is not first[group.system])[:MOST_SHORTENED] if run_again else []
     found: dict[tuple[object, ...], Cause] = {}
     for number, group in enumerate(groups):
         progress(number, len(groups))
-        cause = _shortened(group) if run_again and number < MOST_SHORTENED else None
+        cause = _shortened(group) if any(group is one for one in chosen) else None
         if cause is None:
             cause = Cause(
                 group.systems,
@@ -127,25 +131,40 @@ def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]
     for case in failing:
         kinds = _kinds(case)
         guard = next((match[1] for match in map(_GUARD.search, case.findings) if match), "")
-        key = case.system, kinds, guard
+        key = case.system, guard or kinds[:1]
         group = groups.get(key)
         if group is None:
             groups[key] = _Group(case.system, kinds, guard, 1, (case.seed,), case)
             continue
         group.cases += 1
         group.seeds = (*group.seeds, case.seed)[:SHOWN_SEEDS]
-        if len(case.operations_json or "") < len(group.shortest.operations_json or ""):
-            group.shortest = case
+        group.kinds = _ordered({*group.kinds, *kinds})
+        group.shortest = min(group.shortest, case, key=_size)
     return groups
+
+
+def _size(case: FailingCase) -> tuple[int, int]:
+    """How grave its findings are, the gravest first, and how long it is."""
+    return _rank(_kinds(case)[0]), len(case.operations_json or "")
+
+
+_ORDER: Final = get_args(FindingKind)
+
+
+def _rank(kind: str) -> int:
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+
+
+def _ordered(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The gravest first."""
+    return tuple(sorted(kinds, key=lambda kind: (_rank(kind), kind)))
 
 
 def _kinds(case: FailingCase) -> tuple[str, ...]:
     """The kinds of finding, the gravest first; `error: Type` where the case has no outcome."""
     if case.error is not None:
         return (f"error: {case.error.partition(':')[0]}",)
-    order = get_args(FindingKind)
-    kinds = {finding.partition(":")[0] for finding in case.findings}
-    return tuple(sorted(kinds, key=lambda kind: (order.index(kind) if kind in order else len(order), kind)))
+    return _ordered({finding.partition(":")[0] for finding in case.findings})
 
 
 def _words(case: FailingCase) -> str:
@@ -164,7 +183,7 @@ def _recorded(case: FailingCase) -> RecordedCase | None:
 
 def _joined(known: Cause, other: Cause) -> Cause:
     """Two groups with one shortened schedule: the same cause."""
-    kinds = tuple(dict.fromkeys((*known.kinds, *other.kinds)))
+    kinds = _ordered({*known.kinds, *other.kinds})
     seeds = tuple(sorted((*known.seeds, *other.seeds)))[:SHOWN_SEEDS]
     return Cause(
         known.systems, kinds, known.guard or other.guard, known.cases + other.cases, seeds, known.finding,
@@ -184,7 +203,7 @@ def _shortened(group: _Group) -> Cause | None:
         return None
     settings = recorded.settings
     replay = None if protocol is None else Replay(protocol, settings.processes)
-    wanted = group.kinds[0]
+    wanted = _kinds(group.shortest)[0]
     limit_s = LIMIT_S if subject.external is None else None
 
     def again(schedule: Schedule) -> CaseOutcome:

@@ -13,7 +13,8 @@ from whence.conformance.harness_campaign import HarnessRunner, campaign_runner
 def several_runner(params: Mapping[str, Any]) -> SeveralRunner:
     """The function that runs the case of a seed on one of several systems.
 
-    Parameters: `systems`, a list of parameters of `campaign_runner`; the others are the same for all of them.
+    Parameters: `systems`, a list of parameters of `campaign_runner`; `corpora`, the parameter `corpus` of those that
+    have none, by protocol; the others are the same for all of them.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value, or a system comes twice.
@@ -22,12 +23,17 @@ def several_runner(params: Mapping[str, Any]) -> SeveralRunner:
     systems = params.get("systems")
     if not isinstance(systems, list) or not systems or not all(isinstance(each, dict) for each in systems):
         raise ValueError("the parameter systems is a list of what to test, each with its system and protocol")
-    shared = {name: value for name, value in params.items() if name != "systems"}
+    corpora = params.get("corpora", {})
+    if not isinstance(corpora, dict):
+        raise ValueError("the parameter corpora has a corpus for each of some protocols")
+    shared = {name: value for name, value in params.items() if name not in ("systems", "corpora")}
     names = [str(each.get("system")) for each in systems]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"{', '.join(repeated)} comes twice among the systems")
-    return SeveralRunner(names, [campaign_runner({**shared, **each}) for each in systems])
+    grown = ({"corpus": corpora[each["protocol"]]} if each.get("protocol") in corpora else {} for each in systems)
+    runners = [campaign_runner({**shared, **corpus, **each}) for each, corpus in zip(systems, grown, strict=True)]
+    return SeveralRunner(names, runners)
 
 
 class SeveralRunner:

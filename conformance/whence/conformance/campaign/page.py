@@ -79,7 +79,7 @@ def render(report: Report, causes: Sequence[tuple[ShownCause, str]]) -> str:
     status = report.status
     facts = status.to_json()
     params = [(name, value) for name, value in sorted(status.parameters.params.items())
-              if name not in ("corpus", "systems")]  # fmt: skip
+              if name not in ("corpus", "corpora", "systems")]  # fmt: skip
     return environment.get_template("campaign.html").render(
         subject=status.subject, status=status, facts=facts, params=params, inputs=_inputs(report),
         schedulers=[group or "(none)" for group in status.tally.groups], systems=_systems(report),

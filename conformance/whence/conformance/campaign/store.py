@@ -19,7 +19,7 @@ import platform
 import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -118,7 +118,9 @@ def create(directory: Path, parameters: CampaignParameters, facts: Mapping[str, 
         "inputs": dict(facts),
     }
     content["hash"] = _hash(content)
-    _write(directory / MANIFEST, (json.dumps(content, indent=2) + "\n").encode())
+    # A line for each part, and not for each number of the schedules that a campaign starts from.
+    lines = [f"  {json.dumps(name)}: {json.dumps(part)}" for name, part in content.items()]
+    _write(directory / MANIFEST, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
     return manifest
 
 
@@ -330,6 +332,8 @@ def _write(path: Path, content: bytes) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
         raise CampaignError(f"{path} cannot be written: {error.strerror}; the finished batches are kept") from error
 
 

@@ -7,7 +7,6 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ RUNNER = "whence.conformance.harness_campaign:campaign_runner"
 SEVERAL = "whence.conformance.several_campaign:several_runner"
 
 CAUSES_FOLDER = "causes"
-"""In the campaign's directory: a case to run again for each cause, as the report names them."""
+"""Beside the report: a case to run again for each cause, as the report names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,8 @@ def tested(named: Named) -> tuple[Tested, ...]:
     if not system and protocol is None:
         raise BadInput("what is to be tested? give --protocol, --library, --systems, or one of --impl, --exec and "
                        "--exec-per-process")  # fmt: skip
-    if not system:
+    if not system and protocol is not None:
+        protocol_of(protocol, specification(protocol))
         raise BadInput(
             f"no implementation of {protocol} is shipped; name one with --impl module:Class, or run the "
             f"protocol itself with --impl {PREFIX}{protocol}"
@@ -162,17 +162,17 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
     """The campaign's parameters. Raises BadInput, SubjectError, CampaignError."""
     names = (*SCHEDULERS, GUIDED, PORTFOLIO)
     known(request.scheduler, names, "scheduler")
-    systems = []
+    corpora: dict[str, Any] = {}
     py_files, archives = absolute(request.py_files), absolute(request.archives)
     with as_on_a_worker(py_files, archives):
         for each in request.systems:
             load_subject(each.system, request.processes).close()
-    for number, each in enumerate(request.systems, 1):
-        params = each.to_json()
-        if request.grow and each.protocol is not None and request.scheduler in (GUIDED, PORTFOLIO):
-            status(f"campaign: schedules to start from, {number} of {len(request.systems)}: {each.protocol}")
-            params["corpus"] = _corpus(each.protocol, request.processes).to_json()
-        systems.append(params)
+        systems = [each.to_json() for each in request.systems]
+        guided = request.grow and request.scheduler in (GUIDED, PORTFOLIO)
+        protocols = dict.fromkeys(each["protocol"] for each in systems if each["protocol"] is not None)
+        for number, protocol in enumerate(protocols if guided else (), 1):
+            status(f"campaign: schedules to start from, {number} of {len(protocols)}: {protocol}")
+            corpora[protocol] = _corpus(protocol, request.processes).to_json()
     shared: dict[str, Any] = {
         "scheduler": request.scheduler,
         "processes": request.processes,
@@ -181,9 +181,14 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
     }
     limits = {"reply_limit_s": request.reply_limit_s, "start_limit_s": request.start_limit_s}
     shared |= {name: value for name, value in limits.items() if value is not None}
+    if len(systems) > 1:
+        params = {"systems": systems, "corpora": corpora, **shared}
+    else:
+        corpus = next(iter(corpora.values()), None)
+        params = {**systems[0], **({} if corpus is None else {"corpus": corpus}), **shared}
     return CampaignParameters(
         runner=RUNNER if len(systems) == 1 else SEVERAL,
-        params={**systems[0], **shared} if len(systems) == 1 else {"systems": systems, **shared},
+        params=params,
         first_seed=request.first_seed,
         cases=request.cases,
         batch=request.batch,
@@ -195,7 +200,6 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
     )
 
 
-@lru_cache(maxsize=32)
 def _corpus(name: str, processes: int) -> Corpus:
     """What the guided scheduler starts from: the protocol's mutants, and runs of the protocol. Always the same."""
     found = specification(name)
@@ -238,7 +242,8 @@ def report(session: Session, directory: str, html: str | None, run_again: bool) 
         failing_cases(folder), run_again=run_again,
         progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
     )  # fmt: skip
-    commands = [_command(folder, number, cause) for number, cause in enumerate(grouped, 1)]
+    place = folder / CAUSES_FOLDER if html is None else target.with_name(f"{target.stem}-{CAUSES_FOLDER}")
+    commands = [_command(place, number, cause) for number, cause in enumerate(grouped, 1)]
     write_report(found, target, list(zip(grouped, commands, strict=True)))
     fields = {"report": {**found.to_json(), "causes": _causes_json(grouped, commands)}, "html": str(target)}
     lines = [f"{target} written"]
@@ -256,11 +261,10 @@ def _causes_json(grouped: Sequence[Cause], commands: Sequence[str]) -> list[dict
     return [{**cause.to_json(), "command": command or None} for cause, command in zip(grouped, commands, strict=True)]
 
 
-def _command(folder: Path, number: int, cause: Cause) -> str:
+def _command(place: Path, number: int, cause: Cause) -> str:
     """Writes the case of a cause, and says how it is run again; "" where that is not possible."""
     if cause.recorded is None:
         return ""
-    place = folder / CAUSES_FOLDER
     try:
         place.mkdir(exist_ok=True)
     except OSError as error:
