@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from whence.conformance.guards import Wanted
@@ -550,6 +550,9 @@ class Search:
 
     def explain(self) -> Divergence:
         """What the protocol cannot do next, in the best state that was found, and why not."""
+        return replace(self._explained(), matched=self.matched)
+
+    def _explained(self) -> Divergence:
         assert self._best_moment is not None
         self._restore_best(self._best_moment)
         process, _ = self._next()
@@ -569,7 +572,7 @@ class Search:
                     for packet in packets if channel % self._count == process else ():
                         if self._replay.carried(packet) == message and packet in self._first(packets):
                             expected = self._replay.expected(process, state, (packet,))
-                            return self._replay.explain(process, state, expected, ((message,),), self.matched - 1)
+                            return self._replay.explain(process, state, expected, ((message,),), 0)
                 return self._not_there(process, message, self._logs.messages[message].src, f"delivers {message}")
 
     def _restore_best(self, moment: _Moment) -> None:
@@ -590,35 +593,24 @@ class Search:
             got.append((entry.message,))
         shown = {name for _, name in self._deliveries(process, expected)}
         visible = [one for one in expected.signature if len(one) == 1 and one[0] in shown]
-        compared = expected._replace(signature=expected.signature)
         # Packets are not compared: they take the places of what the log would have.
         rest = iter(got[: len(visible)] if len(got) > len(visible) else got)
         filled = [one if len(one) != 1 or one[0] not in shown else next(rest, None) for one in expected.signature]
         signature = tuple(one for one in filled if one is not None)
-        return self._replay.explain(process, state, compared, signature, self.matched)
+        return self._replay.explain(process, state, expected, signature, 0)
 
     def _not_there(self, process: int, message: str, source: int, said: str) -> Divergence:
         """No packet with the message can arrive: it has come already and is kept, or it has not been sent."""
-        last = self._last[process]
-        known = self._logs.last_arrival(process, message)
-        came = 0 <= known < self._places[process]
-        where, wanted = (process, Wanted(None)) if came else (source, None)
-        last = self._last[where]
+        came = 0 <= self._logs.last_arrival(process, message) < self._places[process]
+        came = came or self._logs.messages[message].src == process
+        where, wanted = (process, [Wanted(None)]) if came else (source, self._carrying(process))
         guard = None
-        if last is not None:
-            kinds = [wanted] if wanted is not None else self._carrying(process)
-            for one in kinds:
-                guard = self._replay.preventing(where, *last, one)
-                if guard is not None:
-                    break
+        if (last := self._last[where]) is not None:
+            found = (self._replay.preventing(where, *last, one) for one in wanted)
+            guard = next((one for one in found if one is not None), None)
+        own = self._last[process]
+        title = "at first" if own is None else f"after {self._replay.title(own[1])}"
         expected = f"keeps {message}" if came else f"has no packet with {message} on its way from p{source}"
-        title = (
-            "in the next step"
-            if last is None
-            else f"after {self._replay.title(self._last[process][1])}"
-            if self._last[process] is not None
-            else "at first"
-        )
         return Divergence(process, title, expected, said, self.matched, guard)
 
     def _carrying(self, process: int) -> list[Wanted]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Final, Literal
 
 from whence.conformance.guards import DecidingGuard
@@ -14,9 +15,13 @@ from whence.conformance.possible import MOST_STATES, Conditions, Search
 from whence.conformance.replay import Divergence, Replay
 from whence.dsl import ir
 from whence.dsl.traversal import nodes
-from whence.spec.events import Execution, Receive
+from whence.spec.diagram import Highlight
+from whence.spec.events import Deliver, Execution, Receive, Send
 
 Verdict = Literal["conforming", "nonconforming", "unknown"]
+
+DRAWN: Final = 30
+"""So many events before the one that fails are drawn."""
 
 _MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
 
@@ -130,6 +135,30 @@ class TolerantReplay:
     def _refused(logs: Logs, search: Search, verdict: Verdict) -> Answer:
         divergence = renamed(search.explain(), logs.names)
         return Answer(verdict, search.matched, len(logs.execution.events), divergence, search.states)
+
+
+def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight | None]:
+    """The events that the protocol can do and the first step that it cannot, for a picture; of many events the last
+    ones, with the sends of their messages."""
+    found = answer.divergence
+    if found is None:
+        return execution, None
+    events, rest = execution.events[: answer.matched + 1], execution.events[answer.matched + 1 :]
+    last = events[-1]
+    if not isinstance(last, Deliver):
+        own = (event for event in rest if event.process == last.process)
+        events += tuple(takewhile(lambda event: isinstance(event, Deliver), own))
+    start = max(0, len(events) - DRAWN)
+    sent = {event.message for event in events[start:]}
+    kept = [event for event in events[:start] if isinstance(event, Send) and event.message in sent]
+    kept += events[start:]
+    wrong = len(kept) - 1 if isinstance(kept[-1], Deliver) else None
+    said = found.fault or found.expected or "does nothing more"
+    caption = f"event {answer.matched + 1:,} of {answer.events:,}, at p{found.process}: the protocol {said}"
+    return (
+        Execution(execution.processes, tuple(kept), execution.names),
+        Highlight(found.process, kept[-1].message, (), (), wrong, caption),
+    )
 
 
 def only_sends_send(protocol: ir.Protocol) -> bool:

@@ -501,14 +501,25 @@ def trace_check(
         typer.Option(help="Judge the files on Spark, or one after the other; by default as many or large as they are."),
     ] = None,
     master: Annotated[str, typer.Option(help="Any Spark master, whose workers have the files as well.")] = "local[*]",
+    against: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A library protocol or a file, or FILE:PROTOCOL, to replay every recorded event in."),
+    ] = None,
+    states: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="With --against: how many possible states are looked at; 20,000 by default."),
+    ] = None,
+    svg: Annotated[Optional[str], typer.Option(help="Write the diagram of what is wrong to this file.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
     """Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing."""
     from whence.conformance.cli import tracing
 
-    run_command(
-        "trace check", json, lambda session: tracing.check(session, files, format_, merge, tracing.Where(spark, master))
-    )
+    def body(session: Any) -> Any:
+        where, opposite = tracing.Where(spark, master), tracing.opposite(against, states)
+        return tracing.check(session, files, format_, merge, where, opposite, svg)
+
+    run_command("trace check", json, body)
 
 
 @trace.command("convert")

@@ -34,6 +34,19 @@ def protocol_of(name: str, found: ir.Specification | None = None) -> ir.Protocol
     )
 
 
+def named_protocol(name: str) -> ir.Protocol:
+    """The protocol that FILE or FILE:PROTOCOL names, as `protocol_of`.
+
+    Raises: SourceError, Rejected; BadInput where there is none.
+    """
+    file, colon, wanted = name.rpartition(":")
+    if not colon or not wanted.isidentifier() or Path(name).exists():
+        return protocol_of(name)
+    protocols = specification(file).protocols
+    known(wanted, tuple(protocol.name for protocol in protocols), "protocol")
+    return next(protocol for protocol in protocols if protocol.name == wanted)
+
+
 def known(name: str, names: tuple[str, ...], what: str) -> None:
     """Raises BadInput where the name is none of these, with the one that was meant if one is near."""
     if name not in names:

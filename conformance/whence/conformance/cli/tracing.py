@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from whence.conformance.cli.opposing import Opposite, said_of
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.pictures import svg_of, text_of
 from whence.conformance.traces.many import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
 from whence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from whence.spec.judgement import Judgement, judge
-from whence.spec.trace import write_trace
+from whence.spec.trace import Trace, write_trace
 from whence.spec.verdict import Level, Result, Verdict
 
 
@@ -31,22 +32,41 @@ class Where:
     master: str = "local[*]"
 
 
-def check(session: Session, paths: list[str], format_: str | None, merge: bool, where: Where = Where()) -> Output:
-    """Judges each file, those of directories too, or all as logs of one run.
+def opposite(name: str | None, most_states: int | None) -> Opposite | None:
+    """The protocol that was asked for, if one was. Raises BadInput for a number of states without one."""
+    if name is None:
+        if most_states is not None:
+            raise BadInput("--states is for the replay in a protocol: add --against PROTOCOL")
+        return None
+    return Opposite(name) if most_states is None else Opposite(name, most_states)
+
+
+def check(
+    session: Session,
+    paths: list[str],
+    format_: str | None,
+    merge: bool,
+    where: Where = Where(),
+    against: Opposite | None = None,
+    svg: str | None = None,
+) -> Output:
+    """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given.
 
     Of several files, one that cannot be read is said to be so and stops nothing. Ctrl-C keeps what is judged.
     """
     _known(format_, FORMATS)
+    check_writable(svg)
     files = listed(paths)
+    if against is not None:
+        against.require()
+        session.status(f"replay in {against.name}")
     if merge:
-        started = time.perf_counter()
-        name = " + ".join(files)
-        merged = _result(name, judge(read_merged(files).execution), time.perf_counter() - started)
-        return Output((merged,), text=_line(merged) + "\n", exit=0 if merged.expected else 1, table=False)
-    work = partial(judged, format_=format_)
+        return _single(_judged(" + ".join(files), lambda: read_merged(files), against), svg)
+    work = partial(judged, format_=format_, against=against)
     if len(files) == 1 and not where.spark:
-        only = work(files[0])
-        return Output((only,), text=_line(only) + "\n", exit=0 if only.expected else 1, table=False)
+        return _single(work(files[0]), svg)
+    if svg is not None:
+        raise BadInput("--svg draws one recording; name one file")
     spark = worth_spark(files) if where.spark is None else where.spark
     results: list[Result] = []
     unreadable: list[str] = []
@@ -73,10 +93,33 @@ def check(session: Session, paths: list[str], format_: str | None, merge: bool, 
     return Output(tuple(results), text=text, fields={"complete": not interrupted}, exit=code, table=False)
 
 
-def judged(file: str, format_: str | None) -> Result:
-    """The file, judged. Raises TraceError."""
+def _single(result: Result, svg: str | None) -> Output:
+    text = _line(result) + "\n"
+    if svg is not None and result.picture:
+        write_text(svg, result.picture)
+        text += f"{svg} written\n"
+    elif svg is not None:
+        text += f"nothing is wrong; {svg} is not written\n"
+    code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
+    return Output((result,), text=text, exit=code, table=False)
+
+
+def judged(file: str, format_: str | None, against: Opposite | None = None) -> Result:
+    """The file, judged. Raises TraceError, also where it is no execution of the protocol's kind."""
+    return _judged(file, lambda: read(file, format_), against)
+
+
+def _judged(name: str, reader: Callable[[], Trace], against: Opposite | None) -> Result:
     started = time.perf_counter()
-    return _result(file, judge(read(file, format_).execution), time.perf_counter() - started)
+    trace = reader()
+    judgement = judge(trace.execution)
+    if against is None:
+        result = _result(name, judgement, 0.0)
+        if judgement.first_violation is not None:
+            result = replace(result, picture=svg_of(trace.execution, judgement.first_violation))
+    else:
+        result = against.judged(name, trace, judgement)
+    return replace(result, seconds=time.perf_counter() - started)
 
 
 def _result_of(file: str, outcome: Outcome) -> Result:
@@ -90,11 +133,13 @@ def _result_of(file: str, outcome: Outcome) -> Result:
 
 def _line(result: Result) -> str:
     facts = result.facts
-    if "unknown" in facts:
+    if "unknown" in facts and "causal" not in facts:
         return f"{result.subject}: {facts['unknown']}"
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
+    if "conforms" in facts:
+        said = f"{said_of(result)}; {said}"
     events = f"{facts['detail']['events']:,} events"
     shown = [f"{result.subject}: {said} ({events})", *[f"  {line}" for line in result.explanation.splitlines()]]
     return "\n".join(shown)
