@@ -72,6 +72,14 @@ class Recycling(System):
             number = free
         return Message(process, number, action.destinations)
 
+    def again(self) -> Recycling:
+        """A fresh system of the same kind."""
+        return Recycling(self.protocol, self.workload)
+
+    def same_packet(self, number: int) -> int:
+        """What stays the same of a packet while it is on its way: all of it, as a number."""
+        return number
+
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application has a message left, and an identity for it."""
         if self.workload.endless[process]:

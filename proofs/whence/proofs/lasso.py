@@ -20,6 +20,9 @@ from whence.dsl.system import Action, State
 from whence.dsl.values import Message
 from whence.proofs.components import components
 from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
+from whence.proofs.levels.cells import NotLevel
+from whence.proofs.levels.number import Lines, TooFar
+from whence.proofs.levels.system import Again, Levelled, is_applicable
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.oracle import Oracle
 
@@ -31,6 +34,9 @@ Edge: TypeAlias = tuple[Action, int]
 
 FIRST_LOOK = 2_000
 """So many states are expanded before a lasso is looked for among them, then four times as many, and so on."""
+
+MOST_NEAR = 6
+"""Larger distances of growing numbers are not told apart."""
 
 MOST_CYCLES = 400_000
 """How many partial cycles are looked at for a shortest one, from each state on it."""
@@ -51,9 +57,13 @@ class Lasso:
 
 @dataclass(slots=True)
 class Search(Coverage):
-    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made."""
+    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
+
+    `levels`: states are counted up to the sizes of growing numbers, see `whence.proofs.levels`.
+    """
 
     lasso: Lasso | None = None
+    levels: Lines | None = None
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -71,14 +81,50 @@ def find_lasso(
     KeyboardInterrupt, with what was covered.
     """
     started = time.perf_counter()
-    graph = _Graph(Recycling(protocol, workload), fairness_of(protocol), limit, progress)
+    lines = lines_for(protocol)
     search = Search()
+    while True:
+        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines)
+        graph = _Graph(system, fairness_of(protocol), limit, progress)
+        try:
+            _look(graph, search)
+            break
+        except Again:
+            assert lines is not None
+            lines.changed = False
+        except TooFar:
+            assert lines is not None
+            if lines.near == MOST_NEAR:
+                graph.why_incomplete = f"numbers come nearer to others from more than {MOST_NEAR} away"
+                break
+            lines.near += 1
+    search.levels = lines
+    search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
+    search.why_incomplete = graph.why_incomplete
+    search.seconds = time.perf_counter() - started
+    return search
+
+
+def lines_for(protocol: ir.Protocol) -> Lines | None:
+    """Where numbers are to be kept up to levels: at first, each on a line of its own."""
+    try:
+        return Lines() if is_applicable(protocol) else None
+    except NotLevel:
+        return None
+
+
+def _look(graph: _Graph, search: Search) -> None:
+    """Builds the graph until a lasso is found in it, or none is left to be found."""
+    search.complete = False
     try:
         expanded = FIRST_LOOK
         while search.lasso is None and not search.complete:
             search.complete = graph.build(expanded)
             search.saturated = search.complete and saturated(graph.system)
             search.lasso = graph.lasso()
+            if search.lasso is not None and not _tells_packets_apart(search.lasso):
+                graph.why_incomplete = "a lasso is found up to the sizes of numbers, but not whether it is fair"
+                search.lasso, search.complete = None, False
             if graph.why_incomplete:
                 break
             expanded *= 4
@@ -88,10 +134,15 @@ def find_lasso(
         graph.why_incomplete = "interrupted"
     except MemoryError:
         graph.why_incomplete = "out of memory"
-    search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
-    search.why_incomplete = graph.why_incomplete
-    search.seconds = time.perf_counter() - started
-    return search
+
+
+def _tells_packets_apart(lasso: Lasso) -> bool:
+    """Whether no two packets on the cycle are one up to the sizes of numbers: one could be left behind for ever then."""
+    for step in lasso.cycle:
+        network = step.outcome.state.network
+        if len({lasso.system.same_packet(number) for number in network}) < len(set(network)):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +161,7 @@ class Fairness:
         match action.kind:
             case "receive":
                 asked = system.packet(action.packet).kind in self.receive
-                return ("receive", 0, action.packet) if asked else None
+                return ("receive", 0, system.same_packet(action.packet)) if asked else None
             case "tick":
                 return ("tick", action.process, 0) if self.tick else None
             case "send":
@@ -299,7 +350,7 @@ def _walked(origins: Mapping[_Walk, tuple[_Walk, Edge] | None], end: _Walk) -> l
 
 def _replayed(graph: _Graph, message: Message, stem: Sequence[Action], cycle: Sequence[Action]) -> Lasso:
     """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them."""
-    again = Recycling(graph.system.protocol, graph.system.workload)
+    again = graph.system.again()
     again.adopt_packets(graph.system)
     steps = tuple(run(again, [*stem, *cycle]))
     states = [again.initial(), *(step.outcome.state for step in steps)]

@@ -24,6 +24,7 @@ from whence.proofs.explore import (
     explore,
 )  # fmt: skip
 from whence.proofs.lasso import Search, explain_lasso, find_lasso
+from whence.proofs.levels.number import Lines
 from whence.proofs.link import LinkCheck, check_link
 from whence.proofs.reductions import kept_by
 from whence.proofs.saturation.report import abstraction_facts, describe_saturation
@@ -308,6 +309,8 @@ def _property_result(
     }
     if violation is not None and not violation.shortest:
         facts["shortest"] = False
+    if searched is not None and searched.levels is not None:
+        facts["levels"] = {"near": searched.levels.near, "numbers": list(searched.levels.names())}
     if searched is not None and searched.refused:
         facts["refused"] = dict(searched.refused)
     explanation, picture, level = "", "", Level.L1
@@ -347,6 +350,8 @@ def _property_result(
         if covered.saturated:
             facts["saturated"] = True
             explanation = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
+        elif searched is not None and searched.levels is not None:
+            explanation = _levels(searched.levels)
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
@@ -365,6 +370,15 @@ def _uncertain(exploration: Exploration, what: str) -> str:
     return (
         f"no state that was met {what}. States were told apart by 64-bit fingerprints: if these are as good as random, "
         f"some state was taken for another with a probability of at most {exploration.omission:.1e}"
+    )
+
+
+def _levels(lines: Lines) -> str:
+    named = ", ".join(lines.names())
+    return (
+        f"numbers that grow count by their order, and by distances up to {lines.near}: {named}"
+        if named
+        else "no number of the protocol grows"
     )
 
 

@@ -1,0 +1,272 @@
+"""The transition system up to levels: finite where the plain one is infinite because numbers grow.
+
+A state stands for all that have the same shape and, on each line, the same order of numbers and the same distances up
+to `near`; in these all that a step does is the same, so this is a bisimulation. What it rests on is seen by the numbers
+themselves while handlers run (`number`): which are compared and copied, so lie on one line; and that a number to which
+something is added does not enter a gap whose size is no longer known. Otherwise the search starts again, with lines
+joined, or with larger distances told apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+from whence.dsl import ir
+from whence.dsl.execute import Delivered, Emission, Sent
+from whence.dsl.interpreter import LocalState, Reactions, Step
+from whence.dsl.recycling import Recycling
+from whence.dsl.system import Action, Outcome, State
+from whence.dsl.traversal import nodes
+from whence.dsl.types import NAT
+from whence.dsl.values import Message, Packet
+from whence.proofs.levels.cells import NotLevel, changed, has_numbers, is_total, windows
+from whence.proofs.levels.number import CONSTANT, Cell, Level, Lines, TooFar
+
+
+class Again(Exception):
+    """Lines were joined, or larger distances have to be told apart: what was explored is to be explored again."""
+
+
+Numbers: TypeAlias = tuple[tuple[Cell, int, int], ...]
+"""Numbers, each with its line and the role of its cell (see Lines.role)."""
+
+Grown: TypeAlias = tuple[tuple[Cell, int, int], ...]
+"""Numbers to which a step added something: the cell, before and after."""
+
+
+def is_applicable(protocol: ir.Protocol) -> bool:
+    """Whether the protocol keeps or sends numbers. Raises: NotLevel, where the text does more with them than is seen."""
+    typed = [variable.type for variable in protocol.state]
+    typed += [parameter.type for kind in protocol.packets for parameter in kind.parameters]
+    if not any(has_numbers(each) for each in typed):
+        return False
+    for node in nodes((protocol.handlers, protocol.procedures)):
+        match node:
+            case ir.Arithmetic(operator="-"):
+                raise NotLevel("numbers are subtracted")
+            case ir.Comparison(operator="=", left=left, right=right) if left.type == NAT:
+                if any(isinstance(each, ir.Zero | ir.Literal_) for each in (left, right)):
+                    raise NotLevel("a number is compared with a constant")
+            case ir.Member(collection=collection) if is_total(collection.type):
+                raise NotLevel("it matters which entries a map of numbers has")
+            case ir.Query(target=target, name="size") | ir.IsEmpty(target=target) if is_total(target.type):
+                raise NotLevel("it matters which entries a map of numbers has")
+            case ir.For(domain=domain) | ir.Bound(domain=domain) if domain is not None and is_total(domain.type):
+                raise NotLevel("it matters which entries a map of numbers has")
+            case _:
+                pass
+    return True
+
+
+@dataclass(slots=True)
+class Levelled(Recycling):
+    """A system whose states are kept up to levels; `apply` raises Again and TooFar."""
+
+    lines: Lines = field(default_factory=Lines)
+    _grown: dict[tuple[int, int, int, Message | None], Grown] = field(init=False, default_factory=dict)
+    _local_numbers: dict[tuple[int, int], Numbers] = field(init=False, default_factory=dict)
+    _packet_numbers: dict[int, Numbers] = field(init=False, default_factory=dict)
+    _rewritten: dict[tuple[int, int, tuple[int, ...]], int] = field(init=False, default_factory=dict)
+    _erased: dict[int, int] = field(init=False, default_factory=dict)
+    _parameters: dict[str, tuple[ir.Variable, ...]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Recycling.__post_init__(self)
+        self._parameters = {kind.name: kind.parameters for kind in self.protocol.packets}
+
+    def initial(self) -> State:
+        """No message sent yet."""
+        return self.normal(Recycling.initial(self))
+
+    def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
+        """The state after `action`, up to levels."""
+        outcome = Recycling.apply(self, state, action, observe=observe)
+        grown = self._grown.get((action.process, state.locals[action.process], action.packet, outcome.subject), ())
+        if grown and action.kind in ("send", "receive", "tick"):
+            on = self._on_lines(state)
+            for cell, before, after in grown:
+                if any(
+                    low < after and before < high and high - low > self.lines.near for low, high in pairwise(on[cell])
+                ):
+                    raise TooFar
+        return replace(outcome, state=self.normal(outcome.state))
+
+    def again(self) -> Levelled:
+        """A fresh system with the same lines."""
+        return Levelled(self.protocol, self.workload, self.lines)
+
+    def same_packet(self, number: int) -> int:
+        """The number of the packet without its levels: so much of it stays the same while it is on its way."""
+        known = self._erased.get(number)
+        if known is None:
+            erased = self._packet_changed(self.packet(number), lambda value, cell: 0)
+            known = self._erased[number] = self.number_of(erased)
+        return known
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        observe: bool,
+    ) -> Step:
+        lines = self.lines
+        grown: dict[Cell, tuple[int, int]] = {}
+
+        def level(value: int, cell: Cell) -> int:
+            return value if lines.line(cell) == CONSTANT else Level.of(value, cell, lines)
+
+        def settle(value: int, cell: Cell) -> int:
+            if not isinstance(value, Level):
+                lines.join(cell, CONSTANT)
+                return value
+            lines.join(value.cell, cell)
+            lines.copies(value.cell, cell)
+            if value.start != int(value):
+                lines.grown.add(cell)
+                grown[cell] = (value.start, int(value))
+            return int(value)
+
+        state = self._local_changed(process, local, level)
+        if message is not None:
+            step = self.interpreter.causal_send(process, state, message, observe=observe, reactions=reactions)
+        elif action.kind == "tick":
+            step = self.interpreter.tick(process, state, observe=observe, reactions=reactions)
+        else:
+            packet = self._packet_changed(self.packet(action.packet), level)
+            step = self.interpreter.receive(process, state, packet, observe=observe, reactions=reactions)
+        after = self._local_changed(process, step.state, settle)
+        emissions = tuple(self._settled(process, each, settle) for each in step.emissions)
+        lines.settle()
+        if lines.changed:
+            raise Again
+        key = (process, self.local_number(local), action.packet, message)
+        self._grown[key] = tuple((lines.line(cell), *values) for cell, values in grown.items())
+        return Step(after, emissions, step.guards)
+
+    def _settled(self, process: int, emission: Emission, settle: Callable[[int, Cell], int]) -> Emission:
+        match emission:
+            case Sent(kind, arguments, to):
+                packet = self._packet_changed(Packet(kind, process, to, arguments), settle)
+                return Sent(kind, packet.arguments, to)
+            case Delivered():
+                return emission
+
+    def _local_changed(self, process: int, local: LocalState, change: Callable[[int, Cell], int]) -> LocalState:
+        count = self.workload.processes
+        return tuple(
+            changed(value, variable.type, ("local", process, variable.name), change, count)
+            for value, variable in zip(local, self.protocol.state, strict=True)
+        )
+
+    def _packet_changed(self, packet: Packet, change: Callable[[int, Cell], int]) -> Packet:
+        way = ("packet", packet.kind, packet.src, packet.dst)
+        count = self.workload.processes
+        arguments = tuple(
+            changed(value, parameter.type, (*way, parameter.name), change, count)
+            for value, parameter in zip(packet.arguments, self._parameters[packet.kind], strict=True)
+        )
+        return packet._replace(arguments=arguments)
+
+    # --- states ------------------------------------------------------------------------------
+
+    def normal(self, state: State) -> State:
+        """The state with numbers as small as their lines allow, from 1: no gap is larger than one that is not near."""
+        numbers = list(self._numbers(state))
+        floors = {line: value for line, value, role in numbers if role == 2}
+        lines: defaultdict[Cell, set[int]] = defaultdict(set)
+        for line, value, role in numbers:
+            lines[line].add(max(value, floors[line]) if role == 1 else value)
+        small: dict[tuple[Cell, int, int], int] = {}
+        for line, values in lines.items():
+            new, last = 1, -1
+            known: dict[int, int] = {}
+            for value in sorted(values):
+                new += 0 if last < 0 else min(value - last, self.lines.near + 1)
+                known[value], last = new, value
+            for role, value in {(role, value) for on, value, role in numbers if on == line}:
+                small[line, value, role] = known[max(value, floors[line]) if role == 1 else value]
+        locals_ = tuple(
+            self._rewrite(process, number, self._in_local(process, number), small)
+            for process, number in enumerate(state.locals)
+        )
+        network = tuple(self._rewrite(-1, number, self._in_packet(number), small) for number in state.network)
+        return state._replace(locals=locals_, network=self.arranged(network))
+
+    def _numbers(self, state: State) -> Iterator[tuple[Cell, int, int]]:
+        for process, number in enumerate(state.locals):
+            yield from self._in_local(process, number)
+        for number in state.network:
+            yield from self._in_packet(number)
+
+    def _on_lines(self, state: State) -> defaultdict[Cell, list[int]]:
+        """The numbers of the state on every line, ascending."""
+        found: defaultdict[Cell, set[int]] = defaultdict(set)
+        for line, value, _ in self._numbers(state):
+            found[line].add(value)
+        return defaultdict(list, {line: sorted(values) for line, values in found.items()})
+
+    def _in_local(self, process: int, number: int) -> Numbers:
+        known = self._local_numbers.get((process, number))
+        if known is None:
+            found: set[tuple[Cell, int, int]] = set()
+            local = self.local(number)
+            self._local_changed(process, local, self._noting(found))
+            for value, variable in zip(local, self.protocol.state, strict=True):
+                cell = ("local", process, variable.name)
+                windows(value, variable.type, cell, self._noting_range(found), self.workload.processes)
+            known = self._local_numbers[process, number] = tuple(sorted(found, key=repr))
+        return known
+
+    def _in_packet(self, number: int) -> Numbers:
+        known = self._packet_numbers.get(number)
+        if known is None:
+            found: set[tuple[Cell, int, int]] = set()
+            self._packet_changed(self.packet(number), self._noting(found))
+            known = self._packet_numbers[number] = tuple(sorted(found, key=repr))
+        return known
+
+    def _noting(self, found: set[tuple[Cell, int, int]]) -> Callable[[int, Cell], int]:
+        def note(value: int, cell: Cell) -> int:
+            line = self.lines.line(cell)
+            if line != CONSTANT:
+                found.add((line, value, self.lines.role(cell)))
+            return value
+
+        return note
+
+    def _noting_range(self, found: set[tuple[Cell, int, int]]) -> Callable[[int, int, Cell], None]:
+        """Every index of a window is there: it is left by going on to the next."""
+        note = self._noting(found)
+
+        def note_all(first: int, following: int, cell: Cell) -> None:
+            for index in range(first, following + 1):
+                note(index, cell)
+
+        return note_all
+
+    def _rewrite(self, process: int, number: int, numbers: Numbers, small: Mapping[tuple[Cell, int, int], int]) -> int:
+        """The local state of the process, or the packet (-1), with these numbers on their lines instead."""
+        new = tuple(small[each] for each in numbers)
+        key = (process, number, new)
+        known = self._rewritten.get(key)
+        if known is None:
+
+            def change(value: int, cell: Cell) -> int:
+                line = self.lines.line(cell)
+                return value if line == CONSTANT else small[line, value, self.lines.role(cell)]
+
+            if process >= 0:
+                known = self.local_number(self._local_changed(process, self.local(number), change))
+            else:
+                known = self.number_of(self._packet_changed(self.packet(number), change))
+            self._rewritten[key] = known
+        return known
