@@ -16,7 +16,7 @@ from whence.conformance.replay import Divergence, Replay
 from whence.dsl import ir
 from whence.dsl.traversal import nodes
 from whence.spec.diagram import Highlight
-from whence.spec.events import Deliver, Execution, Receive, Send
+from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
 Verdict = Literal["conforming", "nonconforming", "unknown"]
 
@@ -150,7 +150,7 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
         events += tuple(takewhile(lambda event: isinstance(event, Deliver), own))
     start = max(0, len(events) - DRAWN)
     sent = {event.message for event in events[start:]}
-    kept = [event for event in events[:start] if isinstance(event, Send) and event.message in sent]
+    kept: list[Event] = [event for event in events[:start] if isinstance(event, Send) and event.message in sent]
     kept += events[start:]
     wrong = len(kept) - 1 if isinstance(kept[-1], Deliver) else None
     said = found.fault or found.expected or "does nothing more"
