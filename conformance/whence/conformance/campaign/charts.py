@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from typing import Final
 
 WIDTH: Final = 640
-HEIGHT: Final = 180
+HEIGHT: Final = 200
 LEFT: Final = 64
 BOTTOM: Final = 28
-TOP: Final = 12
+TOP: Final = 32
 
 
 def chart(points: Sequence[tuple[float, float]], across: str, up: str) -> str:
-    """A line over (x, y), with the ranges written at the axes. Nothing for fewer than two points."""
+    """A line over (x, y) from zero on, with the ranges written at the axes. Nothing for fewer than two points."""
     if len(points) < 2:
         return ""
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    low, high = min(xs), max(xs)
-    most = max(ys)
-    if high <= low:
+    high, most = max(xs), max(ys)
+    if high <= 0:
         return ""
 
     def place(x: float, y: float) -> str:
-        across_ = LEFT + (x - low) / (high - low) * (WIDTH - LEFT - 16)
+        across_ = LEFT + x / high * (WIDTH - LEFT - 16)
         height = (y / most if most else 0.0) * (HEIGHT - TOP - BOTTOM)
         return f"{across_:.1f},{HEIGHT - BOTTOM - height:.1f}"
 
@@ -36,9 +35,9 @@ def chart(points: Sequence[tuple[float, float]], across: str, up: str) -> str:
         f'<polyline points="{line}" fill="none" stroke="#2f6fd0" stroke-width="2"/>'
         f'<text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">{_short(most)}</text>'
         f'<text x="{LEFT - 6}" y="{base}" text-anchor="end">0</text>'
-        f'<text x="{LEFT}" y="{HEIGHT - 8}">{_short(low)}</text>'
+        f'<text x="{LEFT}" y="{HEIGHT - 8}">0</text>'
         f'<text x="{WIDTH - 16}" y="{HEIGHT - 8}" text-anchor="end">{_short(high)} {across}</text>'
-        f'<text x="{LEFT + 8}" y="{base - 8}">{up}</text>'
+        f'<text x="{LEFT}" y="{TOP - 14}" font-weight="600">{up}</text>'
         "</svg>"
     )
 
