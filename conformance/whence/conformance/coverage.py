@@ -129,6 +129,10 @@ class CoveredReplay(Replay):
     _last: CoveredLockstep | None = field(init=False, default=None)
     _known: dict[tuple[int, int, Input], tuple[int, int, int]] = field(init=False, default_factory=dict)
     """Of each step: its bits, and the hashes of the abstract and the local state that it leads to."""
+    _hashes: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
+    """The two hashes of each state that has a number."""
+    _branches: dict[tuple[int, bool], int] = field(init=False, default_factory=dict)
+    """The bit of each branch, by the identity of its statement in the protocol."""
     _met: dict[tuple[int, ...], frozenset[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,6 +145,7 @@ class CoveredReplay(Replay):
         plain = Replay.begin(self)
         if len(self._steps) < steps:
             self._known.clear()
+            self._hashes.clear()
             self._met.clear()
         self._last = CoveredLockstep(self, plain.states)
         return self._last
@@ -165,12 +170,29 @@ class CoveredReplay(Replay):
         known = self._known.get((process, state, given))
         if known is None:
             step = self._run(process, state, given, observe=True)
-            features: list[Feature] = [("branch", _branch(each.statement, each.outcome)) for each in step.guards]
-            features.append(("handler", self._handled(given)))
-            bits = self.features.bits(feature for feature in features if feature in self.features.names)
-            known = bits, _hash(abstraction(self.protocol, step.state)), _hash(step.state)
-            self._known[process, state, given] = known
+            bits = self._bit("handler", self._handled(given))
+            for each in step.guards:
+                bits |= self._branch_bit(each.statement, each.outcome)
+            known = self._known[process, state, given] = (bits, *self._hashes_of(step.state))
         return known
+
+    def _hashes_of(self, state: LocalState) -> tuple[int, int]:
+        """Of the abstract state, and of the state itself."""
+        number = self._number(state)
+        known = self._hashes.get(number)
+        if known is None:
+            known = self._hashes[number] = _hash(abstraction(self.protocol, state)), _hash(state)
+        return known
+
+    def _branch_bit(self, statement: ir.If | ir.While, outcome: bool) -> int:
+        known = self._branches.get((id(statement), outcome))
+        if known is None:
+            known = self._branches[id(statement), outcome] = self._bit("branch", _branch(statement, outcome))
+        return known
+
+    def _bit(self, kind: str, name: str) -> int:
+        """The bit of a feature; 0 for what is none, as a handler that the protocol does not have."""
+        return self.features.bits([(kind, name)]) if (kind, name) in self.features.names else 0
 
     def _handled(self, given: Input) -> str:
         match given:
