@@ -47,6 +47,8 @@ def settings_of(workload: ir.Workload, delivery: ir.Delivery) -> Settings:
         found.append(Setting("destinations", (), edges))
     if workload.ticks is not None:
         found.append(Setting("ticks", (workload.ticks,)))
+    if workload.room is not None:
+        found.append(Setting("room", (workload.room,)))
     if workload.unbounded:
         found.append(Setting("any_number"))
     elif any(workload.endless):

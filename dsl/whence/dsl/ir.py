@@ -439,6 +439,8 @@ class Workload:
     processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
     in order (None: it does as it likes); see `whence.dsl.programs`. `fifo`: channels keep their order, whatever the
     protocol's network may do. `unbounded`: any number of messages, sent at any time; see `whence.proofs.saturation`.
+    `room`, where messages are sent for ever: a process sends only while fewer packets are in flight, and each of its
+    collections has fewer elements.
     """
 
     processes: int
@@ -455,6 +457,7 @@ class Workload:
     programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
     fifo: bool = False
     unbounded: bool = False
+    room: int | None = None
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

@@ -15,7 +15,7 @@ from whence.dsl import ir
 from whence.dsl.causality import sent
 from whence.dsl.execute import Sent
 from whence.dsl.system import Action, Outcome, State, System
-from whence.dsl.values import Fault, Message, messages_in
+from whence.dsl.values import Fault, Message, messages_in, most_elements
 
 
 @dataclass(slots=True)
@@ -27,12 +27,15 @@ class Recycling(System):
 
     crowded: set[int] = field(init=False, default_factory=set)
     _in_locals: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
+    _largest: dict[int, int] = field(init=False, default_factory=dict)
     _in_packets: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
 
     def application_sends(self, state: State) -> Iterator[Action]:
         for process, identities in enumerate(self.workload.endless):
             finite = not identities
             if finite and state.sends[process] >= self.workload.sends[process]:
+                continue
+            if not finite and not self._has_room(state, process):
                 continue
             if not finite and self._free(state, process) is None:
                 if self._would_send(state, process, identities):
@@ -42,6 +45,20 @@ class Recycling(System):
                 action = Action("send", process, destinations)
                 if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
                     yield action
+
+    def _has_room(self, state: State, process: int) -> bool:
+        """Whether the scope allows a process that sends for ever to send now, with what is there already."""
+        room = self.workload.room
+        if room is None:
+            return True
+        local = state.locals[process]
+        largest = self._largest.get(local)
+        if largest is None:
+            variables = zip(self.local(local), self.protocol.state, strict=True)
+            largest = self._largest[local] = max(
+                (most_elements(value, variable.type) for value, variable in variables), default=0
+            )
+        return len(state.network) < room and largest < room
 
     def _would_send(self, state: State, process: int, number: int) -> bool:
         """Whether the process would send a message now, if it had one more identity than it has."""

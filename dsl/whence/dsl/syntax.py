@@ -246,7 +246,7 @@ class Setting(Node):
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
-        "duplicates", "losses", "ticks", "destinations", "tree", "program",
+        "duplicates", "losses", "ticks", "room", "destinations", "tree", "program",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()

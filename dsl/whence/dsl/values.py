@@ -19,7 +19,7 @@ sliding map of T        (next, entries): (index, item) pairs by ascending index,
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from whence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
@@ -119,21 +119,28 @@ def _rank(value: Value) -> Any:
     return value
 
 
-def elements(collection: Value, type_: Type) -> Iterable[Value]:
+def elements(collection: Value, type_: Type) -> list[Value]:
     """The elements in order: ascending for sets and map keys, by position otherwise."""
+    return elements_of(type_)(collection)
+
+
+def elements_of(type_: Type) -> Callable[[Value], list[Value]]:
+    """What gives the `elements` of collections of this type."""
     match type_:
         case Map():
-            return [key for key, _ in collection]
+            return lambda collection: [key for key, _ in collection]
+        case Collection("set", Nat() | Sort("process")):
+            return sorted
         case Collection("set"):
-            return ascending(collection)
+            return ascending
         case Collection("queue"):
-            return list(collection)
+            return list
         case Collection("sliding array"):
-            return list(collection[1])
+            return lambda collection: list(collection[1])
         case Collection("sliding map"):
-            return [item for _, item in collection[1]]
+            return lambda collection: [item for _, item in collection[1]]
         case Collection("option"):
-            return list(collection or ())
+            return lambda collection: list(collection or ())
         case _:
             raise AssertionError(f"{type_} has no elements")
 
@@ -145,6 +152,23 @@ def size(collection: Value, type_: Type) -> int:
             return len(collection[1])
         case _:
             return len(collection)
+
+
+def most_elements(value: Value, type_: Type) -> int:
+    """The largest number of elements of a queue, set, or sliding collection in the value; maps have entries, not elements."""
+    match type_:
+        case Record(fields=fields):
+            parts = ((part, kind) for part, (_, kind) in zip(value, fields, strict=True))
+            return max((most_elements(part, kind) for part, kind in parts), default=0)
+        case Map(value=item):
+            return max((most_elements(part, item) for _, part in value), default=0)
+        case Collection("option", item):
+            return 0 if value is None else most_elements(value[0], item)
+        case Collection(item=item):
+            inside = max((most_elements(part, item) for part in elements(value, type_)), default=0)
+            return max(size(value, type_), inside)
+        case _:
+            return 0
 
 
 def messages_in(value: Value) -> Iterator[Message]:

@@ -98,6 +98,7 @@ def build_workload(
         programs,
         "fifo" in settings,
         "any_number" in settings,
+        settings["room"].values[0] if "room" in settings else None,
     )
 
 
@@ -175,9 +176,7 @@ def _endless(
 ) -> tuple[int, ...] | None:
     """With how many identities each process sends for ever; empty where all workloads are finite."""
     endless = ("for_ever", "prompt_sends", "any_number")
-    if any(name in settings for name in endless) and any(
-        setting.name == NAME for setting in settings.values()
-    ):
+    if any(name in settings for name in endless) and any(setting.name == NAME for setting in settings.values()):
         place = next(setting.span for setting in settings.values() if setting.name in endless)
         reporter.error(
             "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
@@ -189,6 +188,9 @@ def _endless(
         return None
     if "any_number" in settings:
         return _any_number(settings, sends, reporter)
+    if "room" in settings and "for_ever" not in settings:
+        reporter.error("W0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
+        return None
     if "for_ever" not in settings:
         return (0,) * processes if "prompt_sends" in settings else ()
     setting = settings["for_ever"]
@@ -210,7 +212,7 @@ def _endless(
 
 def _any_number(settings: Settings, sends: tuple[int, ...], reporter: Reporter) -> tuple[int, ...] | None:
     """One identity for each sender, to begin with; nothing that only a scope that ends can have."""
-    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates"):
+    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "room"):
         if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
             said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
             reporter.error("W0621", settings[name].span, said, "leave one of the two out")

@@ -137,7 +137,7 @@ def _look(graph: _Graph, search: Search) -> None:
 
 
 def _tells_packets_apart(lasso: Lasso) -> bool:
-    """Whether no two packets on the cycle are one up to the sizes of numbers: one could be left behind for ever then."""
+    """Whether no two packets on the cycle differ in numbers only: one of them could be left behind for ever then."""
     for step in lasso.cycle:
         network = step.outcome.state.network
         if len({lasso.system.same_packet(number) for number in network}) < len(set(network)):

@@ -109,6 +109,8 @@ def describe(workload: ir.Workload) -> str:
     if any(workload.endless) and not workload.unbounded:
         senders = [str(process) for process, identities in enumerate(workload.endless) if identities]
         words.append(f"for ever by {', '.join(senders)}")
+    if workload.room is not None:
+        words.append(f"room for {workload.room}")
     if workload.prompt and not workload.unbounded:
         words.append("sent promptly")
     if workload.reactive:
@@ -170,7 +172,8 @@ def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
 def _endless_facts(workload: ir.Workload) -> dict[str, Any]:
     if workload.unbounded:
         return {"unbounded": True}
-    return {"endless": list(workload.endless), "prompt": workload.prompt} if workload.endless else {}
+    room = {} if workload.room is None else {"room": workload.room}
+    return {"endless": list(workload.endless), "prompt": workload.prompt, **room} if workload.endless else {}
 
 
 def _steps(program: Program | None) -> list[list[Any]] | None:

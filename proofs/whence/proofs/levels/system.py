@@ -39,7 +39,7 @@ Grown: TypeAlias = tuple[tuple[Cell, int, int], ...]
 
 
 def is_applicable(protocol: ir.Protocol) -> bool:
-    """Whether the protocol keeps or sends numbers. Raises: NotLevel, where the text does more with them than is seen."""
+    """Whether the protocol has numbers. Raises: NotLevel, where the text does more with them than is seen here."""
     typed = [variable.type for variable in protocol.state]
     typed += [parameter.type for kind in protocol.packets for parameter in kind.parameters]
     if not any(has_numbers(each) for each in typed):
