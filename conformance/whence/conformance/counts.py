@@ -53,6 +53,8 @@ def counts(result: Result) -> str:
     shown = [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
+    if facts.get("storage"):
+        shown.append(f"kept by {facts['storage']}")
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
     if isinstance(facts.get("counterexample"), list):
