@@ -10,7 +10,7 @@ import typer
 from whence.conformance.cli.campaign_commands import campaign
 from whence.conformance.cli.conform_command import conform
 from whence.conformance.cli.executions_command import executions
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Schedules, Seed
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
 app = typer.Typer(
@@ -348,6 +348,7 @@ def matrix(
     reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
     memory_limit: MemoryLimit = "2G",
+    schedules_from: Schedules = None,
     json: Json = False,
 ) -> None:
     """Drive a system under each assumption about channels and applications, one by one."""
@@ -356,7 +357,9 @@ def matrix(
     def body(session: Any) -> Any:
         system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=True)
         limits = conforming.limits_of(reply_limit, start_limit, memory_limit)
-        return assuming.matrix(session, assuming.Request(protocol, system, processes, cases, operations, seed, limits))
+        sources = tuple(schedules_from or ())
+        request = assuming.Request(protocol, system, processes, cases, operations, seed, limits, sources)
+        return assuming.matrix(session, request)
 
     run_command("matrix", json, body)
 

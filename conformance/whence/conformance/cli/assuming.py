@@ -9,15 +9,14 @@ from typing import Any, get_args
 from whence.conformance.cli.reaching import percent, withheld_json, withheld_text
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
 from whence.conformance.cli.specifications import protocol_of, specification
-from whence.conformance.distinguishing import distinguishing
 from whence.conformance.drive import settings_for
 from whence.conformance.explain import explained, picture
 from whence.conformance.external.system import Limits
-from whence.conformance.guided import BUILT_IN
 from whence.conformance.matrix import ASSUMPTIONS, Cell, cells
 from whence.conformance.network import Settings
 from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase
+from whence.conformance.schedule_sources import known_schedules
 from whence.conformance.subject import load_subject
 from whence.impl.commands import Delivery
 from whence.spec.verdict import Level, Result, Verdict
@@ -25,7 +24,7 @@ from whence.spec.verdict import Level, Result, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to drive: a system, as `load_subject` takes it, perhaps with its protocol; how much."""
+    """What to drive: a system, as `load_subject` takes it, perhaps with its protocol; how much; where schedules are."""
 
     protocol: str | None
     impl: str
@@ -34,6 +33,7 @@ class Request:
     operations: int
     seed: int
     limits: Limits
+    sources: tuple[str, ...] = ()
 
 
 def matrix(session: Session, request: Request) -> Output:
@@ -47,7 +47,6 @@ def matrix(session: Session, request: Request) -> Output:
     default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
     found: list[Cell] = []
     interrupted = False
-    corpus = BUILT_IN
     try:
         if protocol is not None:
             subject.require(protocol.delivery)
@@ -56,9 +55,8 @@ def matrix(session: Session, request: Request) -> Output:
         else:
             assert subject.delivery is not None, "a class says where its messages go"
             deliveries = [subject.delivery]
-        if found_in is not None and protocol is not None:
-            session.status(f"{protocol.name}: counterexamples that are known")
-            corpus = distinguishing(found_in, protocol)
+        session.status("counterexamples that are known")
+        corpus = known_schedules(found_in, protocol, request.sources)
         made = cells(
             subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
             cases=request.cases, operations=request.operations, seed=request.seed,

@@ -13,6 +13,14 @@ Exec = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),
 ]
+Schedules = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--schedules-from",
+        help="Try the executions in this file first: what any command printed with --json, a recorded case or trace; "
+        "or 'prover': what it finds against the file of the protocol. Repeatable.",
+    ),
+]
 MemoryLimit = Annotated[
     str,
     typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
