@@ -11,19 +11,18 @@ from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
-from whence.conformance.distinguishing import distinguishing
 from whence.conformance.drive import Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
 from whence.conformance.external.system import Limits
 from whence.conformance.findings import CaseOutcome
-from whence.conformance.guided import BUILT_IN
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.network import PROMISES, Settings
 from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.rerun import opposite, pytest_file, rerun_against
 from whence.conformance.shortening import Counterexample
+from whence.conformance.schedule_sources import known_schedules
 from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
@@ -39,6 +38,7 @@ class Request:
         cases: how many schedules, of `operations` operations each.
         network: fields of `Settings`; where the value is None, what the protocol says holds, or else the default.
         limits: time limits of a foreign system.
+        sources: what is tried first, as `schedules_from` takes it.
     """
 
     protocol: str | None
@@ -49,6 +49,7 @@ class Request:
     seed: int
     network: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +155,12 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
             cases=request.cases, seed=request.seed, operations=request.operations, known=corpus, progress=progress,
         )  # fmt: skip
 
-    corpus = BUILT_IN
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
-        if request.protocol is not None and protocol is not None:
-            if session is not None:
-                session.status(f"{protocol.name}: counterexamples that are known")
-            corpus = distinguishing(specification(request.protocol), protocol)
+        if session is not None:
+            session.status("counterexamples that are known")
+        found = None if request.protocol is None else specification(request.protocol)
+        corpus = known_schedules(found, protocol, request.sources)
         settings = _settings(request, protocol, subject)
         held = opposite(subject, settings, protocol)
         runs = []
