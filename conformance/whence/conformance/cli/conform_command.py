@@ -6,7 +6,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Seed
+from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Schedules, Seed
 from whence.conformance.cli.session import run_command
 
 
@@ -36,6 +36,7 @@ def conform(
     reply_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")] = 5.0,
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
     memory_limit: MemoryLimit = "2G",
+    schedules_from: Schedules = None,
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
     replay: Annotated[
         Optional[str],  # noqa: UP045
@@ -59,7 +60,8 @@ def conform(
             return conforming.again(replay, protocol, system, limits, svg, transcript)
         network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
                    "delivery": delivery, "total_order": total_order}  # fmt: skip
-        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits)
+        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits,
+                                     sources=tuple(schedules_from or ()))  # fmt: skip
         return conforming.conform(session, request, conforming.Files(save, svg, pytest, transcript))
 
     run_command("conform", json, body)
