@@ -82,10 +82,10 @@ def subjects(file: str, configuration: str) -> Iterator[Subject]:
         return
     digest = hashlib.sha256(load(file).source.text.encode()).hexdigest()[:16]
     sized = re.fullmatch(r"(\d+)x(\d+)", configuration)
-    size = (int(sized[1]), sized[2]) if sized else (None, None)
+    processes, sends = (int(sized[1]), sized[2]) if sized else (None, None)
     mutants = [mutant.name for mutant in found.mutants if isinstance(mutant.mutated, ir.Protocol)]
     for mutant in (None, *mutants):
-        for target in targets(Choice(file, None, *size, mutant)):
+        for target in targets(Choice(file, None, processes, sends, mutant)):
             yield Subject(file, digest, configuration, target)
 
 
@@ -175,6 +175,21 @@ class Table:
         fresh.replace(self.path)
 
 
+def compact(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The same for the file: of explorations with reductions only the states, and where they differ in more."""
+    whole = found.get("none", {})
+    return {
+        name: {
+            "states": one["states"],
+            **{field_: one[field_] for field_ in ("refused", "violations") if one[field_] != whole.get(field_)},
+            **({} if one["complete"] else {"complete": False}),
+        }
+        if name != "none"
+        else one
+        for name, one in found.items()
+    }
+
+
 def rows_of(subjects_: Sequence[Subject], limit: int, seconds: float) -> Iterator[tuple[Subject, dict[str, Any]]]:
     """Compares in a process that remembers the code it has generated, and is ended where one takes so many seconds."""
     left = list(subjects_)
@@ -188,7 +203,7 @@ def rows_of(subjects_: Sequence[Subject], limit: int, seconds: float) -> Iterato
             while left:
                 found, broken = _received(receiving, seconds)
                 row = {"file": left[0].file, "digest": left[0].digest, "limit": limit}
-                yield left[0], {**row, **outcome(found, broken)}
+                yield left[0], {**row, **outcome(found, broken), "found": compact(found)}
                 del left[0]
                 if broken:
                     break
@@ -217,16 +232,16 @@ def outcome(found: dict[str, dict[str, Any]], broken: str) -> dict[str, Any]:
     """What the explorations of one subject come to."""
     whole = found.get("none")
     if broken == BROKEN:
-        return {"outcome": "WRONG", "why": broken, "found": found}
+        return {"outcome": "WRONG", "why": broken}
     if whole is None:
-        return {"outcome": "cut", "why": broken, "found": found}
+        return {"outcome": "cut", "why": broken}
     reduced = [name for name in found if name != "none"]
     wrong = [f"{name}: {one}" for name in reduced for one in differences(whole, name, found[name])]
     if wrong:
-        return {"outcome": "WRONG", "why": "; ".join(wrong), "found": found}
+        return {"outcome": "WRONG", "why": "; ".join(wrong)}
     unended = [name for name, each in found.items() if not each["complete"]]
     why = [f"not ended: {', '.join(unended)}"] * bool(unended) + [broken] * bool(broken)
-    return {"outcome": "cut" if why else "same", "why": "; ".join(why), "found": found}
+    return {"outcome": "cut" if why else "same", "why": "; ".join(why)}
 
 
 def main() -> int:
