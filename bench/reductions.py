@@ -71,7 +71,9 @@ class Subject:
     def key(self) -> str:
         """What the row is filed under."""
         where = self.target.scope or describe(self.target.workload)
-        return f"{self.configuration} | {self.target.subject} | {where}"
+        subject = self.target.subject
+        name = subject if subject.split("/")[0] == self.file else f"{self.file}: {subject}"
+        return f"{self.configuration} | {name} | {where}"
 
 
 def subjects(file: str, configuration: str) -> Iterator[Subject]:
