@@ -17,6 +17,7 @@ from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.rerun import opposite
 from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import Subject, SubjectError, load_subject
+from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
 
 System: TypeAlias = str | Callable[[int, int], Any]
@@ -75,11 +76,12 @@ class Plan:
         protocol = None if self.protocol is None else find_protocol(self.protocol)
         try:
             held = opposite(self.subject, self.settings, protocol)
-            if protocol is not None and held.protocol is None:
-                raise SubjectError(f"{self.subject.name} is not replayed in {self.protocol}: {held.why_not}")
             known = BUILT_IN
             if self.protocol is not None and protocol is not None:
                 known = distinguishing(find_specification(self.protocol), protocol)
+            if protocol is not None and held.protocol is None:
+                follow = TolerantReplay(protocol, self.settings.processes)
+                return Judged(self, (self._conform(None, known, follow),), tolerant=True)
             reports = []
             # Answers come from inside a delivery only where no protocol has to follow.
             for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
@@ -88,13 +90,19 @@ class Plan:
             self.subject.close()
         return Judged(self, tuple(reports))
 
-    def _conform(self, protocol: ir.Protocol | None, known: Corpus) -> Report:
+    def _conform(self, protocol: ir.Protocol | None, known: Corpus, follow: TolerantReplay | None = None) -> Report:
         report = conform(
             self.subject.make_process, protocol, self.settings,
             cases=self.cases, seed=self.seed, operations=self.operations, known=known,
+            follow=follow,
         )  # fmt: skip
         if report.interrupted:
             raise KeyboardInterrupt
+        if report.undecided:
+            raise SubjectError(
+                f"{self.subject.name} is not replayed in {self.protocol}: in {report.undecided:,} cases there are too "
+                f"many possible states; let its packets have the attributes kind and message of the protocol's"
+            )
         return report
 
 
@@ -113,10 +121,12 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A plan, and what came of it: several reports where it was run in several ways."""
+    """A plan, and what came of it: several reports where it was run in several ways. `tolerant`: only what can be seen
+    of the cases was replayed."""
 
     plan: Plan
     reports: tuple[Report, ...]
+    tolerant: bool = False
 
     def refutation(self, claim: str) -> Refutation | None:
         """The shortened case that refutes a claim, if there is one."""
@@ -136,7 +146,7 @@ class Judged:
         protocol = self.plan.protocol if "nonconformance" in kinds else None
         return Refutation(
             f"{finding}\n\n{self.plan.subject.name}: {count} {size}:\n\n{explained(shown)}",
-            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations),
+            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.tolerant),
         )
 
 

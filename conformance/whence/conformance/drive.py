@@ -30,6 +30,7 @@ from whence.conformance.schedulers import SCHEDULERS, Scheduler
 from whence.conformance.shortening import SLOW, Counterexample
 from whence.conformance.shrink import Budget
 from whence.conformance.subject import MakeProcess
+from whence.conformance.tolerant import TolerantReplay
 from whence.conformance.trials import Trials
 from whence.dsl import ir
 
@@ -74,6 +75,7 @@ class Report:
         counterexamples: the gravest kind of finding first; the same case is listed once.
         interrupted: it was stopped early, and this is what there was.
         stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
+        undecided: cases, and attempts to shorten them, whose replay had too many possible states.
     """
 
     settings: Settings
@@ -92,6 +94,7 @@ class Report:
     counterexamples: tuple[Counterexample, ...]
     interrupted: bool = False
     stopped: str = ""
+    undecided: int = 0
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -127,12 +130,13 @@ def conform(
     known: Corpus = BUILT_IN,
     progress: Progress | None = None,
     limit_s: float = LIMIT_S,
+    follow: TolerantReplay | None = None,
 ) -> Report:
     """Runs `cases` cases, and shortens a failure of each kind that shows.
 
     The counterexamples in `known` come first, each as it is; see `whence.conformance.guide`. Ctrl-C ends the run early:
     the report then covers what has run. So does a foreign system that is `hopeless`; it has time limits of its own, and
-    `limit_s` is for classes of Python.
+    `limit_s` is for classes of Python. `follow`, in place of a protocol, replays what could be seen of each case.
 
     Raises:
         ValueError: there are no cases or no operations to run.
@@ -140,7 +144,7 @@ def conform(
     if cases < 1 or operations < 1:
         raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
     start = time.monotonic()
-    trials = Trials(make_process, protocol, settings, operations, known, limit_s)
+    trials = Trials(make_process, protocol, settings, operations, known, limit_s, follow)
     run = _Run(trials, cases, progress)
     interrupted = False
     try:
@@ -170,6 +174,7 @@ def conform(
         tuple(counterexamples),
         interrupted or not trials.complete,
         trials.hopeless(),
+        0 if follow is None else follow.undecided,
     )
 
 

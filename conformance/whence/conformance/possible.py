@@ -118,6 +118,8 @@ class Search:
         self._past: list[list[tuple[int, Input]]] = [[] for _ in range(self._count)]
         """With `watch_early`: of each process, the state before each entry of its log, and the step's input."""
         self._waiting: dict[tuple[int, int, tuple[Input, ...]], bool] = {}
+        self._was_sent: set[tuple[int, str | None]] = set()
+        """To which process a packet with which message was sent, in any state that was met."""
         self._early = 0
         self.may_be_early = False
         """Some arrival would have had an effect, had it come before the place of its message's sending in the log."""
@@ -134,6 +136,8 @@ class Search:
         choices: list[tuple[Iterator[_Move], _Moment]] = []
         visited: set[int] = set()
         moves, failed = self._moves(), False
+        if self._done():
+            return True
         while True:
             move = next(moves, None)
             if move is None:
@@ -226,6 +230,7 @@ class Search:
             return
         packets = (*packets, packet)
         self._channels[channel] = tuple(sorted(packets)) if self._any_packet else packets
+        self._was_sent.add((to, self._replay.carried(packet)))
         if self._watch_early and not self.may_be_early:
             self.may_be_early = self._arrives_early(to, packet)
 
@@ -602,7 +607,7 @@ class Search:
     def _not_there(self, process: int, message: str, source: int, said: str) -> Divergence:
         """No packet with the message can arrive: it has come already and is kept, or it has not been sent."""
         came = 0 <= self._logs.last_arrival(process, message) < self._places[process]
-        came = came or self._logs.messages[message].src == process
+        came = came or self._logs.messages[message].src == process or (process, message) in self._was_sent
         where, wanted = (process, [Wanted(None)]) if came else (source, self._carrying(process))
         guard = None
         if (last := self._last[where]) is not None:

@@ -18,16 +18,19 @@ from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.replay import Replay
 from whence.conformance.subject import Subject, SubjectError, load_subject
+from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
+from whence.impl.commands import Send as Transmit
 
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """What a subject is held against: a protocol that is replayed, or only the oracle.
+    """What a subject is held against step by step: a protocol that is replayed in lock step, or only the oracle.
 
     Attributes:
         protocol: what is replayed, or None.
-        why_not: why the protocol that was asked for is not replayed; empty where it is, or none was asked for.
+        why_not: why the protocol that was asked for is not; empty where it is, or none was asked for. What can be seen
+            of a case is replayed all the same, see `whence.conformance.tolerant`.
     """
 
     protocol: ir.Protocol | None
@@ -35,13 +38,15 @@ class Opposite:
 
 
 def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
-    """What a subject can be held against. A foreign system is started and asked.
+    """What a subject can be held against. A foreign system is started and asked; a class is made to send on trial.
 
     Raises:
         SubjectError: the system refuses such settings, or its messages go elsewhere.
     """
     subject.require(settings.delivery)
     if subject.external is None:
+        if protocol is not None and not shows_kinds(subject, settings):
+            return Opposite(None, "its packets do not say of which kinds they are (they have no attribute kind)")
         return Opposite(protocol)
     try:
         abilities = subject.external.introduce(settings)
@@ -50,6 +55,19 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
     if protocol is not None and (abilities is None or not abilities.kinds):
         return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
     return Opposite(protocol)
+
+
+def shows_kinds(subject: Subject, settings: Settings) -> bool:
+    """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
+    taken to show it: the cases will tell."""
+    sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
+    everyone = frozenset({receiver})
+    to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
+    try:
+        commands = tuple(subject.make_process(sender, settings.processes).causal_send(*to, "m0.1"))
+    except (Exception, SystemExit):
+        return True
+    return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Transmit))
 
 
 def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
@@ -77,9 +95,20 @@ def rerun_against(
     subject = load_subject(recorded.system, recorded.settings.processes, limits)
     try:
         held = opposite(subject, recorded.settings, protocol).protocol
+        if recorded.tolerant:
+            held = None
         replay = None if held is None else Replay(held, recorded.settings.processes)
         limit_s = LIMIT_S if subject.external is None else None
-        return run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
+        outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
+        if protocol is None or held is not None:
+            return outcome
+        follow = TolerantReplay(protocol, recorded.settings.processes)
+        outcome = follow.follow(outcome)
+        if follow.undecided and not outcome.findings:
+            raise SubjectError(
+                f"the case is not decided: {protocol.name} has too many possible states after its events"
+            )
+        return outcome
     finally:
         if subject.external is not None and transcript is not None:
             transcript += subject.external.transcript

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, Literal
 
+from whence.conformance.findings import CaseOutcome, Finding
 from whence.conformance.guards import DecidingGuard
 from whence.conformance.logged import Logs, logs_of, require_fit
 from whence.conformance.possible import MOST_STATES, Conditions, Search
@@ -22,6 +23,8 @@ Verdict = Literal["conforming", "nonconforming", "unknown"]
 
 DRAWN: Final = 30
 """So many events before the one that fails are drawn."""
+
+_NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "endless", "phantom"})
 
 _MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
 
@@ -64,6 +67,8 @@ class TolerantReplay:
     protocol: ir.Protocol
     processes: int
     most_states: int = MOST_STATES
+    undecided: int = field(init=False, default=0)
+    """How many cases `follow` could not decide."""
     _replay: Replay = field(init=False)
     _only_sends_send: bool = field(init=False)
 
@@ -112,6 +117,28 @@ class TolerantReplay:
         if search.run():
             return self._found(execution, search)
         return self._refused(logs, search, "unknown" if search.given_up else "nonconforming")
+
+    def follow(self, outcome: CaseOutcome) -> CaseOutcome:
+        """The outcome of a case, with what the replay of its log finds. A case that was not carried through is left as
+        it is; so is one in which something is delivered that nobody sent."""
+        if outcome.kinds & _NOT_CARRIED_THROUGH:
+            return outcome
+        settings = outcome.settings
+        conditions = Conditions(
+            reordering=settings.channels == "reordering",
+            duplicating=settings.duplication or self.protocol.network.duplicating,
+            lossy=settings.loss or self.protocol.network.lossy,
+            ordered=True,
+        )
+        answer = self.judge(outcome.execution, conditions)
+        matched = replace(outcome, matched=answer.matched)
+        if answer.verdict == "unknown":
+            self.undecided += 1
+        if answer.verdict != "nonconforming" or answer.divergence is None:
+            return matched
+        found = answer.divergence
+        finding = Finding("nonconformance", found.process, str(found), answer.matched, divergence=found)
+        return replace(matched, findings=(*outcome.findings, finding))
 
     def _search(self, logs: Logs, conditions: Conditions, *, free: bool = False, watch_early: bool = False) -> Search:
         promises = frozenset(self.protocol.properties)

@@ -17,6 +17,7 @@ from whence.conformance.schedule import Schedule
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.shortening import Counterexample, Shortening
 from whence.conformance.subject import MakeProcess
+from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
 
 
@@ -40,8 +41,10 @@ class Trials:
         operations: int,
         known: Corpus,
         limit_s: float,
+        follow: TolerantReplay | None = None,
     ) -> None:
-        """`limit_s`: what a case may take before a class of Python hangs; a foreign system has limits of its own."""
+        """`limit_s`: what a case may take before a class of Python hangs; a foreign system has limits of its own.
+        `follow`: replays each case when it is over, where no step can be compared with the `protocol`."""
         self.settings = settings
         self.guide = Guide(known)
         self._make = make_process
@@ -50,6 +53,7 @@ class Trials:
         self.hang_s = limit_s if self._foreign is None else self._foreign.limits.reply_s
         self.operations = operations
         self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
+        self._follow = follow
         self.outcomes = Outcomes(Observer(self._replay))
         self.complete = True
 
@@ -58,7 +62,7 @@ class Trials:
         outcome = run_scheduled(
             self._make, scheduler, seed, self.operations, self.settings, self._replay, limit_s=self._limit_s
         )
-        return self._counted(name, outcome)
+        return self._counted(name, self._followed(outcome))
 
     def run_schedule(self, name: str, schedule: Schedule) -> CaseOutcome:
         """One case with operations that came from elsewhere."""
@@ -67,7 +71,11 @@ class Trials:
     def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
         """A schedule that counts for nothing."""
         replay = self._replay if replayed else None
-        return run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
+        outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
+        return self._followed(outcome) if replayed else outcome
+
+    def _followed(self, outcome: CaseOutcome) -> CaseOutcome:
+        return outcome if self._follow is None else self._follow.follow(outcome)
 
     def hopeless(self) -> str:
         """Why there is no point in running more cases; empty where there is."""

@@ -37,6 +37,14 @@ def conform(
     start_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")] = 20.0,
     memory_limit: MemoryLimit = "2G",
     schedules_from: Schedules = None,
+    lockstep: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option(
+            "--lockstep/--tolerant",
+            help="Compare each step with the protocol's, or replay sends and deliveries only; "
+            "by default the former, where packets say of which kinds they are.",
+        ),
+    ] = None,
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
     replay: Annotated[
         Optional[str],  # noqa: UP045
@@ -60,7 +68,7 @@ def conform(
             return conforming.again(replay, protocol, system, limits, svg, transcript)
         network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
                    "delivery": delivery, "total_order": total_order}  # fmt: skip
-        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits,
+        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits, lockstep,
                                      sources=tuple(schedules_from or ()))  # fmt: skip
         return conforming.conform(session, request, conforming.Files(save, svg, pytest, transcript))
 

@@ -21,9 +21,10 @@ from whence.conformance.network import PROMISES, Settings
 from whence.conformance.outcomes import rounded
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.rerun import opposite, pytest_file, rerun_against
-from whence.conformance.shortening import Counterexample
 from whence.conformance.schedule_sources import known_schedules
+from whence.conformance.shortening import Counterexample
 from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
+from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
 
@@ -39,6 +40,8 @@ class Request:
         network: fields of `Settings`; where the value is None, what the protocol says holds, or else the default.
         limits: time limits of a foreign system.
         sources: what is tried first, as `schedules_from` takes it.
+        lockstep: whether each step is compared with the protocol's, or only what can be seen is replayed; None: the
+            former, where packets say of which kinds they are.
     """
 
     protocol: str | None
@@ -49,6 +52,7 @@ class Request:
     seed: int
     network: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    lockstep: bool | None = None
     sources: tuple[str, ...] = ()
 
 
@@ -71,13 +75,15 @@ class Files:
 class _Driven:
     """A report, and what the subject was held against: a protocol, or the oracle alone, and then why.
 
-    `unlimited` says which limits did not hold; it is empty where all did.
+    `unlimited` says which limits did not hold; it is empty where all did. `tolerant`: what could be seen was replayed,
+    and `why_not` says why not more, where that was not asked for.
     """
 
     report: Report
     protocol: str | None
     why_not: str = ""
     unlimited: str = ""
+    tolerant: bool = False
 
 
 def subject_name(
@@ -149,10 +155,11 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         if session is not None:
             session.status(f"{request.impl}: {done:,} of {planned:,} cases")
 
-    def run(against: ir.Protocol | None) -> Report:
+    def run(against: ir.Protocol | None, follow: TolerantReplay | None = None) -> Report:
         return drive(
             subject.make_process, against, settings,
             cases=request.cases, seed=request.seed, operations=request.operations, known=corpus, progress=progress,
+            follow=follow,
         )  # fmt: skip
 
     unlimited = "" if subject.external is None else subject.external.unlimited
@@ -163,6 +170,11 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         corpus = known_schedules(found, protocol, request.sources)
         settings = _settings(request, protocol, subject)
         held = opposite(subject, settings, protocol)
+        if request.lockstep and held.why_not:
+            raise BadInput(f"{request.impl} cannot be replayed in lock step: {held.why_not}")
+        if protocol is not None and (held.protocol is None or request.lockstep is False):
+            report = run(None, TolerantReplay(protocol, settings.processes))
+            return [_Driven(report, request.protocol, held.why_not, unlimited, tolerant=True)]
         runs = []
         if held.protocol is None or subject.reacts:
             runs.append(_Driven(run(None), None, held.why_not, unlimited))
@@ -198,7 +210,7 @@ def _protocol(name: str) -> ir.Protocol:
 def _result(request: Request, driven: _Driven) -> Result:
     report = driven.report
     worst = report.counterexamples[0] if report.counterexamples else None
-    unknown = report.interrupted and worst is None
+    unknown = (report.interrupted or bool(report.undecided)) and worst is None
     verdict = Verdict.REFUTED if worst else Verdict.UNKNOWN if unknown else Verdict.TESTED
     facts: dict[str, Any] = {
         "property": "conforms" if driven.protocol else "causal",
@@ -220,8 +232,14 @@ def _result(request: Request, driven: _Driven) -> Result:
     if worst is not None:
         facts["findings"] = [str(finding) for shown in report.counterexamples for finding in shown.findings]
         facts["counterexample"] = _recorded(request, driven, worst).to_json()
-    if unknown:
+    if driven.tolerant:
+        facts["replay"] = "tolerant"
+    if report.undecided:
+        facts["undecided"] = report.undecided
+    if unknown and report.interrupted:
         facts["unknown"] = f"incomplete: interrupted after {report.cases:,} of {request.cases:,} cases"
+    elif unknown:
+        facts["unknown"] = f"too many possible states of the protocol in {report.undecided:,} of {report.cases:,} cases"
     if report.stopped:
         facts["stopped"] = report.stopped
     if driven.unlimited:
@@ -248,9 +266,14 @@ def _sentence(request: Request, driven: _Driven) -> str:
     )
     if driven.protocol is not None:
         said += f", {report.matched:,} events as in the protocol's interpreter"
+    if driven.tolerant:
+        said += "; replayed by sends, deliveries and known arrivals"
+        said += f", since {driven.why_not}" if driven.why_not else ""
+    if report.undecided:
+        said += f"; {report.undecided:,} replays undecided: too many possible states"
     if not_promised := [name for name in PROMISES[:3] if name not in report.settings.promises]:
         said += f"; not promised, and so not judged: {', '.join(not_promised)}"
-    if driven.why_not:
+    if driven.why_not and not driven.tolerant:
         said += f"; not replayed in {_short(request.protocol)}: {driven.why_not}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
@@ -271,7 +294,7 @@ def _short(protocol: str | None) -> str | None:
 
 
 def _recorded(request: Request, driven: _Driven, shown: Counterexample) -> RecordedCase:
-    return RecordedCase(request.impl, driven.protocol, shown.outcome.settings, shown.operations)
+    return RecordedCase(request.impl, driven.protocol, shown.outcome.settings, shown.operations, driven.tolerant)
 
 
 def _require_transcript(system: str, transcript: str | None) -> None:
