@@ -31,9 +31,29 @@ def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
     )
 
 
-def _execution_result(scenario: ir.Scenario, played: Played, violated: set[str], wanted: Mapping[str, str]) -> Result:
+def missed(scenario: ir.Scenario) -> str:
+    """What of a scenario is not as the file says, in words, or "": as `play_scenario`, and nothing is drawn."""
+    played = play(scenario)
+    violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
+    wanted = {name: expect.verdict for expect in scenario.expects for name in (expect.names or ("",))}
+    whole = "refuted" if played.failure is not None or _surprises(scenario, violated, wanted) else "holds"
+    if whole != wanted.get("", "holds"):
+        where = f", line {played.failure.line}" if played.failure is not None else ""
+        return f"{scenario.name} is {whole}{where}"
+    for name, verdict in wanted.items():
+        if name and (played.failure is not None or verdict != ("refuted" if name in violated else "holds")):
+            return f"{scenario.name}: {name} is not {verdict}"
+    return ""
+
+
+def _surprises(scenario: ir.Scenario, violated: set[str], wanted: Mapping[str, str]) -> list[str]:
+    """What the protocol claims, the execution violates, and the file does not expect to be."""
     claimed = {*scenario.protocol.properties, *(one.name for one in scenario.protocol.invariants), "fault"}
-    surprises = sorted((violated & claimed) - {*wanted})
+    return sorted((violated & claimed) - {*wanted})
+
+
+def _execution_result(scenario: ir.Scenario, played: Played, violated: set[str], wanted: Mapping[str, str]) -> Result:
+    surprises = _surprises(scenario, violated, wanted)
     facts = _facts(scenario, played, violated)
     said = ""
     if played.failure is not None:

@@ -21,7 +21,7 @@ from whence.dsl.workload import all_choices
 from whence.proofs.compiled.engine import explore_natively, why_not
 from whence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
 from whence.proofs.link import check_link
-from whence.proofs.scenarios import play_scenario
+from whence.proofs.scenarios import missed
 from whence.proofs.scopes import describe, judged_in
 
 SCOPE_STATES: Final = 100_000
@@ -145,7 +145,7 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
         for seed in range(RUNS if claimed & _NO_PROPERTIES else 0):
             claimed -= violated_by(system, seed, STEPS, claimed & _NO_PROPERTIES)
     scenarios = tuple(
-        scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not _missed(scenario)
+        scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not missed(scenario)
     )
     return Baseline(protocol, tuple(known), skipped, scenarios, linked, claimed, larger)
 
@@ -182,9 +182,9 @@ def _workload(protocol: ir.Protocol, processes: int, sends: tuple[int, ...], fau
 def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_STATES) -> Fate:
     """What becomes of a mutant of the protocol."""
     for scenario in known.scenarios:
-        missed = _missed(replace(scenario, protocol=mutated))
-        if missed:
-            return Fate("killed", f"scenario {missed}")
+        wrong = missed(replace(scenario, protocol=mutated))
+        if wrong:
+            return Fate("killed", f"scenario {wrong}")
     invariants = bool(mutated.invariants)
     different: list[KnownScope] = []
     equal: list[str] = []
@@ -217,11 +217,6 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
     if limited:
         return Fate("undecided", "; ".join(limited))
     return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
-
-
-def _missed(scenario: ir.Scenario) -> str:
-    """Which result of a scenario is not as the file says, or ""."""
-    return next((result.name for result in play_scenario(scenario) if not result.expected), "")
 
 
 def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
