@@ -18,7 +18,7 @@ from pathlib import Path
 from whence.dsl import ir
 from whence.dsl.load import load
 from whence.proofs.compiled.kernel import compile_kernel
-from whence.proofs.explore import Engine, Exploration, Resources, explore
+from whence.proofs.explore import Engine, Exploration, Resources, Storage, explore
 from whence.proofs.scopes import properties_of
 
 REPEATS = 5
@@ -42,7 +42,7 @@ ALL = (*AUTO, "delay")
 
 def explored(
     name: str, processes: int, sends: int, engine: Engine, *, threads: int = 1, reductions: tuple[str, ...] = (),
-    repeats: int = REPEATS, judged: tuple[str, ...] = (),
+    repeats: int = REPEATS, judged: tuple[str, ...] = (), storage: Storage = "exact",
 ) -> str:  # fmt: skip
     """Everything included, code generation too: the kernels are forgotten before each run."""
     specification = load(name).specification
@@ -55,7 +55,7 @@ def explored(
         started, used = time.perf_counter(), time.process_time()
         found = explore(
             protocol, _workload(processes, sends), judged or properties_of(protocol), engine=engine,
-            reductions=reductions,
+            reductions=reductions, storage=storage,
             resources=Resources(threads=threads),
         )  # fmt: skip
         walls.append(time.perf_counter() - started)
@@ -145,6 +145,11 @@ MEASURES: dict[str, Callable[[], str]] = {
     "all-cykas-4x3-two-threads": lambda: explored(
         "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1
     ),
+    "all-cykas-4x3-two-threads-by-layers": lambda: explored(
+        "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1, storage="layers"
+    ),
+    "layers-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="layers"),
+    "fingerprints-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="fingerprints"),
     "native-cykas-3-threads-ratio": threads_ratio,
     "spin-cykas-2": lambda: spin(2),
     "spin-cykas-3": lambda: spin(3),
