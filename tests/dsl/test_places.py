@@ -32,10 +32,10 @@ class Cell:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.place = Place(lambda: self.value, self._put)
+        self.place = Place(lambda: self.value, self._update)
 
-    def _put(self, value: Any) -> None:
-        self.value = value
+    def _update(self, change: Callable[[Any], Any]) -> None:
+        self.value = change(self.value)
 
 
 def test_what_is_put_is_read(handle: Handle) -> None:

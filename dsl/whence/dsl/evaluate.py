@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 from whence.dsl import ir
 from whence.dsl.types import MESSAGE, PROCESS, Collection, Map, Type, has_zero
-from whence.dsl.values import ABSENT, Fault, Message, Value, elements, lookup, size, zero
+from whence.dsl.values import ABSENT, Fault, Message, Value, elements_of, lookup, size, zero
 
 
 @dataclass(slots=True)
@@ -262,7 +262,8 @@ def _member(item: Evaluator, collection: Evaluator, type_: Type) -> Evaluator:
         case Collection("set" | "queue"):
             return lambda frame: item(frame) in collection(frame)
         case _:
-            return lambda frame: item(frame) in elements(collection(frame), type_)
+            listed = elements_of(type_)
+            return lambda frame: item(frame) in listed(collection(frame))
 
 
 def _arithmetic(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
@@ -286,8 +287,8 @@ def _arithmetic(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
 
 def _domain(bound: ir.Bound, names: Names) -> Callable[[Frame], Iterable[Value]]:
     if bound.domain is not None:
-        collection, type_ = compile_expression(bound.domain, names), bound.domain.type
-        return lambda frame: elements(collection(frame), type_)
+        collection, listed = compile_expression(bound.domain, names), elements_of(bound.domain.type)
+        return lambda frame: listed(collection(frame))
     if bound.type == PROCESS:
         return lambda frame: range(frame.processes)
     if bound.type == MESSAGE:
@@ -317,9 +318,27 @@ def _quantified(
                 yield body(frame)
 
     match kind:
+        case "forall" if len(labels) == 1:
+            return _first(labels[0], domains[0], body, False)
+        case "exists" if len(labels) == 1:
+            return _first(labels[0], domains[0], body, True)
         case "forall":
             return lambda frame: all(instances(frame))
         case "exists":
             return lambda frame: any(instances(frame))
         case _:
             return lambda frame: sum(1 for truth in instances(frame) if truth)
+
+
+def _first(label: str, domain: Callable[[Frame], Iterable[Value]], body: Evaluator, wanted: bool) -> Evaluator:
+    """Whether the body is as `wanted` for some value of the variable; of the other truth value, if for none."""
+
+    def evaluate(frame: Frame) -> Value:
+        local = frame.locals
+        for value in domain(frame):
+            local[label] = value
+            if bool(body(frame)) is wanted:
+                return wanted
+        return not wanted
+
+    return evaluate

@@ -6,15 +6,15 @@ that is evaluated is recorded, for reports that name the guard which kept an eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
-from whence.dsl.places import Place, compile_place, map_entry, present, queue_element, window_element
+from whence.dsl.places import Place, compile_place, map_entry, present, queue_element, there, window_element
 from whence.dsl.types import Collection, Map, Type, has_zero
-from whence.dsl.values import ABSENT, Fault, Message, Value, elements, zero
+from whence.dsl.values import ABSENT, Fault, Message, Value, elements_of, zero
 
 Executor: TypeAlias = Callable[[Frame], bool]
 
@@ -76,7 +76,10 @@ class Compiler:
             return steps[0]
 
         def run(frame: Frame) -> bool:
-            return any(step(frame) for step in steps)
+            for step in steps:  # noqa: SIM110  # `any` takes a generator, which takes longer than most steps
+                if step(frame):
+                    return True
+            return False
 
         return run
 
@@ -86,12 +89,18 @@ class Compiler:
                 return _let(name, compile_expression(value, names))
             case ir.Ref(name=name, place=place):
                 return _let(name, compile_place(place, names))
+            case ir.Assign(place=ir.StateOf(name=name, process=None), value=value):
+                return _assign_variable(names.positions[name], compile_expression(value, names))
             case ir.Assign(place=place, value=value):
                 return _assign(compile_place(place, names), compile_expression(value, names))
             case ir.Mutate(place=place, method=method, arguments=arguments):
                 change = _change(method, place.type)
                 computed = [compile_expression(argument, names) for argument in arguments]
-                return _mutate(compile_place(place, names), change, computed)
+                match place:
+                    case ir.StateOf(name=name, process=None):
+                        return _mutate_variable(names.positions[name], change, computed)
+                    case _:
+                        return _mutate(compile_place(place, names), change, computed)
             case ir.Call(procedure=procedure, arguments=arguments):
                 return self._call(procedure, [compile_expression(argument, names) for argument in arguments])
             case ir.If():
@@ -149,12 +158,10 @@ class Compiler:
             body = self.block(statement.body, names.refs | {name})
             return _for_ref(name, compile_place(domain, names), domain.type, body)
         body = self.block(statement.body, names.refs - {name})
-        collection = None if domain is None else compile_expression(domain, names)
-        type_ = statement.variable if domain is None else domain.type
+        items = _processes if domain is None else _elements(compile_expression(domain, names), domain.type)
 
         def run(frame: Frame) -> bool:
-            items = range(frame.processes) if collection is None else elements(collection(frame), type_)
-            for item in items:
+            for item in items(frame):
                 _spend(frame)
                 frame.locals[name] = item
                 if body(frame):
@@ -162,6 +169,15 @@ class Compiler:
             return False
 
         return run
+
+
+def _processes(frame: Frame) -> Iterable[Value]:
+    return range(frame.processes)
+
+
+def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[Value]]:
+    listed = elements_of(type_)
+    return lambda frame: listed(collection(frame))
 
 
 def _spend(frame: Frame) -> None:
@@ -262,11 +278,31 @@ def _assign(place: Callable[[Frame], Place], value: Evaluator) -> Executor:
     return run
 
 
+def _assign_variable(position: int, value: Evaluator) -> Executor:
+    """As `_assign`, where the place is a state variable."""
+
+    def run(frame: Frame) -> bool:
+        frame.state[position] = value(frame)
+        return False
+
+    return run
+
+
+def _mutate_variable(position: int, change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
+    """As `_mutate`, where the place is a state variable."""
+
+    def run(frame: Frame) -> bool:
+        values = [argument(frame) for argument in arguments]
+        frame.state[position] = change(frame.state[position], *values)
+        return False
+
+    return run
+
+
 def _mutate(place: Callable[[Frame], Place], change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
     def run(frame: Frame) -> bool:
         values = [argument(frame) for argument in arguments]
-        bound = place(frame)
-        bound.put(change(present(bound), *values))
+        place(frame).update(lambda before: change(there(before), *values))
         return False
 
     return run

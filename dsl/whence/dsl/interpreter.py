@@ -59,6 +59,7 @@ class Interpreter:
     processes: int
     tree: Edges = ()
     _neighbours: tuple[frozenset[int], ...] = field(init=False, default=())
+    _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
     _causal_send: _Body | None = field(init=False, default=None)
     _tick: _Body | None = field(init=False, default=None)
@@ -87,6 +88,7 @@ class Interpreter:
                 case "receive":
                     assert handler.kind is not None
                     self._receive[handler.kind] = (body, handler.sender)
+        self._initial = tuple(compile_expression(variable.initial, Names({})) for variable in self.protocol.state)
         names = Names(positions)
         self._invariants = tuple(
             (formula.name, compile_expression(formula.body, names)) for formula in self.protocol.invariants
@@ -105,8 +107,7 @@ class Interpreter:
                 NEIGHBOURS: lambda: self._neighbours[process],
                 NEXT_HOP: lambda: next_hops(self.tree, process),
             }
-        names = Names({})
-        return tuple(compile_expression(variable.initial, names)(frame) for variable in self.protocol.state)
+        return tuple([value(frame) for value in self._initial])
 
     @property
     def has_guard(self) -> bool:

@@ -16,13 +16,25 @@ from whence.dsl.types import Map, has_zero
 from whence.dsl.values import ABSENT, Fault, Value, lookup, with_entry, zero
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Place:
-    """A bound place. `get` may give ABSENT for a missing entry of a partial map; `put` changes it."""
+    """A bound place. It lives as long as a statement; not frozen, for that takes twice as long to make.
+
+    Attributes:
+        get: the value, or ABSENT for a missing entry of a partial map.
+        update: puts in the place of the value, or of ABSENT, what the function makes of it.
+    """
 
     get: Callable[[], Value]
-    put: Callable[[Value], None]
+    update: Callable[[Change], None]
 
+    def put(self, value: Value) -> None:
+        """Puts the value there."""
+        self.update(lambda _: value)
+
+
+Change: TypeAlias = Callable[[Value], Value]
+"""A value after a change, from the value before it."""
 
 Binder: TypeAlias = Callable[[Frame], Place]
 
@@ -50,7 +62,11 @@ def compile_place(expression: ir.Expr, names: Names) -> Binder:
 def _state_variable(position: int) -> Binder:
     def bind(frame: Frame) -> Place:
         state = frame.state
-        return Place(lambda: state[position], lambda value: state.__setitem__(position, value))
+
+        def update(change: Change) -> None:
+            state[position] = change(state[position])
+
+        return Place(lambda: state[position], update)
 
     return bind
 
@@ -59,21 +75,28 @@ def _record_field(parent: Binder, position: int) -> Binder:
     def bind(frame: Frame) -> Place:
         record = parent(frame)
 
-        def put(value: Value) -> None:
-            fields = present(record)
-            record.put((*fields[:position], value, *fields[position + 1 :]))
+        def update(change: Change) -> None:
+            def changed(fields: Value) -> Value:
+                found = there(fields)
+                return (*found[:position], change(found[position]), *found[position + 1 :])
 
-        return Place(lambda: present(record)[position], put)
+            record.update(changed)
+
+        return Place(lambda: there(record.get())[position], update)
 
     return bind
 
 
-def present(place: Place) -> Value:
-    """The value at a place; a fault where a partial map has none."""
-    value = place.get()
+def there(value: Value) -> Value:
+    """The value; a fault where it is what a partial map holds at a key that it does not map."""
     if value is ABSENT:
         raise Fault("a map is read at a key that it does not have")
     return value
+
+
+def present(place: Place) -> Value:
+    """The value at a place; a fault where a partial map has none."""
+    return there(place.get())
 
 
 def map_entry(parent: Place, key: Value, default: Value) -> Place:
@@ -83,10 +106,15 @@ def map_entry(parent: Place, key: Value, default: Value) -> Place:
         value = lookup(present(parent), key)
         return default if value is ABSENT else value
 
-    def put(value: Value) -> None:
-        parent.put(with_entry(present(parent), key, ABSENT if value == default else value))
+    def update(change: Change) -> None:
+        def changed(map_: Value) -> Value:
+            value = lookup(there(map_), key)
+            after = change(default if value is ABSENT else value)
+            return with_entry(map_, key, ABSENT if after == default else after)
 
-    return Place(get, put)
+        parent.update(changed)
+
+    return Place(get, update)
 
 
 def _map_entry(parent: Binder, key: Callable[[Frame], Value], default: Value) -> Binder:
@@ -96,34 +124,42 @@ def _map_entry(parent: Binder, key: Callable[[Frame], Value], default: Value) ->
 def queue_element(parent: Place, position: int) -> Place:
     """An element of a queue, by position; a fault once the queue is too short."""
 
-    def all_items() -> Value:
-        items = present(parent)
-        if position >= len(items):
+    def still_there(items: Value) -> Value:
+        if position >= len(there(items)):
             raise Fault("an element is used that the queue no longer has")
         return items
 
-    def put(value: Value) -> None:
-        items = all_items()
-        parent.put((*items[:position], value, *items[position + 1 :]))
+    def update(change: Change) -> None:
+        def changed(items: Value) -> Value:
+            return (*items[:position], change(still_there(items)[position]), *items[position + 1 :])
 
-    return Place(lambda: all_items()[position], put)
+        parent.update(changed)
+
+    return Place(lambda: still_there(parent.get())[position], update)
 
 
 def window_element(parent: Place, index: int) -> Place:
     """An element of a sliding array, by index."""
 
-    def offset() -> int:
-        first, items = present(parent)
+    def offset(window: Value) -> int:
+        first, items = there(window)
         if not first <= index < first + len(items):
             raise Fault(f"index {index} is outside the window [{first}, {first + len(items)})")
         return int(index - first)
 
-    def put(value: Value) -> None:
-        at = offset()
-        first, items = present(parent)
-        parent.put((first, (*items[:at], value, *items[at + 1 :])))
+    def get() -> Value:
+        window = parent.get()
+        return window[1][offset(window)]
 
-    return Place(lambda: present(parent)[1][offset()], put)
+    def update(change: Change) -> None:
+        def changed(window: Value) -> Value:
+            at = offset(window)
+            first, items = window
+            return first, (*items[:at], change(items[at]), *items[at + 1 :])
+
+        parent.update(changed)
+
+    return Place(get, update)
 
 
 def _window_element(parent: Binder, index: Callable[[Frame], Value]) -> Binder:
