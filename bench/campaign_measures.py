@@ -7,14 +7,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
-sys.path.insert(0, str(TESTS / "conformance" / "campaign"))
 
 MERGE_CASES = 4_000
-EXPENSIVE_S = 0.02
-EXPENSIVE_CASES = 2_000
+EXPENSIVE_CASES = 240
+PROTOCOL_CASES = 10
 
 
 def merge_ratio() -> str:
@@ -37,27 +37,46 @@ def merge_ratio() -> str:
     return f"{starving / uniform:.1f} times: {starving:,} against {uniform:,} of {MERGE_CASES:,} cases"
 
 
-def campaign_seconds(master: str, cases: int, pause_s: float) -> tuple[float, float]:
-    """Wall time of a campaign of cases that each take so long, and what of it passed in batches."""
+EXPENSIVE: dict[str, Any] = {
+    "system": "protocol:rst", "protocol": None, "scheduler": "uniform", "processes": 10, "operations": 300,
+}  # fmt: skip
+"""Ten processes of a protocol with 300 operations: cases that cost a tenth of a second of computing."""
+
+
+def campaign_seconds(master: str) -> tuple[float, float, int]:
+    """Wall time of a campaign of expensive cases, what of it passed in batches, and the digest."""
     from whence.conformance.campaign import CampaignParameters, start
 
     parameters = CampaignParameters(
-        "campaign_demo:walk", {"steps": 10, "limit": 10, "pause_s": pause_s}, cases=cases, batch=cases, partitions=8,
-        master=master,
+        "whence.conformance.harness_campaign:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
+        partitions=8, master=master,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         status = start(Path(folder) / "campaign", parameters)
         assert status.complete
-        return time.perf_counter() - started, status.seconds
+        return time.perf_counter() - started, status.seconds, status.tally.digest
 
 
 def spark_speedup() -> str:
-    """Cases that cost 20 ms each: local[1] against local[2]; what starting Spark takes, apart."""
-    one, one_batch = campaign_seconds("local[1]", EXPENSIVE_CASES, EXPENSIVE_S)
-    two, two_batch = campaign_seconds("local[2]", EXPENSIVE_CASES, EXPENSIVE_S)
+    """local[1] against local[2]; what starting Spark takes, apart. On an idle machine of at least two processors."""
+    one, one_batch, digest = campaign_seconds("local[1]")
+    two, two_batch, other = campaign_seconds("local[2]")
+    assert digest == other
     fixed = (one - one_batch + two - two_batch) / 2
     return f"{one_batch / two_batch:.2f} times: {one_batch:.1f} s against {two_batch:.1f} s; fixed cost {fixed:.1f} s"
+
+
+def protocol_cases(name: str) -> str:
+    """A campaign's cases over a protocol itself, ten processes and 300 operations each: its compiled handlers run."""
+    from whence.conformance.harness_campaign import campaign_runner
+
+    run = campaign_runner({**EXPENSIVE, "system": f"protocol:{name}"})
+    run(0)
+    started = time.process_time()
+    events = sum(run(seed).events for seed in range(1, PROTOCOL_CASES + 1))
+    took = time.process_time() - started
+    return f"{PROTOCOL_CASES / took:.1f} cases/s, {events / took:,.0f} events/s of processor time"
 
 
 def mutation(name: str) -> str:
@@ -78,6 +97,9 @@ def mutation(name: str) -> str:
 MEASURES: dict[str, Callable[[], str]] = {
     "merge-ratio": merge_ratio,
     "spark-speedup": spark_speedup,
+    "campaign-protocol-rst": lambda: protocol_cases("rst"),
+    "campaign-protocol-cykas": lambda: protocol_cases("cykas"),
+    "campaign-protocol-hybrid_optimal": lambda: protocol_cases("hybrid_optimal"),
     "mutation-mf": lambda: mutation("mf"),
     "mutation-rst": lambda: mutation("rst"),
     "mutation-cykas": lambda: mutation("cykas"),
