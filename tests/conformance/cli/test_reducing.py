@@ -1,0 +1,70 @@
+"""`whence explore` reduces unasked, says by what and what that keeps, and does not where it is told not to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conftest import Whence
+
+TWO = ("explore", "mf", "--scope", "two", "--property", "causal")
+
+
+def _first(whence: Whence, *words: str) -> dict[str, Any]:
+    found = whence(*words, "--json").object["results"][0]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_unasked(whence: Whence) -> None:
+    found = _first(whence, *TWO)
+    assert (found["verdict"], found["states"]) == ("holds", 850)
+    assert found["reductions"] == ["symmetry", "dead", "persistent"]
+    assert found["keeps"] == ["verdicts"]
+    assert "refused" not in found
+    said = whence(*TWO).out
+    assert "states are counted up to reductions; --reductions none visits all of them" in said
+    assert "persistent: an arrival that delivers nothing" in said
+
+
+def test_none(whence: Whence) -> None:
+    found = _first(whence, *TWO, "--reductions", "none")
+    assert (found["states"], found["reductions"]) == (6_859, [])
+    assert "keeps" not in found
+    assert "counted up to" not in whence(*TWO, "--reductions", "none").out
+
+
+def test_by_name(whence: Whence) -> None:
+    found = _first(whence, *TWO, "--reductions", "symmetry")
+    assert (found["states"], found["reductions"]) == (1_178, ["symmetry"])
+    assert found["keeps"] == ["verdicts", "shortest lengths", "depth"]
+
+
+def test_small_scopes_are_not_reduced(whence: Whence) -> None:
+    found = _first(whence, "explore", "mf", "--scope", "one", "--property", "causal")
+    assert (found["states"], found["reductions"]) == (216, [])
+    assert found["refused"].keys() == {"symmetry", "dead", "persistent"}
+    assert "not reduced" not in whence("explore", "mf", "--scope", "one", "--property", "causal").out
+
+
+@pytest.mark.parametrize("more", [("--cross-check",), ("--engine", "interpreted")])
+def test_not_where_the_interpreter_explores(whence: Whence, more: tuple[str, ...]) -> None:
+    found = _first(whence, "explore", "mf", "--processes", "3", "--sends", "1", "--property", "causal", *more)
+    assert (found["states"], found["reductions"]) == (216, [])
+    assert "refused" not in found
+
+
+def test_counterexamples_are_shortest(whence: Whence) -> None:
+    """Under the automatic reductions a counterexample is as long as without any."""
+    words = ("explore", "cykas", "--mutant", "no_secret_mode", "--sends", "2", "--property", "causal")
+    reduced, plain = _first(whence, *words), _first(whence, *words, "--reductions", "none")
+    assert reduced["verdict"] == plain["verdict"] == "refuted"
+    assert reduced["reductions"]
+    assert "shortest" not in reduced
+    assert len(reduced["counterexample"]) == len(plain["counterexample"])
+
+
+def test_why_not_is_said(whence: Whence) -> None:
+    ran = whence("explore", "client_server", "--processes", "3", "--sends", "2", "--property", "fifo")
+    assert "not reduced by symmetry: client_server scope: what p0 and p1 do in `send` differs" in ran.out
