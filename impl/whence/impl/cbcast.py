@@ -46,7 +46,7 @@ from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, require_value, unknown_packet
-from whence.impl.value import value
+from whence.spec.value import value
 
 
 @value

@@ -46,7 +46,7 @@ from typing import Any, ClassVar, Final, Literal
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Row, counted, joined, require_row
-from whence.impl.value import value
+from whence.spec.value import value
 
 SERVER: Final = 0
 """The process that is the server."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence, Set
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from whence.impl.value import value
+from whence.spec.value import value
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
 """Where a message goes: to one process, to a set of processes, or to all."""

@@ -100,7 +100,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.sliding import SlidingArray, SlidingMap
-from whence.impl.value import value
+from whence.spec.value import value
 
 
 @value

@@ -58,7 +58,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
-from whence.impl.value import value
+from whence.spec.value import value
 
 _make: Final = tuple.__new__
 """`_make(Entry, (s, n, d))` is `Entry(s, n, d)`, made directly: logs are made by the million."""

@@ -48,7 +48,7 @@ from typing import Any, ClassVar, Literal
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Matrix, Row, counted, merge, require_known, require_matrix
-from whence.impl.value import value
+from whence.spec.value import value
 
 
 @value

@@ -43,7 +43,7 @@ from typing import Any, ClassVar, Literal
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, require_message, unknown_packet
 from whence.impl.matrix import Matrix, Row, counted, covers, joined, merge, require_matrix, require_row
-from whence.impl.value import value
+from whence.spec.value import value
 
 
 @value

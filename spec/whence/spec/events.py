@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from whence.spec.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Send:
     """The application of `process` causal-sends `message` (the c event of Almeida, section 4.1)."""
 
@@ -18,7 +20,7 @@ class Send:
     destinations: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Receive:
     """A packet that carries `message` arrives at `process` from `sender`."""
 
@@ -27,7 +29,7 @@ class Receive:
     sender: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Deliver:
     """`message` is handed over to the application of `process`."""
 

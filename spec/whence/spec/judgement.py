@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from whence.spec.events import Deliver, Execution, Receive, Send
+from whence.spec.collector import collector_at_rest
+from whence.spec.events import Deliver, Execution, Send
 from whence.spec.happens_before import HappensBefore
 from whence.spec.oracle import CHAINS, Finding, FindingKind, Oracle
 
@@ -103,12 +104,16 @@ def judge(execution: Execution) -> Judgement:
         ValueError: the events are not an execution: a process out of range, a message sent twice, or an unsent
             message delivered. (`whence.spec.trace` says so with file and line.)
     """
+    with collector_at_rest():
+        return _judged(execution)
+
+
+def _judged(execution: Execution) -> Judgement:
     delivered: set[tuple[int, str]] | None = None  # worked out for the first finding; most executions have none
     received: set[tuple[int, str]] = set()
     oracle = Oracle(execution.processes)
-    sent: set[str] = set()
     kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
-    deliveries = violating_deliveries = violating_pairs = 0
+    sends = deliveries = violating_deliveries = violating_pairs = 0
     fifo = True
 
     def keep(finding: Finding) -> None:
@@ -116,20 +121,23 @@ def judge(execution: Execution) -> Judgement:
             kept[finding.kind].append(finding)
 
     for index, event in enumerate(execution.events):
+        findings: tuple[Finding, ...] = ()
         try:
-            findings = oracle.observe(event)
+            if isinstance(event, Deliver):
+                deliveries += 1
+                findings = oracle.deliver(event.process, event.message)
+            elif isinstance(event, Send):
+                sends += 1
+                oracle.send(event.process, event.message, event.destinations)
+            else:
+                oracle.observe(event)
+                received.add((event.process, event.message))
         except ValueError as error:
             raise ValueError(f"event {index}: {error}") from error
-        if isinstance(event, Deliver):
-            deliveries += 1
-            if event.message not in sent:
-                raise ValueError(f"event {index}: message {event.message!r} is delivered before it is sent")
-        elif isinstance(event, Send):
-            sent.add(event.message)
-        else:
-            received.add((event.process, event.message))
         if not findings:
             continue
+        if not oracle.knows(findings[0].message):
+            raise ValueError(f"event {index}: message {findings[0].message!r} is delivered before it is sent")
         if delivered is None:
             delivered = {(event.process, event.message) for event in execution.events if isinstance(event, Deliver)}
         for finding in findings:
@@ -150,7 +158,7 @@ def judge(execution: Execution) -> Judgement:
                     keep(finding)
 
     undelivered = oracle.at_quiescence()
-    arrivals = any(isinstance(event, Receive) for event in execution.events)
+    arrivals = bool(received)
     relation = HappensBefore(execution) if kept["causal"] or kept["gap"] else None
     return Judgement(
         causal=not kept["causal"],
@@ -165,7 +173,7 @@ def judge(execution: Execution) -> Judgement:
         withheld=tuple(f for f in undelivered if (f.process, f.message) in received) if arrivals else None,
         lost=tuple(f for f in undelivered if (f.process, f.message) not in received) if arrivals else None,
         events=len(execution.events),
-        sends=len(sent),
+        sends=sends,
         deliveries=deliveries,
         violating_deliveries=violating_deliveries,
         violating_pairs=violating_pairs,

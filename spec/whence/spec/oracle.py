@@ -131,6 +131,10 @@ class Oracle:
         """How many events were observed."""
         return self._events
 
+    def knows(self, message: str) -> bool:
+        """Whether the message was sent."""
+        return message in self._records
+
     def observe(self, event: Event) -> tuple[Finding, ...]:
         """Take any event; receives are counted and otherwise ignored."""
         match event:

@@ -14,15 +14,14 @@ that can be judged; a delivery of a message that nobody sent is not an execution
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
+from whence.spec.collector import collector_at_rest
 from whence.spec.events import Deliver, Event, Execution, Receive, Send
 
 FORMAT: Final = "whence-trace/1"
@@ -129,7 +128,7 @@ class _Reader:
             with self._path.open("rb") as file:
                 lines = self._lines(file)
                 header = self._header(next(lines, None))
-                with _collector_at_rest():
+                with collector_at_rest():
                     events = tuple(map(self._event, lines))
         except OSError as error:
             problem = f"cannot be read: {error.strerror or error}"
@@ -255,18 +254,6 @@ class _Reader:
 
     def _fail(self, problem: str, advice: str) -> NoReturn:
         raise TraceError(self._path, self._line, problem, advice)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Events are small objects without cycles, in millions: looking for cycles would take most of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _shown(fields: Mapping[str, Any], name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from whence.impl.value import value
+from whence.spec.value import value
 
 
 @value

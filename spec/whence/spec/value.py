@@ -1,7 +1,7 @@
-"""Immutable values: packets and commands, which are made by the million.
+"""Immutable values: events, packets and commands, which are made by the million.
 
-A frozen dataclass sets each of its fields through `object.__setattr__`, by name: half of the time that an
-implementation takes for a packet goes into that. A `value` is a frozen dataclass whose `__init__` stores into the slots
+A frozen dataclass sets each of its fields through `object.__setattr__`, by name, which takes most of the time that it
+takes to make one. A `value` is a frozen dataclass whose `__init__` stores into the slots
 directly.
 """
 

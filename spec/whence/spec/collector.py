@@ -1,0 +1,19 @@
+"""Python's collector of cycles, and when it had better wait."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """Events and records are small objects without cycles, in millions: looking for cycles takes most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
