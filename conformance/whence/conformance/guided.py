@@ -20,6 +20,7 @@ from whence.conformance.network import Network, Settings
 from whence.conformance.protocol_subject import ProtocolSystem
 from whence.conformance.schedule import Operation, React, Receive, Schedule, ScheduleError, Send, from_json, to_json
 from whence.conformance.schedulers import SCHEDULERS, Scheduler, follow_up
+from whence.conformance.strangers import word
 from whence.dsl import ir
 from whence.spec.events import Deliver, Execution
 from whence.spec.events import Send as SendEvent
@@ -179,7 +180,7 @@ def followed(random: Random, settings: Settings, network: Network, script: Scrip
                 yield Receive(*network.place(index))
                 break
             flights = network.flights
-            control = [at for at in network.receivable() if getattr(flights[at][2], "message", None) is None]
+            control = [at for at in network.receivable() if word(flights[at][2], "message") is None]
             if not control:
                 break
             yield Receive(*network.place(control[int(random.random() * len(control))]))
@@ -200,7 +201,7 @@ def _flying(network: Network, message: str, process: int) -> int:
     """Where the packet with the message to the process stands, if it may arrive; -1 otherwise."""
     for index in network.receivable():
         _, destination, packet, _ = network.flights[index]
-        if destination == process and getattr(packet, "message", None) == message:
+        if destination == process and word(packet, "message") == message:
             return index
     return -1
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable
+from itertools import islice
 from random import Random
 from typing import Any, Final, assert_never
 
@@ -31,7 +32,8 @@ from whence.conformance.network import Destination, Flight, Network, Settings
 from whence.conformance.replay import Divergence, Expected, Lockstep, Replay
 from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 from whence.conformance.schedulers import Scheduler
-from whence.conformance.subject import MakeProcess, say
+from whence.conformance.strangers import plain, say, shown, word
+from whence.conformance.subject import MakeProcess
 from whence.conformance.time_limit import OutOfTime, limited
 from whence.impl.commands import Deliver as HandOver
 from whence.impl.commands import Send as Transmit
@@ -41,6 +43,9 @@ from whence.spec.oracle import Oracle
 
 STEP_LIMIT: Final = 10_000
 """Calls of a process in one case; beyond it the case is `endless`."""
+
+COMMAND_LIMIT: Final = 100_000
+"""Commands that a process may return at once; as many, or more, are a crash."""
 
 PACKET_LIMIT: Final = 10_000
 """Packets in flight; beyond it the case is `endless`."""
@@ -93,7 +98,8 @@ def _carried_through(
                 case.perform(operation)
             case.drain()
     except OutOfTime:
-        assert limit_s is not None
+        if limit_s is None:
+            raise  # The limit is the caller's, and so is what it means.
         case.give_up(limit_s)
     return case.outcome()
 
@@ -177,10 +183,12 @@ class Case:
             except SystemFailed as failed:
                 self._fail(identity, "asked to begin a case", failed)
                 break
-            except (Exception, SystemExit) as error:
+            except (KeyboardInterrupt, OutOfTime):
+                raise
+            except BaseException as error:
                 self._crash(identity, "is made", error)
                 break
-        self._can_block = bool(self._processes) and hasattr(self._processes[0], "blocked")
+        self._can_block = bool(self._processes) and self._asked(0, "blocked") is not None
 
     def perform(self, operation: Operation) -> None:
         """Does what the operation says, if it is possible."""
@@ -272,7 +280,15 @@ class Case:
 
     def _blocked(self, process: int) -> bool:
         """Whether the subject lets its application wait, which neither sends nor takes anything meanwhile."""
-        return bool(self._processes[process].blocked)
+        return bool(self._asked(process, "blocked"))
+
+    def _asked(self, process: int, name: str) -> Any:
+        """An attribute of a process; None where there is none."""
+        try:
+            return getattr(self._processes[process], name, None)
+        except Exception as error:
+            self._crash(process, name, error)
+            return None
 
     def _next_message(self, process: int) -> str:
         self._sent[process] += 1
@@ -311,7 +327,7 @@ class Case:
         """
         process, place = operation.process, len(self._effective)
         self._effective.append(None)
-        react = None if self._replayed else getattr(self._processes[process], "react", None)
+        react = None if self._replayed else self._asked(process, "react")
         if react is None:
             self._reactions.setdefault(process, []).append((operation, place))
         else:
@@ -327,9 +343,8 @@ class Case:
 
     def _receive(self, flight: Flight) -> None:
         source, process, packet, shadow = flight
-        message = getattr(packet, "message", None)
-        if message is not None:
-            name = _name(message)
+        name = word(packet, "message")
+        if name is not None:
             self._log.append((RECEIVED, process, name, source))
             came = self._came[process]
             if name in self._undelivered[process] and name not in came:
@@ -342,7 +357,7 @@ class Case:
 
     def _tick(self, process: int) -> None:
         expected = self._lockstep.tick(process) if self._lockstep is not None else None
-        tick = getattr(self._processes[process], "tick", None)
+        tick = self._asked(process, "tick")
         if tick is None:
             self._carry_out(process, (), expected)
         else:
@@ -354,8 +369,10 @@ class Case:
         self._steps += 1
         self._called = process
         try:
-            commands = tuple(method(*arguments))
-        except (Exception, SystemExit) as error:
+            commands = tuple(islice(method(*arguments), COMMAND_LIMIT))
+        except (KeyboardInterrupt, OutOfTime):
+            raise
+        except BaseException as error:
             if expected is not None and expected.fault is not None:
                 self._diverged(process, expected, ())
             asked = f"{method.__name__.strip('_')}{_shown(arguments)}"
@@ -364,7 +381,9 @@ class Case:
             else:
                 self._crash(process, asked, error)
             return
-        if commands or expected is not None:
+        if len(commands) == COMMAND_LIMIT:
+            self._crash(process, f"returns {COMMAND_LIMIT:,} commands or more at once")
+        elif commands or expected is not None:
             self._carry_out(process, commands, expected)
         elif self._steps > STEP_LIMIT:
             self._endless(process)
@@ -386,7 +405,7 @@ class Case:
             if isinstance(command, Transmit):
                 destination = command.destination
                 if type(destination) is not int or not 0 <= destination < count:
-                    self._crash(process, f"sends a packet to {destination!r}, which is no process")
+                    self._crash(process, f"sends a packet to {shown(destination)}, which is no process")
                     return
                 flights.append((process, destination, command.packet, shadows[position] if shadows else -1))
             elif isinstance(command, HandOver):
@@ -398,7 +417,7 @@ class Case:
                     return
                 self._answer(process, command.message)
             else:
-                self._crash(process, f"returns {command!r:.80}, which is neither Send nor Deliver")
+                self._crash(process, f"returns {shown(command):.80}, which is neither Send nor Deliver")
                 return
         if len(flights) > PACKET_LIMIT or self._steps > STEP_LIMIT:
             self._endless(process)
@@ -511,7 +530,7 @@ class Case:
         trace = ""
         if error is not None and not isinstance(error, SystemRaised):
             kept = traceback.format_tb(error.__traceback__)[1:][-TRACEBACK_FRAMES:]
-            trace = "".join([*kept, *traceback.format_exception_only(error)])
+            trace = plain("".join([*kept, *traceback.format_exception_only(error)]))
         self._find("crash", process, text, len(self._log), trace=trace)
 
     def _endless(self, process: int) -> None:
@@ -532,9 +551,9 @@ def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The commands without their metadata, as `Expected.signature` has the protocol's."""
     return tuple(
         [
-            (command.destination, getattr(command.packet, "kind", None), getattr(command.packet, "message", None))
+            (command.destination, word(command.packet, "kind"), word(command.packet, "message"))
             if isinstance(command, Transmit)
-            else (getattr(command, "message", command),)
+            else (word(command, "message"),)
             for command in commands
         ]
     )
@@ -542,13 +561,13 @@ def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _name(message: object) -> str:
     """The harness names messages; whatever else a subject makes of them has a name too."""
-    return message if type(message) is str else repr(message)
+    return message if type(message) is str and message.isprintable() else shown(message)
 
 
 def _process(identity: object) -> str:
-    return f"p{identity}" if type(identity) is int else repr(identity)
+    return f"p{identity}" if type(identity) is int else shown(identity)
 
 
 def _shown(arguments: tuple[Any, ...]) -> str:
-    text = ", ".join(map(repr, arguments))
+    text = ", ".join(map(shown, arguments))
     return f"({text if len(text) <= 120 else text[:119] + '…'})"

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from whence.conformance.external.os_process import CommandError
 from whence.conformance.external.system import ExternalSystem, Limits
+from whence.conformance.strangers import say
 from whence.impl.commands import AnyProcess, Delivery
 
 MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
@@ -120,13 +121,6 @@ def _protocol(name: str) -> Subject:
     except ValueError as error:
         raise SubjectError(str(error)) from error
     return Subject(name, system, system.delivery)
-
-
-def say(error: BaseException) -> str:
-    """`Type: message`, on one line and not endless."""
-    message = " ".join(str(error).split())
-    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return text if len(text) <= 300 else text[:299] + "…"
 
 
 def _import(name: str) -> Any:

@@ -142,3 +142,16 @@ def test_an_interrupt_leaves_a_report_and_no_process(
     found = json.loads(out)
     assert found["complete"] is False and found["results"][0]["verdict"] == "unknown"
     assert marked(mark) == []
+
+
+def test_what_a_class_prints_is_not_among_the_json(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(
+        "import os\nfrom whence.impl.mf import MF\n\nclass Loud(MF):\n  def receive(self, sender, packet):\n"
+        "    print('hello')\n    os.write(1, b'hello again\\n')\n    raise RuntimeError('\\ud800 \\x1b[31m')\n"
+    )
+    ran = whence("conform", "--impl", "loud:Loud", "--cases", "5", "--json")
+    [result] = ran.object["results"]
+    assert ran.code == 1 and "hello" in ran.err and "hello" not in ran.out
+    assert r"raises RuntimeError: \ud800 \x1b[31m" in result["findings"][0]
+    shown = whence("conform", "--impl", "loud:Loud", "--cases", "5", "--pytest", "test_loud.py")
+    assert shown.code == 1 and "Traceback" not in shown.err and (tmp_path / "test_loud.py").exists()

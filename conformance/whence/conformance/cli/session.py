@@ -6,13 +6,14 @@ are raised as `BadInput`, or as the error of the layer that found them. Progress
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -108,11 +109,36 @@ class Session:
 def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> NoReturn:
     """Runs a command, prints what it found, and exits."""
     session = Session(name, json_output)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What others called their messages and files need not be text that this stream can take.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        output = _outcome(session, body)
+        with _elsewhere() if json_output else nullcontext():
+            output = _outcome(session, body)
     finally:
         session.end_status()
     _finish(session, output)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Whatever is printed meanwhile, by systems under test and by programs that are run, goes to standard error."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Failure:

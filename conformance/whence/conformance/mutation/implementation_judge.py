@@ -21,7 +21,8 @@ from whence.conformance.mutation.python_edits import implementation_edits
 from whence.conformance.network import Settings
 from whence.conformance.replay import Replay
 from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import MakeProcess, SubjectError, say
+from whence.conformance.strangers import say
+from whence.conformance.subject import MakeProcess, SubjectError
 from whence.conformance.time_limit import OutOfTime, limited
 from whence.dsl import ir
 from whence.dsl.recycling import system_of
