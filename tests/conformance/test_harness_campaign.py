@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign.case import load_runner
+from whence.conformance.campaign.case import load_runner, run_cases
+from whence.conformance.campaign.parameters import canonical_json
+from whence.conformance.campaign.tally import tally_rows
 from whence.conformance.harness import run_case
-from whence.conformance.harness_campaign import campaign_runner, find_protocol
+from whence.conformance.harness_campaign import campaign_runner
 from whence.conformance.network import Settings
+from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import read_case
 from whence.conformance.subject import SubjectError, load_subject
+from whence.impl.mf import MF as MFImplementation
 
 RUNNER = "whence.conformance.harness_campaign:campaign_runner"
 MF: dict[str, Any] = {"system": "whence.impl.mf:MF"}
@@ -112,3 +118,24 @@ def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
     several.write_text("# nothing\n")
     with pytest.raises(ValueError, match=r"declares nothing|has errors"):
         find_protocol(str(several))
+
+
+class Sleeper(MFImplementation):
+    """Takes for ever to receive, and swallows what it can."""
+
+    def receive(self, sender: int, packet: Any) -> Any:
+        try:
+            time.sleep(30)
+        except Exception:
+            return []
+        return super().receive(sender, packet)
+
+
+def test_a_case_over_its_limit_has_no_outcome_and_is_no_failure() -> None:
+    params = canonical_json({"system": f"{__name__}:Sleeper", "scheduler": "uniform"})
+    [stream] = run_cases(RUNNER, params, 0.3, range(2))
+    rows = pa.ipc.open_stream(stream).read_all()
+    tally = tally_rows(rows)
+    assert (tally.errors, tally.failures) == (2, 0)
+    assert rows.column("error").to_pylist() == ["CaseTimeout: no outcome after 0.3 s"] * 2
+    assert set(tally.cells) == {(f"{__name__}:Sleeper", "uniform")}

@@ -8,19 +8,16 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from types import FrameType
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from whence.conformance.campaign.parameters import CampaignError, canonical_json
+from whence.conformance.time_limit import OutOfTime, limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +73,6 @@ outcome: an exception in the runner, or its time limit. `covered` are bits, 63 t
 
 
 _WORD = 63
-
-
-class CaseTimeout(BaseException):
-    """The time limit of a case has passed. Not an Exception: a system under test, and who judges it, catch those."""
 
 
 def load_runner(runner: str, params: Mapping[str, Any]) -> CaseFunction:
@@ -154,11 +147,14 @@ def _built(runner: str, params_json: str) -> CaseFunction:
 def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[str, Any]:
     error: str | None = None
     try:
-        with _limited(case_limit_s):
+        with limited(case_limit_s):
             outcome = case_function(seed)
         _check_outcome(outcome, seed)
-    except (Exception, SystemExit, CaseTimeout) as raised:
+    except OutOfTime:
+        error = f"CaseTimeout: no outcome after {case_limit_s:g} s"
+    except (Exception, SystemExit) as raised:
         error = _say(raised)
+    if error is not None:
         system, group = _cell(case_function, seed)
         outcome = CaseOutcome(seed=seed, events=0, system=system, group=group)
     return {
@@ -222,25 +218,6 @@ def _check_outcome(outcome: object, seed: int) -> None:
         raise TypeError("covered are bits, as a number that is not negative")
     if not all(type(state) is int and -(2**63) <= state < 2**63 for state in outcome.states):
         raise TypeError("states are hashes of 64 bits, signed")
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise `CaseTimeout` in the block after `seconds`. Signals reach the main thread only: elsewhere, no limit."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(_number: int, _frame: FrameType | None) -> None:
-        raise CaseTimeout(f"no outcome after {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _say(error: BaseException) -> str:

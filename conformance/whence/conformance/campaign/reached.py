@@ -105,10 +105,7 @@ class Reaching:
     def add(self, rows: pa.Table, seconds: float) -> None:
         """One more batch, and how long it took."""
         for system in pc.unique(rows.column("system")).to_pylist():
-            of = rows if self._facts is None else rows.filter(pc.equal(rows.column("system"), system))
-            self._of(system).add(of)
-            if self._facts is None:
-                break
+            self._of(system).add(rows.filter(pc.equal(rows.column("system"), system)))
         last = self.curve[-1] if self.curve else Point(0, 0.0, 0.0, 0, 0, 0)
         self.curve.append(Point(
             cases=last.cases + rows.num_rows,
