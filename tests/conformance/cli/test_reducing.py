@@ -57,7 +57,7 @@ def test_not_where_the_interpreter_explores(whence: Whence, more: tuple[str, ...
 
 def test_counterexamples_are_shortest(whence: Whence) -> None:
     """Under the automatic reductions a counterexample is as long as without any."""
-    words = ("explore", "cykas", "--mutant", "no_secret_mode", "--sends", "2", "--property", "causal")
+    words = ("explore", "cykas", "--mutant", "no_secret_mode", "--sends", "2,2,1", "--property", "causal")
     reduced, plain = _first(whence, *words), _first(whence, *words, "--reductions", "none")
     assert reduced["verdict"] == plain["verdict"] == "refuted"
     assert reduced["reductions"]
