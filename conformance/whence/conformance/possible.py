@@ -295,9 +295,12 @@ class Search:
         return packets[:1]
 
     def _may_hide(self, process: int, packet: int) -> bool:
-        """Whether the arrival would not be logged: the log has no arrival of the message any more."""
+        """Whether the arrival may be one that is not logged: the log has no arrival of the message any more, or what it
+        has can be the arrival of another copy."""
         carried = self._replay.carried(packet)
-        return carried is None or self._logs.last_arrival(process, carried) < self._places[process]
+        if carried is None or self._conditions.duplicating:
+            return True
+        return self._logs.last_arrival(process, carried) < self._places[process]
 
     def _matching(self, process: int, unseen: list[tuple[int, int, int]]) -> Iterator[_Move]:
         """The steps that are the next entry of the process's log, and perhaps more of its entries."""
