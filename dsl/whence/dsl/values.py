@@ -155,7 +155,7 @@ def size(collection: Value, type_: Type) -> int:
 
 
 def most_elements(value: Value, type_: Type) -> int:
-    """The largest number of elements of a queue, set, or sliding collection in the value; maps have entries, not elements."""
+    """The largest number of elements of a queue, set, or sliding collection in the value; maps have none."""
     match type_:
         case Record(fields=fields):
             parts = ((part, kind) for part, (_, kind) in zip(value, fields, strict=True))

@@ -24,6 +24,10 @@ from whence.proofs.saturation.balance import Balance, Feature, Row
 from whence.proofs.saturation.discipline import Discipline, NotApplicable
 
 
+class BelowZero(NotApplicable):
+    """What a balance says is that a counter would go below zero."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Skeleton:
     """A local state with its runs cut and its balanced counters at zero.
@@ -46,6 +50,7 @@ class Collapse:
     system: Recycling
     discipline: Discipline
     balances: tuple[Balance, ...] = ()
+    silent: frozenset[str] = frozenset()
     _positions: dict[str, int] = field(init=False)
     _maps: dict[str, bool] = field(init=False)
     _skeletons: dict[tuple[int, Slack], _Skeleton] = field(init=False, default_factory=dict)
@@ -71,6 +76,8 @@ class Collapse:
         """The abstract state that stands for the state."""
         state = self.renumbered(state)
         network = tuple(self._cut_network(state.network)) if self.collapsible else state.network
+        if self.silent:
+            network = tuple(number for number in network if self.system.packet(number).kind not in self.silent)
         slack = self._slack(network, len(state.locals))
         locals_ = tuple(self._skeleton(local, own).number for local, own in zip(state.locals, slack, strict=True))
         cut = state._replace(network=network, locals=locals_)
@@ -145,7 +152,7 @@ class Collapse:
             changed = list(self.system.local(local))
             for balance, value in zip(self.balances, values, strict=True):
                 if value < 0:
-                    raise NotApplicable(f"the balance {balance} goes below zero")
+                    raise BelowZero(f"the balance {balance} goes below zero")
                 changed[self._positions[balance.counter]] = value
             known = self._counted[local, values] = self.system.local_number(tuple(changed))
         return known
@@ -206,6 +213,33 @@ class Collapse:
         if known is None:
             known = self._mention[local] = next(messages_in(self.system.local(local)), None) is not None
         return known
+
+    def silenced(self) -> frozenset[str]:
+        """Kinds whose arrival may do no more than count one down: they say nothing, and one balance counts them."""
+        found = set()
+        for kind in self.system.protocol.packets:
+            terms = [
+                term
+                for balance in self.balances
+                for term in balance.terms
+                if term[0].what == "packet" and term[0].name == kind.name
+            ]
+            if (
+                kind.name in self.collapsible
+                and not kind.parameters
+                and terms == [(Feature("packet", kind.name, "in"), 1)]
+            ):
+                found.add(kind.name)
+        return frozenset(found)
+
+    def with_one_more(self, local: int, kind: str) -> int:
+        """The local state before the arrival of a silent packet."""
+        counted = Feature("packet", kind, "in")
+        values = tuple(
+            self.system.local(local)[self._positions[balance.counter]] + dict(balance.terms).get(counted, 0)
+            for balance in self.balances
+        )
+        return self._with_counters(local, values)
 
     # --- what is counted ---------------------------------------------------------------------
 

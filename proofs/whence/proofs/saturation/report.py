@@ -21,6 +21,8 @@ def describe_saturation(found: Saturation) -> str:
         lines.append(f"equal elements in a row of {', '.join(sorted(discipline.queues))} count once or more")
     if found.collapsed:
         lines.append(f"equal packets count once or more: {', '.join(sorted(found.collapsed))}")
+    if found.silent:
+        lines.append(f"packets that only count down are taken to arrive at once: {', '.join(sorted(found.silent))}")
     lines += [f"each process: {balance}" for balance in found.balances]
     if found.symmetric:
         lines.append("states are counted up to the names of processes")
@@ -39,6 +41,7 @@ def abstraction_facts(found: Saturation) -> dict[str, Any]:
             "waiting": discipline.waiting,
             "queues": sorted(discipline.queues),
             "packets": sorted(found.collapsed),
+            "silent": sorted(found.silent),
             "balances": [str(balance) for balance in found.balances],
         }
     return facts

@@ -21,8 +21,9 @@ from whence.proofs.compiled.layout import Shape
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, Violation, explore
 from whence.proofs.saturation.balance import Balance, balance_of, residuals
-from whence.proofs.saturation.collapse import Collapse
+from whence.proofs.saturation.collapse import BelowZero, Collapse
 from whence.proofs.saturation.discipline import Discipline, NotApplicable, discipline_of
+from whence.proofs.saturation.silence import Loud, Silence
 from whence.proofs.saturation.waiting import Waiting
 
 SAFETY = frozenset(("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault"))
@@ -57,6 +58,7 @@ class Saturation(Coverage):
     discipline: Discipline | None = None
     identities: int = 0
     collapsed: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
     symmetric: bool = False
     abstract: frozenset[State] = frozenset()
     refused: dict[str, str] = field(default_factory=dict)
@@ -103,6 +105,9 @@ def saturate(
         else:
             why = f"a process can have more than {MOST_IDENTITIES} undelivered messages on their way at once"
             raise NotApplicable(why)
+    except BelowZero as reason:
+        result.suspects |= {"fault"} & set(properties)
+        result.complete, result.why_incomplete = False, str(reason)
     except NotApplicable as reason:
         result.complete, result.why_incomplete = False, str(reason)
     except KeyboardInterrupt:
@@ -138,12 +143,18 @@ def _search(
     collapse = Collapse(system, result.discipline)
     result.collapsed = collapse.collapsible
     collapse.balances = result.balances = _balances(system, collapse)
-    try:
-        search = _Search(system, collapse, properties, result, limit, progress, Symmetry(system, _shape(system)))
-        search.run()
-    except Asymmetric:
-        search = _Search(system, collapse, properties, result, limit, progress, None)
-        search.run()
+    silent, symmetric = collapse.silenced(), True
+    while True:
+        collapse = Collapse(system, result.discipline, result.balances, silent)
+        result.silent = silent
+        try:
+            symmetry = Symmetry(system, _shape(system)) if symmetric else None
+            _Search(system, collapse, properties, result, limit, progress, symmetry).run()
+            return
+        except Asymmetric:
+            symmetric = False
+        except Loud as kind:
+            silent -= {str(kind)}
 
 
 def _shape(system: Recycling) -> Shape:
@@ -196,6 +207,7 @@ class _Search:
     progress: Callable[[Progress], None] | None
     symmetry: Symmetry | None
     waiting: Waiting = field(init=False)
+    silence: Silence = field(init=False)
     states: set[State] = field(default_factory=set)
     _balanced: set[tuple[int, int, Message | None]] = field(default_factory=set)
     _orbits: dict[int, int] = field(default_factory=dict)
@@ -204,6 +216,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.waiting = Waiting(self.system, self.collapse.discipline.waiting)
+        self.silence = Silence(self.system, self.collapse, self.waiting, self.symmetry)
 
     def run(self) -> None:
         """Adds what steps lead to until nothing new appears."""
@@ -239,6 +252,7 @@ class _Search:
         actions = list(self.system.enabled(state))
         for process, own in enumerate(state.locals):
             for local, more in self.collapse.alternatives(state, process).items():
+                self.silence.check(process, local, -1)
                 before, known = state, actions
                 if local != own:
                     before = state._replace(locals=(*state.locals[:process], local, *state.locals[process + 1 :]))
@@ -253,6 +267,7 @@ class _Search:
         local = state.locals[action.process]
         step = self.system.local_step(action.process, local, action, outcome.subject)
         self.waiting.check(action, local, outcome.subject)
+        self.silence.check(action.process, local, action.packet)
         if self.symmetry is not None:
             self.symmetry.check(action, outcome.subject, local, step)
         for finding in outcome.findings:
