@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +25,7 @@ from whence.conformance.mutation.mutants import Mutant, meaning, specification_m
 from whence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
 from whence.conformance.subject import SubjectError, load_subject
 from whence.dsl import ir
-from whence.dsl.load import Loaded, load
+from whence.dsl.load import Loaded, load, load_bytes
 from whence.proofs.prove import solver_pool
 from whence.proofs.solver import SolverPool
 
@@ -149,3 +151,94 @@ def test_an_implementation_that_fails_by_itself_is_not_mutated() -> None:
     assert rst is not None
     with pytest.raises(SubjectError, match="fails without a fault"):
         implementation_baseline("whence.impl.mf:MF", rst.protocols[0], settings_for(rst.protocols[0]))
+
+
+CAUTIOUS = """\
+protocol eager:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    HELD: queue of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    HELD.push(m)
+    while HELD is not empty:
+      deliver HELD.first
+      HELD.pop()
+  property no_creation, at_most_once
+  eventually delivered under fair receive
+scope two of eager:
+  processes 2
+  sends 2, 0
+scenario one of eager:
+  processes P, Q
+  P sends a to Q
+  Q receives MSG(a) from P
+  assert delivered(a) and HELD@Q is empty
+"""
+
+
+def of_text(text: str, was: str, now: str) -> Fate:
+    found = load_bytes(Path("eager.whence"), text.encode()).specification
+    changed = load_bytes(Path("eager.whence"), text.replace(was, now).encode()).specification
+    assert found is not None and changed is not None
+    return judge_protocol(baseline(found, found.protocols[0]), changed.protocols[0])
+
+
+def test_what_withholds_a_message_that_nothing_is_missing_for_is_killed() -> None:
+    """Delivery comes with the next step of the process, so that nothing is stuck in the end."""
+    timer = "  periodically:\n    while HELD is not empty:\n      deliver HELD.first\n      HELD.pop()\n"
+    timed = CAUTIOUS[: CAUTIOUS.index("scenario")].replace("  property", f"{timer}  property")
+    timed = timed.replace("fair receive", "fair receive, periodically")
+    once = "    HELD.push(m)\n    while HELD is not empty:", "    HELD.push(m)\n    if HELD.size > 1:"
+    fate = of_text(timed, *once)
+    assert fate.outcome == "killed" and "prompt" in fate.reason
+
+
+def test_what_a_scenario_says_is_not_so_is_killed() -> None:
+    fate = of_text(
+        CAUTIOUS,
+        "      deliver HELD.first\n      HELD.pop()",
+        "      deliver HELD.first\n      HELD.pop()\n    HELD.push(m)",
+    )
+    assert fate == Fate("killed", "scenario one is refuted, line 21")
+
+
+def test_an_application_that_has_to_wait_for_ever_is_judged() -> None:
+    loaded = load("synchronous")
+    assert loaded.specification is not None
+    protocol = loaded.specification.protocols[0]
+    found = baseline(loaded.specification, protocol, 300)
+    never = [one for one in specification_mutants(loaded, protocol) if "send.unblock" in one.diff]
+    assert len(never) >= 2
+    for mutant in never[:2]:
+        changed = meaning(mutant)
+        assert changed is not None and judge_protocol(found, changed.protocols[0]).outcome == "killed"
+
+
+def test_a_machine_that_keeps_everything_but_reaches_less(pool: SolverPool) -> None:
+    """The guards of happens-before: a mutant that lets fewer histories through is proved, and shows less."""
+    loaded = load("happens_before")
+    assert loaded.specification is not None
+    machine = loaded.specification.machines[0]
+    found = machine_baseline(pool, loaded.specification, machine)
+    assert "no_history_is_kept_out" in found.shown and not found.lost
+    stricter = next(
+        one for one in specification_mutants(loaded, machine) if "+    require forall x. (closed(x, m))" in one.diff
+    )
+    changed = meaning(stricter)
+    assert changed is not None
+    fate = judge_machine(pool, found, changed.machines[0])
+    assert fate.outcome == "killed" and "no_history_is_kept_out" in fate.reason
+
+
+def test_a_machine_is_equal_to_itself_in_other_words(pool: SolverPool) -> None:
+    loaded = load("synchronous")
+    assert loaded.specification is not None
+    machine = loaded.specification.machines[0]
+    found = machine_baseline(pool, loaded.specification, replace(machine, prove=()))
+    mutant = next(iter(specification_mutants(loaded, machine)))
+    text = mutant.original.replace("require sent(m) and not delivered(m)", "require not delivered(m) and sent(m)")
+    changed = meaning(replace(mutant, text=text))
+    assert changed is not None
+    assert judge_machine(pool, found, replace(changed.machines[0], prove=())).outcome == "equal"
