@@ -29,7 +29,6 @@ COUNTS = {
     ("mf", "two"): (6_859, 30_324, 18),
     ("mf", "self_addressed"): (361, 1_064, 12),
     ("mf", "links"): (684, 2_376, 12),
-    ("mf", "any_number"): (125, 450, 6),
     ("mf", "no_starvation"): (6_084, 25_779, 13),
     ("mf", "figure_7"): (163, 378, 18),
     ("mf", "answers_inside_deliveries"): (684, 2_692, 9),

@@ -225,7 +225,6 @@ def _explored(
     if workload.unbounded:
         judged = [name for name in judged if name in SAFETY]
         whole = saturate(protocol, workload, judged, limit=options.limit, progress=progress)
-        whole.refused = dict.fromkeys(options.reductions, "any number of messages is judged up to its own abstraction")
         return whole, None
     search = None
     if any(workload.endless) and LIVE in judged:

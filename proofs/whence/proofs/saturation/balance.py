@@ -28,7 +28,7 @@ class Feature(NamedTuple):
     where: str
 
     def __str__(self) -> str:
-        return f"{self.name} {self.where}"
+        return f"{self.name}({self.where})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,13 @@ class Balance:
     terms: tuple[tuple[Feature, int], ...]
 
     def __str__(self) -> str:
-        parts = [f"{'-' if factor < 0 else '+'} {abs(factor)} * |{feature}|" for feature, factor in self.terms]
-        return f"{self.counter} = {self.constant} {' '.join(parts)}".rstrip()
+        positive_first = sorted(self.terms, key=lambda term: term[1] < 0)
+        parts = [
+            f"{'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor)} '}{feature}"
+            for feature, factor in positive_first
+        ]
+        constant = [f"+ {self.constant}"] if self.constant else []
+        return f"{self.counter} = {' '.join([*parts, *constant]).removeprefix('+ ')}"
 
     def value(self, row: Row) -> int:
         """What the counter is, by the balance."""

@@ -32,8 +32,6 @@ def describe_saturation(found: Saturation) -> str:
 def abstraction_facts(found: Saturation) -> dict[str, Any]:
     """The abstraction as JSON values."""
     facts: dict[str, Any] = {"engine": "interpreted", "reductions": ["symmetry"] if found.symmetric else []}
-    if found.refused:
-        facts["refused"] = dict(found.refused)
     discipline = found.discipline
     if discipline is not None:
         facts["abstraction"] = {

@@ -61,7 +61,6 @@ class Saturation(Coverage):
     silent: frozenset[str] = frozenset()
     symmetric: bool = False
     abstract: frozenset[State] = frozenset()
-    refused: dict[str, str] = field(default_factory=dict)
 
     def undecided(self, name: str) -> str:
         """Why the property is neither shown nor refuted; empty where it is."""
