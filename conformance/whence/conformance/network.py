@@ -22,6 +22,9 @@ PER_MILLE: Final = 1_000
 """A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
 
 
+MOST_PROCESSES: Final = 256
+"""In a case. Some protocols have metadata of their cube."""
+
 PROMISES: Final = ("causal", "fifo", "delivered", "total_order")
 """What a system may promise, and the harness judge; that nothing is delivered twice or made up is always judged."""
 
@@ -60,6 +63,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
             raise ValueError(f"the number of processes is {self.processes!r}; at least one is needed")
+        if self.processes > MOST_PROCESSES:
+            raise ValueError(f"the number of processes is {self.processes:,}; {MOST_PROCESSES} is the most")
         if self.channels not in ("fifo", "reordering"):
             raise ValueError(f"channels are fifo or reordering, not {self.channels!r}")
         if self.delivery not in get_args(Delivery):

@@ -10,7 +10,16 @@ import typer
 from whence.conformance.cli.campaign_commands import campaign
 from whence.conformance.cli.conform_command import conform
 from whence.conformance.cli.executions_command import executions
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Schedules, Seed
+from whence.conformance.cli.options import (
+    MOST_PROCESSES,
+    Exec,
+    ExecPerProcess,
+    Impl,
+    Json,
+    MemoryLimit,
+    Schedules,
+    Seed,
+)
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
 
 app = typer.Typer(
@@ -341,7 +350,7 @@ def matrix(
     impl: Impl = None,
     exec_: Exec = None,
     exec_per_process: ExecPerProcess = None,
-    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    processes: Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="Cases for each cell.")] = 400,
     operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
     seed: Seed = 0,
@@ -378,7 +387,7 @@ def cover(
     exec_per_process: Annotated[
         Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
     ] = None,
-    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    processes: Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="Cases for each scheduler.")] = 500,
     operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
     seed: Seed = 0,

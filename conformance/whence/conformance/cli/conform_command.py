@@ -6,7 +6,16 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.options import Exec, ExecPerProcess, Impl, Json, MemoryLimit, Schedules, Seed
+from whence.conformance.cli.options import (
+    MOST_PROCESSES,
+    Exec,
+    ExecPerProcess,
+    Impl,
+    Json,
+    MemoryLimit,
+    Schedules,
+    Seed,
+)
 from whence.conformance.cli.session import run_command
 
 
@@ -18,7 +27,7 @@ def conform(
     impl: Impl = None,
     exec_: Exec = None,
     exec_per_process: ExecPerProcess = None,
-    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
+    processes: Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="How many processes.")] = 3,
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
     seed: Seed = 0,

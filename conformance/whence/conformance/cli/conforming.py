@@ -28,6 +28,9 @@ from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
 
+LONGEST_S = 86_400
+"""Nobody waits longer for a reply than a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -107,6 +110,9 @@ def subject_name(
 
 def limits_of(reply_s: float, start_s: float, memory: str) -> Limits:
     """The limits of a foreign system. Raises: BadInput."""
+    for option, seconds in (("--reply-limit", reply_s), ("--start-limit", start_s)):
+        if not seconds <= LONGEST_S:
+            raise BadInput(f"{option} {seconds:g}: give at most {LONGEST_S:,} seconds")
     return Limits(reply_s, start_s, memory_bytes=byte_size("--memory-limit", memory))
 
 

@@ -6,6 +6,9 @@ from typing import Annotated, Optional
 
 import typer
 
+MOST_PROCESSES = 256
+"""As many as `Settings` allows."""
+
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 Impl = Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")]  # noqa: UP045
