@@ -182,3 +182,14 @@ def test_a_batch_that_cannot_be_written(campaign: Path, rows_of: Callable[[Campa
     with pytest.raises(CampaignError, match="cannot be written"):
         write_batch(campaign, WALK, range(25, 45), rows, tally_rows(rows))
     assert len(list(moved.iterdir())) == 2
+
+
+def test_what_is_another_than_at_the_beginning_is_named(campaign: Path) -> None:
+    there = read_manifest(campaign)
+    began = {"systems": {"mine:Mine": {"system": "1", "protocol": "2"}}, "sent": {"mine.py": "3", "same.zip": "4"}}
+    now = {"systems": {"mine:Mine": {"system": "9", "protocol": "2"}}, "sent": {"mine.py": "9", "same.zip": "4"}}
+    check_code(campaign, replace(there, facts=began), began)
+    with pytest.raises(CampaignError, match=r"began with another mine\.py and system of mine:Mine: put back"):
+        check_code(campaign, replace(there, facts=began), now)
+    with pytest.raises(CampaignError, match=r"began with another mine\.py and same\.zip and system of mine:Mine"):
+        check_code(campaign, replace(there, facts=began), {"systems": {"mine:Mine": {"protocol": "2"}}})
