@@ -88,7 +88,8 @@ def check(
     if unreadable:
         lines.append(f"{len(unreadable):,} of {len(files):,} files cannot be read")
     faulty = any(result.verdict is Verdict.REFUTED for result in results)
-    code = 1 if faulty else BAD_INPUT if unreadable else UNKNOWN if interrupted else 0
+    undecided = interrupted or any(result.verdict is Verdict.UNKNOWN for result in results)
+    code = 1 if faulty else BAD_INPUT if unreadable else UNKNOWN if undecided else 0
     text = "\n".join(lines) + "\n"
     return Output(tuple(results), text=text, fields={"complete": not interrupted}, exit=code, table=False)
 
