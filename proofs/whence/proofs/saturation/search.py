@@ -61,6 +61,7 @@ class Saturation(Coverage):
     silent: frozenset[str] = frozenset()
     symmetric: bool = False
     abstract: frozenset[State] = frozenset()
+    collapse: Collapse | None = None
 
     def undecided(self, name: str) -> str:
         """Why the property is neither shown nor refuted; empty where it is."""
@@ -145,7 +146,7 @@ def _search(
     silent, symmetric = collapse.silenced(), True
     while True:
         collapse = Collapse(system, result.discipline, result.balances, silent)
-        result.silent = silent
+        result.silent, result.collapse = silent, collapse
         try:
             symmetry = Symmetry(system, _shape(system)) if symmetric else None
             _Search(system, collapse, properties, result, limit, progress, symmetry).run()

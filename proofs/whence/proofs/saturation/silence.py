@@ -3,8 +3,8 @@
 Let z be a local state of the search, and w the same with one more counted: that in which the packet is still on its
 way. If its arrival leads from w to z and emits nothing, and whatever else w does z does too, with the arrival before or
 after it alike, then any run is, up to the order of such arrivals, one in which each of them comes at once: what is
-delivered, sent and before what stays the same. That is checked for all states and steps of the search, and for as many of these
-packets as can be told from more. Where it is not so, they are explored like all others.
+delivered, sent and before what stays the same. That is checked for all states and steps of the search, and for as many
+of these packets as can be told from more. Where it is not so, they are explored like all others.
 """
 
 from __future__ import annotations

@@ -1,0 +1,124 @@
+"""States up to levels: the same as exact ones, layer by layer; no starvation where numbers grow; faults are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.recycling import Recycling
+from whence.dsl.system import State
+from whence.proofs.lasso import find_lasso, lines_for
+from whence.proofs.levels.number import CONSTANT
+from whence.proofs.levels.system import Levelled
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+BUSY = ir.Workload(3, (1, 2, 1), ((1,), (0, 2), (0, 1)), endless=(0, 2, 1))
+
+
+def near(system: Recycling, depth: int) -> set[State]:
+    """The states that so many steps reach."""
+    seen = {system.initial()}
+    frontier = list(seen)
+    for _ in range(depth):
+        after = {system.apply(state, action).state for state in frontier for action in system.enabled(state)}
+        frontier = list(after - seen)
+        seen |= after
+    return seen
+
+
+@pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 7), ("ses", 6), ("rst_mf", 7)])
+def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
+    """The levels of exactly reachable states are the reachable levels: the two systems do the same."""
+    protocol = library(file).protocols[0]
+    lines = find_lasso(protocol, BUSY, limit=1_500).levels
+    assert lines is not None
+    exact, levelled = Recycling(protocol, BUSY), Levelled(protocol, BUSY, lines)
+
+    def level(state: State) -> State:
+        locals_ = tuple(levelled.local_number(exact.local(number)) for number in state.locals)
+        network = tuple(levelled.number_of(exact.packet(number)) for number in state.network)
+        return levelled.normal(state._replace(locals=locals_, network=levelled.arranged(network)))
+
+    there = near(exact, depth)
+    found = near(levelled, depth)
+    assert not lines.changed
+    assert {level(state) for state in there} == found
+    assert len(found) < len(there)
+
+
+@pytest.mark.parametrize(
+    ("file", "scope", "states"),
+    [
+        ("rst", "no_starvation", 107),
+        ("rst", "no_starvation_on_fifo_channels", 27),
+        ("hybrid_basic", "no_starvation_on_fifo_channels", 2_950),
+        ("mf", "no_starvation_on_fifo_channels", 384),
+    ],
+)
+def test_nothing_starves(library: Library, file: str, scope: str, states: int) -> None:
+    specification = library(file)
+    workload = next(each.workload for each in specification.scopes if each.name == scope)
+    found = find_lasso(specification.protocols[0], workload)
+    assert found.complete and found.lasso is None
+    assert found.states == states
+
+
+def test_exactly_it_would_not_end(library: Library) -> None:
+    """Without levels, the matrices of RST alone make more states than any limit."""
+    workload = next(each.workload for each in library("rst").scopes if each.name == "no_starvation")
+    system = Recycling(library("rst").protocols[0], workload)
+    assert len(near(system, 10)) > 4 * 107
+
+
+COUNTER = """
+protocol counting:
+  network reliable, reordering
+  message MSG(m: message, n: nat) carries m
+  state:
+    sent: nat
+    last: nat
+  on causal_send(m):
+    sent := sent + 1
+    send MSG(m, sent) to m.dst
+  on receive MSG(m, n) from j:
+    TEST
+    last := max(last, n)
+    deliver m
+  eventually delivered under fair receive
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "constant"),
+    [("if n < last: return", False), ("if n < 1: return", True), ("if last + n < sent: return", True)],
+)
+def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: str, constant: bool) -> None:
+    protocol = specify(COUNTER.replace("TEST", test)).protocols[0]
+    workload = ir.Workload(2, (1, 0), ((1,), ()), endless=(1, 0))
+    found = find_lasso(protocol, workload, limit=300)
+    assert found.levels is not None
+    on = found.levels.line(("packet", "MSG", 0, 1, "n"))
+    assert (on == CONSTANT) is constant
+    assert found.complete is not constant
+
+
+def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
+    """A message that a later one overtakes is dropped; the later ones come and go for ever."""
+    protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
+    found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), endless=(2, 0)))
+    assert found.levels is not None and found.lasso is not None
+    assert found.lasso.message.src == 0
+    cycle = [step.outcome.state for step in found.lasso.cycle]
+    assert len(cycle) > 1
+
+
+@pytest.mark.parametrize("test", ["if n = 0: return", "if last - 1 < n: return"])
+def test_what_levels_do_not_follow(specify: Specify, test: str) -> None:
+    """Then the states are explored as they are."""
+    assert lines_for(specify(COUNTER.replace("TEST", test)).protocols[0]) is None
+    assert lines_for(specify(COUNTER.replace("TEST", "pass")).protocols[0]) is not None
