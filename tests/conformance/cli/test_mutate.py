@@ -43,6 +43,23 @@ def test_what_stays_alive_is_saved_and_the_score_can_be_asked_for(whence: Whence
         assert whence("check", f"alive/{name}").code == 0
 
 
+def test_fates_are_kept_between_runs(whence: Whence, tmp_path: Path) -> None:
+    """The second run takes them from the folder; a run of more goes on from there."""
+    first = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
+    [file] = (tmp_path / "kept").iterdir()
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert first.code == 0 and len(lines) == 4
+    again = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
+    assert again.object["results"][0]["killed"] == first.object["results"][0]["killed"]
+    assert file.read_text(encoding="utf-8").splitlines() == lines
+    file.write_text(lines[0].replace("killed", "survived", 1) + "\n" + lines[1][:20], encoding="utf-8")
+    changed = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json").object["results"][0]
+    assert changed["mutants"]["survived"] == 1, "what is there is taken"
+    assert changed["mutants"]["killed"] == first.object["results"][0]["mutants"]["killed"] - 1
+    [alive] = changed["alive"]
+    assert alive["explanation"] == "" and changed["file"] == "mf"
+
+
 def test_a_budget_leaves_it_unknown(whence: Whence) -> None:
     ran = whence("mutate", "hybrid_basic", "hybrid_basic", "--budget", "0.1", "--json")
     [result] = ran.object["results"]
@@ -54,7 +71,9 @@ def test_bad_input(whence: Whence, tmp_path: Path) -> None:
     assert whence("mutate", "execution").rejects("execution", "neither")
     assert whence("mutate", "mf", "impl", "--impl", "whence.impl.mf:XX").rejects("XX")
     assert whence("mutate", "mf", "impl", "--impl", "whence.impl.rst:RST").rejects("fails without a fault")
+    assert whence("mutate", "--impl", "whence.impl.mf:MF").rejects("one file")
     (tmp_path / "file").touch()
+    assert whence("mutate", "mf", "--results", "file/x").rejects("file/x")
     assert whence("mutate", "mf", "--save", "file/x").rejects("file/x")
     assert whence("matrix", "mf", "--impl", "nothing:X").rejects("no module nothing")
     assert whence("matrix").rejects("--impl")
