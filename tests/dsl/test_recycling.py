@@ -40,6 +40,10 @@ def test_read() -> None:
     assert workload is not None and workload.endless == (1, 1) and not workload.prompt
     workload, _ = scope("  processes 2\n")
     assert workload is not None and workload.endless == ()
+    workload, _ = scope("  processes 2\n  for ever\n  room 2\n")
+    assert workload is not None and workload.room == 2
+    workload, _ = scope("  processes 2\n  any number of messages\n")
+    assert workload is not None and workload.unbounded and workload.prompt and workload.endless == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,11 @@ def test_read() -> None:
         ("  processes 2\n  for ever 2\n", "W0604"),
         ("  processes 2\n  sends 0, 1\n  for ever 0\n", "W0617"),
         ("  for ever 0\n  for ever 1\n", "W0130"),
+        ("  room 2\n", "W0621"),
+        ("  any number of messages\n  for ever\n", "W0621"),
+        ("  any number of messages\n  losses 1\n", "W0621"),
+        ("  any number of messages\n  prompt sends\n", "W0621"),
+        ("  any number of messages\n  program 0: send to 1\n", "W0621"),
     ],
 )
 def test_refused(settings: str, code: str) -> None:
@@ -58,6 +67,31 @@ def test_printed() -> None:
     text = HEAD + "  processes 2\n  sends 2 per process\n  for ever 0,1\n  prompt sends\n"
     printed, _ = format_source(text, "p.whence")
     assert printed is not None and "  for ever 0, 1\n  prompt sends\n" in printed
+
+
+def test_printed_as_read() -> None:
+    text = HEAD + "  processes 2\n  for ever\n  room 2\n"
+    assert format_source(text, "p.whence")[0] == text
+    text = HEAD + "  processes 2\n  any number of messages\n"
+    assert format_source(text, "p.whence")[0] == text
+
+
+def test_with_room() -> None:
+    """A process sends only while so little is in flight; and none of its collections has so many elements."""
+    protocol = load("cykas").specification
+    assert protocol is not None
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0), room=1)
+    system = Recycling(protocol.protocols[0], workload)
+    state = system.initial()
+    (send,) = (action for action in system.enabled(state) if action.process == 1 and action.destinations == (2,))
+    state = system.apply(state, send).state
+    assert all(action.process != 1 for action in system.application_sends(state))
+    (arrival,) = (action for action in system.enabled(state) if action.kind == "receive")
+    state = system.apply(state, arrival).state
+    (arrival,) = (action for action in system.enabled(state) if action.kind == "receive")
+    assert all(action.process != 1 for action in system.application_sends(state))
+    state = system.apply(state, arrival).state
+    assert any(action.process == 1 for action in system.application_sends(state))
 
 
 def test_the_system_that_fits() -> None:
