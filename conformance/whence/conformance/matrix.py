@@ -194,7 +194,7 @@ def cells(
     limit_s: float = LIMIT_S,
     progress: Progress | None = None,
 ) -> Iterator[Cell]:
-    """The cells, row by row.
+    """The cells, row by row. Ctrl-C goes on to the caller, after the cell as far as it had come.
 
     Args:
         deliveries: the kinds that the system can be driven with; for the others, cells say so.
@@ -221,6 +221,8 @@ def cells(
             followed = protocol if replayed and claimed and not (reacts and assumption.reactive) else None
             trials = Trials(make_process, followed, settings, operations, known, limit_s)
             yield _cell(trials, assumption, claimed, followed is not None, cases, seed, progress)
+            if not trials.complete:
+                raise KeyboardInterrupt
 
 
 def without_reactions(scheduler: Scheduler) -> Scheduler:
@@ -247,17 +249,20 @@ def _cell(
     name = f"{assumption.name}, {trials.settings.delivery}"
     names = (*SCHEDULERS, GUIDED)
     directed = trials.guide.directed[:cases]
-    for number in range(cases):
-        if trials.hopeless():
-            break
-        if number < len(directed):
-            chosen, scheduler = DIRECTED, directed[number]
-        else:
-            chosen = names[number % len(names)]
-            scheduler = trials.guide.scheduler if chosen == GUIDED else SCHEDULERS[chosen]
-        trials.run(chosen, scheduler if assumption.reactive else without_reactions(scheduler), seed + number)
-        if progress is not None and number % _PROGRESS_EVERY == 0:
-            progress(name, number, cases)
+    try:
+        for number in range(cases):
+            if trials.hopeless():
+                break
+            if number < len(directed):
+                chosen, scheduler = DIRECTED, directed[number]
+            else:
+                chosen = names[number % len(names)]
+                scheduler = trials.guide.scheduler if chosen == GUIDED else SCHEDULERS[chosen]
+            trials.run(chosen, scheduler if assumption.reactive else without_reactions(scheduler), seed + number)
+            if progress is not None and number % _PROGRESS_EVERY == 0:
+                progress(name, number, cases)
+    except KeyboardInterrupt:
+        trials.complete = False
     shown = trials.worst(SHRINKS)
     return Cell(
         assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[3]
 ADAPTER = shlex.join([sys.executable, str(ROOT / "conformance" / "examples" / "python" / "adapter.py")])
 MISBEHAVING = shlex.join([sys.executable, str(ROOT / "tests" / "conformance" / "external" / "misbehaving.py")])
 FAULTY = f"{ADAPTER} --faulty"
+FAULTY_WORDS = ["conform", "--exec", FAULTY, "--cases", "200"]
 
 
 def test_a_right_system_is_tested_alone_and_against_its_protocol(whence: Whence) -> None:
@@ -159,3 +160,37 @@ def test_what_a_class_prints_is_not_among_the_json(whence: Whence, tmp_path: Pat
     assert r"raises RuntimeError: \ud800 \x1b[31m" in result["findings"][0]
     shown = whence("conform", "--impl", "loud:Loud", "--cases", "5", "--pytest", "test_loud.py")
     assert shown.code == 1 and "Traceback" not in shown.err and (tmp_path / "test_loud.py").exists()
+
+
+def test_a_full_disk_costs_no_result(whence: Whence, tmp_path: Path) -> None:
+    """The smaller file fits, the larger one does not; what was found is said all the same."""
+    words = [*FAULTY_WORDS, "--save", "case.json", "--svg", "case.svg", "--json"]
+    shell = f"ulimit -f 1; trap '' XFSZ; exec {shlex.join([str(Path(sys.executable).parent / 'whence'), *words])}"
+    ran = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    found = json.loads(ran.stdout)
+    assert (ran.returncode, found["exit"]) == (2, 2) and "Traceback" not in ran.stderr
+    assert [result["verdict"] for result in found["results"]] == ["refuted"]
+    [said] = found["unwritten"]
+    assert said.startswith("case.svg cannot be written")
+    assert json.loads((tmp_path / "case.json").read_text()) == found["results"][0]["counterexample"]
+    assert [file.name for file in tmp_path.iterdir()] == ["case.json"]
+
+
+def test_an_interrupted_matrix_has_the_cells_so_far(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom whence.impl.mf import MF\n\nclass Slow(MF):\n  def receive(self, sender, packet):\n"
+        "    open('begun', 'w').close()\n    time.sleep(0.001)\n    return super().receive(sender, packet)\n"
+    )
+    words = ["matrix", "--impl", "slow:Slow", "--cases", "1000000", "--json"]
+    process = subprocess.Popen(
+        [str(Path(sys.executable).parent / "whence"), *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    found = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode in (1, 3) and found["complete"] is False
+    [cell] = found["results"]
+    assert cell["name"] == "FIFO channels, unicast" and 0 < cell["cases"] < 1_000_000

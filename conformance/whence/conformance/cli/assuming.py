@@ -74,7 +74,7 @@ def matrix(session: Session, request: Request) -> Output:
         reasons = {cell.not_applicable for cell in found}
         raise BadInput(f"{request.impl} cannot be driven: {'; '.join(sorted(reasons))}")
     results = tuple(_result(request, cell) for cell in ran)
-    text = _table(found) + ("incomplete: interrupted; these cells were finished\n" if interrupted else "")
+    text = _table(found) + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
     code = None
     if interrupted:
         code = REFUTED if any(not result.expected for result in results) else UNKNOWN

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
-from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, check_writable, write_text
+from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from whence.conformance.cli.specifications import specification
 from whence.conformance.drive import Report, settings_for
 from whence.conformance.drive import conform as drive
@@ -124,22 +124,39 @@ def conform(session: Session, request: Request, files: Files) -> Output:
     runs = _driven(session, request)
     results = tuple(_result(request, driven) for driven in runs)
     failed = next((driven for driven in runs if driven.report.counterexamples), None)
+    unwritten: dict[str, str] = {}
     if failed is not None:
-        worst = failed.report.counterexamples[0]
-        recorded = _recorded(request, failed, worst)
-        if files.save is not None:
-            write_text(files.save, recorded.text() + "\n")
-        if files.svg is not None:
-            write_text(files.svg, picture(worst.outcome))
-        if files.pytest is not None:
-            write_text(files.pytest, pytest_file(recorded, worst.findings))
-        if files.transcript is not None:
-            _write_transcript(files.transcript, recorded, request.limits)
+        unwritten = _write(files, request, failed, failed.report.counterexamples[0])
     said = [_sentence(request, driven) for driven in runs]
-    said += [f"{path} written" if failed else f"nothing failed; {path} is not written" for path in files.asked]
+    for path in files.asked:
+        written = f"{path} written" if failed else f"nothing failed; {path} is not written"
+        said.append(unwritten.get(path, written))
     interrupted = any(driven.report.interrupted for driven in runs)
     code = UNKNOWN if interrupted and failed is None else None
-    return Output(results, text="\n".join(said) + "\n", fields={"complete": not interrupted}, exit=code)
+    fields: dict[str, Any] = {"complete": not interrupted}
+    if unwritten:
+        fields["unwritten"] = list(unwritten.values())
+    code = BAD_INPUT if unwritten else code
+    return Output(results, text="\n".join(said) + "\n", fields=fields, exit=code)
+
+
+def _write(files: Files, request: Request, driven: _Driven, shown: Counterexample) -> dict[str, str]:
+    """Writes the counterexample in each of its forms. What cannot be written is said, and costs nothing else."""
+    recorded = _recorded(request, driven, shown)
+    ways: list[tuple[str | None, Callable[[str], object]]] = [
+        (files.save, lambda path: write_text(path, recorded.text() + "\n")),
+        (files.svg, lambda path: write_text(path, picture(shown.outcome))),
+        (files.pytest, lambda path: write_text(path, pytest_file(recorded, shown.findings))),
+        (files.transcript, lambda path: _write_transcript(path, recorded, request.limits)),
+    ]
+    unwritten: dict[str, str] = {}
+    for path, write in ways:
+        if path is not None:
+            try:
+                write(path)
+            except BadInput as error:
+                unwritten[path] = str(error)
+    return unwritten
 
 
 def conform_result(session: Session | None, request: Request) -> Result:
