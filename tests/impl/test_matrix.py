@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whence.impl.commands import ProtocolError
-from whence.impl.matrix import counted, covers, joined, require_known, require_matrix, require_row
+from whence.impl.matrix import FEW, counted, covers, joined, merge, require_known, require_matrix, require_row
 
 counts = st.one_of(st.integers(0, 4), st.integers(0, (1 << 63) - 1))
 two_rows = st.integers(1, 40).flatmap(
@@ -56,3 +57,15 @@ def test_what_a_peer_cannot_know() -> None:
     require_known((0, 2), (1, 2), 0)
     with pytest.raises(ProtocolError, match="process 0 knows of messages that were not sent"):
         require_known((0, 3), (1, 2), 0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.sampled_from((1, 3, FEW, FEW + 1, 40)), st.integers(0, 2**32), st.integers(1, 4))
+def test_matrices_are_merged_entry_by_entry(size: int, seed: int, largest: int) -> None:
+    choice = Random(seed)
+    ours, theirs = ([tuple(choice.randrange(largest) for _ in range(size)) for _ in range(size)] for _ in range(2))
+    expected = [tuple(map(max, own, other)) for own, other in zip(ours, theirs, strict=True)]
+    kept = [other if highest == other else None for other, highest in zip(theirs, expected, strict=True)]
+    merge(ours, tuple(theirs))
+    assert ours == expected
+    assert all(row is None or row == mine for row, mine in zip(kept, ours, strict=True))

@@ -117,7 +117,7 @@ class CBCAST:
         while (packet := delayed.get(self._vt[sender] + 1)) is not None and self._deliverable(sender, packet):
             del delayed[packet.vt[sender]]
             commands.append(Deliver(sender, packet.message))  # D.1
-            self._vt = list(map(max, self._vt, packet.vt))  # D.2
+            self._vt = [own if own > other else other for own, other in zip(self._vt, packet.vt, strict=True)]  # D.2
         if not delayed:
             del self._delayed[sender]
         return commands

@@ -6,7 +6,8 @@ in the number of processes, and what is shared is neither looked into nor merged
 
 NOTE(lanes): rows that differ are checked and compared as a whole. `struct` packs a row into one long integer, 64 bits a
 count; with the top bit of each lane set in the one, the other can be subtracted without a lane borrowing from the next,
-and those lanes have kept their bit in which the one is not less. That is several times faster than a loop over counts.
+and those lanes have kept their bit in which the one is not less. That is several times faster than a loop over counts,
+where there are more than a few.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from whence.impl.commands import ProtocolError
 
 Row: TypeAlias = tuple[int, ...]
 Matrix: TypeAlias = tuple[Row, ...]
 """Entry [k][l]: how many messages Pk is known to have sent to Pl."""
+
+
+FEW: Final = 20
+"""So many counts are compared one by one."""
 
 
 def counted(row: Row, receiver: int) -> Row:
@@ -37,11 +42,18 @@ def joined(ours: Row, theirs: Row) -> Row:
     if ours is theirs or ours == theirs:
         return ours
     later, earlier = (theirs, ours) if theirs > ours else (ours, theirs)
-    return later if covers(later, earlier) else tuple(map(max, ours, theirs))
+    return later if covers(later, earlier) else _maximum(ours, theirs)
 
 
 def merge(ours: list[Row], theirs: Matrix) -> None:
     """Raise each entry of `ours` to that of `theirs`, where that is larger: `joined`, row by row, written out."""
+    if len(ours) <= FEW:
+        for place, row in enumerate(theirs):
+            own = ours[place]
+            if own is not row and own != row:
+                highest = _maximum(own, row)
+                ours[place] = row if highest == row else highest
+        return
     packing, tops = _lanes(len(ours))
     pack, number = packing.pack, int.from_bytes
     for place, row in enumerate(theirs):
@@ -51,9 +63,13 @@ def merge(ours: list[Row], theirs: Matrix) -> None:
         newer = row > own
         later, earlier = (row, own) if newer else (own, row)
         if ((number(pack(*later), "big") | tops) - number(pack(*earlier), "big")) & tops != tops:
-            ours[place] = tuple(map(max, own, row))
+            ours[place] = _maximum(own, row)
         elif newer:
             ours[place] = row
+
+
+def _maximum(ours: Row, theirs: Row) -> Row:
+    return tuple([own if own > other else other for own, other in zip(ours, theirs, strict=True)])
 
 
 def covers(row: Row, other: Row) -> bool:

@@ -43,6 +43,7 @@ Departures:
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import ge
 from typing import Any, ClassVar, Literal
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
@@ -116,7 +117,7 @@ class RST:
     def _deliverable(self, sender: int, meta: Matrix) -> bool:
         """Whether everything that causally precedes a message with `meta` and is addressed to us has been delivered."""
         column = self._group.identity
-        return all(delivered >= row[column] for delivered, row in zip(self._deliv, meta, strict=True))  # D.1
+        return all(map(ge, self._deliv, [row[column] for row in meta]))  # D.1
 
     def _record_delivery(self, sender: int, meta: Matrix) -> None:
         self._deliv[sender] += 1  # U.1
