@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from whence.conformance.findings import DELIVERED, SENT
 from whence.conformance.harness import run_case
 from whence.conformance.network import Settings
-from whence.conformance.schedule import Lose, React, Receive, Schedule, Send, Tick, schedules
+from whence.conformance.schedule import Lose, Operation, React, Receive, Schedule, Send, Tick, schedules
 from whence.conformance.shrink import Budget, minimise
 from whence.impl.mf import MF
 
@@ -131,3 +131,14 @@ def test_a_send_after_an_arrival_becomes_an_answer() -> None:
         return outcome.operations if (SENT, 1) in log and (DELIVERED, 1) in log[: log.index((SENT, 1))] else None
 
     assert minimise(schedule, after) == (React(1, 2), Send(0, 1))
+
+
+def test_two_multicasts_become_one() -> None:
+    def attempt(schedule: Schedule) -> Schedule | None:
+        reached = {one for operation in schedule for one in TO.get(operation, ())}
+        return schedule if reached >= {1, 2} else None
+
+    assert minimise((Send(0, (2,)), Tick(1), Send(0, (1,)), Tick(2)), attempt) == (Send(0, (1, 2)),)
+
+
+TO: dict[Operation, tuple[int, ...]] = {Send(0, to): to for to in ((1,), (2,), (1, 2))}

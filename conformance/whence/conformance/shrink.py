@@ -55,6 +55,7 @@ def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None)
         current = search.without_chunks(current)
         current = search.first_that_fails(current, _without_pairs)
         current = search.first_that_fails(current, _answering)
+        current = search.first_that_fails(current, _together)
         current = search.first_that_fails(current, _plainer)
         if current == before:
             return current
@@ -131,6 +132,17 @@ def _answering(schedule: Schedule) -> Iterator[Schedule]:
             for index, before in enumerate(schedule[:place]):
                 if isinstance(before, Receive) and (before.channel is None or before.channel[1] == operation.process):
                     yield (React(operation.process, operation.destination), *_without(schedule, (index, place)))
+
+
+def _together(schedule: Schedule) -> Iterator[Schedule]:
+    """One operation less: two multicasts of a process in one, in the place of the one or of the other."""
+    for later, second in enumerate(schedule):
+        for earlier, first in enumerate(schedule[:later]):
+            match first, second:
+                case Send(process, tuple(one)), Send(other, tuple(two)) if process == other:
+                    joined = Send(process, tuple(sorted({*one, *two})))
+                    yield (*schedule[:earlier], joined, *_without(schedule[earlier + 1 :], (later - earlier - 1,)))
+                    yield (*_without(schedule[:later], (earlier,)), joined, *schedule[later + 1 :])
 
 
 def _without(schedule: Schedule, left_out: tuple[int, ...]) -> Schedule:
