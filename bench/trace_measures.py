@@ -8,8 +8,10 @@ import time
 from collections import deque
 from pathlib import Path
 from random import Random
+from typing import Any
 
 EVENTS = 1_000_000
+CASES = 400
 
 
 def write_recording(path: Path, events: int = EVENTS, processes: int = 3) -> None:
@@ -46,4 +48,54 @@ def million_events() -> str:
     return f"{judgement.events:,} events: read {read - begun:.2f} s, judged {judged - read:.2f} s"
 
 
-MEASURES = {"trace-million": million_events}
+def cases(make: Any, allowed: Any, replay: Any, count: int, operations: int) -> tuple[float, list[Any]]:
+    """Processor seconds, and the executions."""
+    from whence.conformance.harness import run_scheduled
+    from whence.conformance.schedulers import SCHEDULERS
+
+    begun, scheduler = time.process_time(), SCHEDULERS["uniform"]
+    found = [run_scheduled(make, scheduler, seed, operations, allowed, replay).execution for seed in range(count)]
+    return time.process_time() - begun, found
+
+
+def replayed(tolerant: Any, executions: list[Any]) -> str:
+    """Events a second of processor time."""
+    begun = time.process_time()
+    for execution in executions:
+        answer = tolerant.judge(execution, tolerant.conditions(execution, ordered=True))
+        assert answer.verdict == "conforming", answer
+    return f"{sum(len(execution.events) for execution in executions) / (time.process_time() - begun):,.0f}"
+
+
+def against_a_protocol() -> str:
+    """Events a second of processor time, of the cases of shipped implementations: replayed in lock step beside the
+    implementation, and by what can be seen, with and without arrivals; and of one long recording."""
+    from whence.conformance.drive import settings_for
+    from whence.conformance.implementations import SHIPPED
+    from whence.conformance.protocols import find_protocol
+    from whence.conformance.replay import Replay
+    from whence.conformance.subject import load_subject
+    from whence.conformance.tolerant import TolerantReplay
+    from whence.spec.events import Execution, Receive
+
+    said = []
+    for name in ("rst", "cykas", "hybrid_basic"):
+        protocol, make = find_protocol(name), load_subject(SHIPPED[name]).make_process
+        allowed, tolerant = settings_for(protocol), TolerantReplay(protocol, 3)
+        alone, executions = cases(make, allowed, None, CASES, 12)
+        lockstep, _ = cases(make, allowed, Replay(protocol, 3), CASES, 12)
+        bare = [
+            Execution(3, tuple(event for event in execution.events if not isinstance(event, Receive)))
+            for execution in executions
+        ]
+        _, long = cases(make, allowed, None, 1, 4_000)
+        events = sum(len(execution.events) for execution in executions)
+        said.append(
+            f"{name}: lock step {events / max(lockstep - alone, 1e-3):,.0f} events/s, what can be seen "
+            f"{replayed(tolerant, executions)}, without arrivals {replayed(tolerant, bare)}, "
+            f"one of {len(long[0].events):,} events {replayed(tolerant, long)}"
+        )
+    return "; ".join(said)
+
+
+MEASURES = {"trace-million": million_events, "trace-against": against_a_protocol}

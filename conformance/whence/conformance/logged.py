@@ -60,6 +60,8 @@ class Logs:
         names: what the execution calls each message.
         arrivals: of each process: where its log has the last arrival of a message.
         deliveries: of each process: where its log has the first delivery of a message.
+        all_arrivals: every message that a process delivers has arrived there before, by its log: then no arrival of a
+            message is missing of which there is any.
     """
 
     execution: Execution
@@ -68,6 +70,7 @@ class Logs:
     names: dict[str, str]
     arrivals: tuple[dict[str, int], ...]
     deliveries: tuple[dict[str, int], ...]
+    all_arrivals: bool
     _order: list[HappensBefore] = field(default_factory=list)
 
     def shows(self, process: int, message: str) -> bool:
@@ -101,6 +104,7 @@ def logs_of(execution: Execution) -> Logs:
     arrivals: list[dict[str, int]] = [{} for _ in range(count)]
     deliveries: list[dict[str, int]] = [{} for _ in range(count)]
     sent = [0] * count
+    all_arrivals = True
     known: dict[str, Message] = {}
 
     def named(event: Receive | Deliver, at: int) -> str:
@@ -124,6 +128,7 @@ def logs_of(execution: Execution) -> Logs:
                 entries[process].append(Arrival(name, sender, at))
             case Deliver():
                 name = named(event, at)
+                all_arrivals = all_arrivals and (name in arrivals[process] or known[event.message].src == process)
                 deliveries[process].setdefault(name, len(entries[process]))
                 entries[process].append(Delivery(name, at))
             case _:
@@ -135,6 +140,7 @@ def logs_of(execution: Execution) -> Logs:
         {message.name: name for name, message in known.items()},
         tuple(arrivals),
         tuple(deliveries),
+        all_arrivals,
     )
 
 

@@ -298,9 +298,12 @@ class Search:
         """Whether the arrival may be one that is not logged: the log has no arrival of the message any more, or what it
         has can be the arrival of another copy."""
         carried = self._replay.carried(packet)
-        if carried is None or self._conditions.duplicating:
+        if carried is None:
             return True
-        return self._logs.last_arrival(process, carried) < self._places[process]
+        last = self._logs.last_arrival(process, carried)
+        if self._conditions.duplicating:
+            return last < 0 or not self._logs.all_arrivals
+        return last < self._places[process]
 
     def _matching(self, process: int, unseen: list[tuple[int, int, int]]) -> Iterator[_Move]:
         """The steps that are the next entry of the process's log, and perhaps more of its entries."""
@@ -433,7 +436,7 @@ class Search:
             known = self._waiting[key] = all(
                 self._is_quiet(process, after, inputs[number])
                 and all(
-                    self._can_swap(process, after, inputs[number], other)
+                    self._can_swap(process, state, after, inputs[number], other)
                     for place, other in enumerate(inputs)
                     if place not in done and place != number
                 )
@@ -492,8 +495,9 @@ class Search:
         if self._replay.has_timer:
             yield ()
 
-    def _can_swap(self, process: int, state: int, quiet: Input, other: Input) -> bool:
-        """Whether the same follows from the quiet step after the other input as before it."""
+    def _can_swap(self, process: int, base: int, state: int, quiet: Input, other: Input) -> bool:
+        """Whether the same follows from the quiet step after the other input as before it; in `base` the process is
+        without the quiet steps that have led to `state`."""
         step = self._replay.expected
         first = step(process, state, quiet)
         after = step(process, first.state, other)
@@ -505,14 +509,19 @@ class Search:
             return False
         if self._sent(first, after) != self._sent(instead, late):
             return False
-        together = self._deliveries(process, after)
-        early, released = self._deliveries(process, instead), self._deliveries(process, late)
-        if [name for _, name in together] != [name for _, name in (*early, *released)]:
+        released = [name for _, name in self._deliveries(process, late)]
+        together = [name for _, name in (*self._deliveries(process, instead), *self._deliveries(process, late))]
+        if sorted(together) != sorted(name for _, name in self._deliveries(process, after)):
             return False
-        # In two steps the order of deliveries is fixed that in one step may be free: is it the one that is logged?
+        # In two steps the order of deliveries is fixed that in one step may be free: is it the one that is logged? What
+        # other quiet steps have brought can be put off as well, and then comes in the order of the log.
         log = self._logs.deliveries[process]
+        alone = step(process, base, other)
+        early = [name for _, name in self._deliveries(process, alone)] if released and alone.fault is None else []
         return all(
-            log.get(name, 0) < log.get(other_name, NOT_LOGGED) for _, name in early for _, other_name in released
+            log.get(name, 0) < log.get(other_name, NOT_LOGGED) or self._must_keep(name, other_name)
+            for name in early
+            for other_name in released
         )
 
     def _sent(self, *steps: Expected) -> object:
@@ -545,7 +554,9 @@ class Search:
             if self._early > _MOST_EARLY:
                 return True
             state, given = self._past[process][place]
-            if self._is_quiet(process, state, (packet,)) and not self._can_swap(process, state, (packet,), given):
+            if self._is_quiet(process, state, (packet,)) and not self._can_swap(
+                process, state, state, (packet,), given
+            ):
                 return True
         return False
 
