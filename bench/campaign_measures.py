@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
@@ -82,13 +82,17 @@ def protocol_cases(name: str) -> str:
 def mutation(name: str) -> str:
     """The mutation score of everything in a file."""
     from whence.conformance.mutation.mutants import subjects
-    from whence.conformance.mutation.run import Limits, mutate_specification
+    from whence.conformance.mutation.run import Limits, mutate
+    from whence.conformance.mutation.subjects import Subject
+    from whence.dsl import ir
     from whence.dsl.load import load
 
-    loaded = load(name)
-    assert loaded.specification is not None
-    limits = Limits(mutants=60)
-    scores = [mutate_specification(loaded, each, limits, lambda *_: None) for each in subjects(loaded.specification)]
+    specification = load(name).specification
+    assert specification is not None
+    scores = []
+    for each in subjects(specification):
+        kind: Literal["protocol", "machine"] = "protocol" if isinstance(each, ir.Protocol) else "machine"
+        scores.append(mutate(Subject(name, kind, each.name), Limits(mutants=60), lambda *_: None))
     counts = {what: sum(score.count(what) for score in scores) for what in ("killed", "survived", "undecided", "equal")}
     judged = counts["killed"] + counts["survived"] + counts["undecided"]
     return f"{100 * counts['killed'] / judged:.1f} %: {', '.join(f'{count} {what}' for what, count in counts.items())}"
