@@ -33,7 +33,7 @@ PROCESSES = 3
 
 
 def rate(name: str, *, replayed: bool) -> float:
-    """Cases a second of processor time, by the implementation of a protocol: the median of five runs after a warm one."""
+    """Cases a second of processor time, by a protocol's implementation: the median of five runs, after a warm one."""
     protocol = find_protocol(name)
     allowed, make = settings_for(protocol, PROCESSES), load_subject(SHIPPED[name]).make_process
     replay = Replay(protocol, PROCESSES) if replayed else None

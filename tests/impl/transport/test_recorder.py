@@ -47,7 +47,7 @@ def test_what_is_written_is_there_at_once_and_a_line_cut_off_is_left_out(tmp_pat
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ('{"event":"deliver","process":0,"message":"m1.1"}\n', "nobody has sent"),
+        ('{"event":"deliver","process":0,"message":"m1.1"}\n', "no log has its send"),
         ('{"event":"dance","process":0,"message":"m1.1"}\n', "dance"),
         ('{"event":"deliver","process":0}\n', "not a log"),
         ("nonsense\n", "not a log"),

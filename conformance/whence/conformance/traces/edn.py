@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from whence.conformance.traces.logs import LogError
+from whence.spec.logs import LogError
 
 _TOKEN = re.compile(
     r'[\s,]*(?:;[^\n]*|(?P<open>#\{|[\[({])|(?P<close>[\])}])|(?P<string>"(?:\\.|[^"\\])*")'

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whence.conformance.traces.logs import LogError
 from whence.spec.events import Event, Execution
+from whence.spec.logs import LogError
 from whence.spec.trace import Trace, event_to_json
 
 

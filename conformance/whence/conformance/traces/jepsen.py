@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whence.conformance.traces.logs import LogError
 from whence.conformance.traces.named import Recording
+from whence.spec.logs import LogError
 from whence.spec.trace import Trace
 
 

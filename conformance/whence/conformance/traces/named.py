@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from whence.conformance.traces.logs import Log, LogError, merged
 from whence.spec.events import Deliver, Event, Receive, Send
+from whence.spec.logs import Log, LogError, merged
 from whence.spec.trace import Trace
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from whence.conformance.traces.logs import LogError
 from whence.conformance.traces.named import Recording
+from whence.spec.logs import LogError
 from whence.spec.trace import Trace
 
 _PRODUCER = (4, "SPAN_KIND_PRODUCER")

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, get_args
 from whence.conformance.traces.edn import read_all
 from whence.conformance.traces.itf import is_itf, read_itf, write_itf
 from whence.conformance.traces.jepsen import is_jepsen, read_jepsen
-from whence.conformance.traces.logs import Log, LogError, merged
 from whence.conformance.traces.otlp import is_otlp, read_otlp
 from whence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
+from whence.spec.logs import Log, LogError, merged
 from whence.spec.trace import FORMAT, Trace, TraceError, read_events, read_log, read_trace
 
 Format = Literal["ndjson", "itf", "shiviz", "jepsen", "otlp"]

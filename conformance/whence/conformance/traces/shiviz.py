@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from whence.conformance.traces.logs import LogError
 from whence.conformance.traces.named import Recording
 from whence.spec.events import Deliver, Execution, Receive, Send
+from whence.spec.logs import LogError
 from whence.spec.trace import Trace
 
 _CLOCKED = re.compile(r"^(?P<host>\S+)\s+(?P<clock>\{.*?\})\s*(?P<event>.*)$")

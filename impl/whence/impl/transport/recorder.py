@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
+from whence.spec.events import Deliver, Event, Receive, Send
+from whence.spec.logs import Log, LogError
+from whence.spec.logs import merged as merged_logs
 from whence.spec.trace import FORMAT, Trace, event_to_json
 
-
-class LogError(ValueError):
-    """The files are not the logs of the processes of one run."""
+__all__ = ["LogError", "Recorder", "merged"]
 
 
 class Recorder:
@@ -63,11 +63,10 @@ class Recorder:
 def merged(paths: Sequence[str | Path]) -> Trace:
     """The logs of all processes of a run as one execution: each process's events in their order, sends before arrivals.
 
-    Events that nothing orders come process by process. A last line that was cut off is left out. The header is that of
-    the first file.
+    A last line that was cut off is left out. The header is that of the first file. See `whence.spec.logs`.
 
     Raises:
-        LogError: the files do not fit together, or something arrives that nobody sends.
+        LogError: the files are no logs, do not fit together, or something arrives that nobody sends.
         OSError: a file cannot be read.
     """
     logs = [_read(Path(path)) for path in paths]
@@ -77,23 +76,8 @@ def merged(paths: Sequence[str | Path]) -> Trace:
     processes = logs[0][0]["processes"]
     if any(other["processes"] != processes for other, _ in logs):
         raise LogError("the logs are of groups of different sizes")
-    waiting = [list(reversed(events)) for _, events in logs]
-    order: list[Event] = []
-    sent: set[str] = set()
-    progress = True
-    while progress:
-        progress = False
-        for events in waiting:
-            while events and (isinstance(events[-1], Send) or events[-1].message in sent):
-                event = events.pop()
-                order.append(event)
-                progress = True
-                if isinstance(event, Send):
-                    sent.add(event.message)
-    if any(waiting):
-        first = next(events[-1] for events in waiting if events)
-        raise LogError(f"process {first.process} has message {first.message}, which nobody has sent before")
-    return Trace(Execution(processes, tuple(order)), header)
+    named = [Log(Path(path).name, tuple(events)) for path, (_, events) in zip(paths, logs, strict=True)]
+    return Trace(merged_logs(named, processes), header)
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], list[Event]]:
