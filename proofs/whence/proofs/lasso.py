@@ -22,7 +22,8 @@ from whence.proofs.components import components
 from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from whence.proofs.levels.cells import NotLevel
 from whence.proofs.levels.number import Lines, TooFar
-from whence.proofs.levels.system import Again, Levelled, is_applicable
+from whence.proofs.levels.system import Again, Levelled
+from whence.proofs.levels.text import is_applicable, mixes_constants
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.oracle import Oracle
 
@@ -88,6 +89,9 @@ def find_lasso(
         graph = _Graph(system, fairness_of(protocol), limit, progress)
         try:
             _look(graph, search)
+            if lines is not None and mixes_constants(protocol, lines):
+                lines = None
+                continue
             break
         except Again:
             assert lines is not None

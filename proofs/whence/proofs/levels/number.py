@@ -178,7 +178,7 @@ class Level(int):
         return int(self) >= int(other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether they are equal. A map compares its entries with 0, which no level is; texts that do are refused."""
+        """Whether they are equal. A map compares its entries with 0, which no level is; texts do not (see `text`)."""
         if isinstance(other, Level) or (isinstance(other, int) and other != 0):
             self._meets(other)
             self.lines.orders(self.cell)

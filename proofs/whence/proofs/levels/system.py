@@ -17,14 +17,13 @@ from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.execute import Delivered, Emission, Sent
-from whence.dsl.interpreter import LocalState, Reactions, Step
+from whence.dsl.interpreter import Interpreter, LocalState, Reactions, Step
 from whence.dsl.recycling import Recycling
 from whence.dsl.system import Action, Outcome, State
-from whence.dsl.traversal import nodes
-from whence.dsl.types import NAT
 from whence.dsl.values import Message, Packet
-from whence.proofs.levels.cells import NotLevel, changed, has_numbers, is_total, windows
+from whence.proofs.levels.cells import changed, windows
 from whence.proofs.levels.number import CONSTANT, Cell, Level, Lines, TooFar
+from whence.proofs.levels.text import with_equality_seen
 
 
 class Again(Exception):
@@ -36,30 +35,6 @@ Numbers: TypeAlias = tuple[tuple[Cell, int, int], ...]
 
 Grown: TypeAlias = tuple[tuple[Cell, int, int], ...]
 """Numbers to which a step added something: the cell, before and after."""
-
-
-def is_applicable(protocol: ir.Protocol) -> bool:
-    """Whether the protocol has numbers. Raises: NotLevel, where the text does more with them than is seen here."""
-    typed = [variable.type for variable in protocol.state]
-    typed += [parameter.type for kind in protocol.packets for parameter in kind.parameters]
-    if not any(has_numbers(each) for each in typed):
-        return False
-    for node in nodes((protocol.handlers, protocol.procedures)):
-        match node:
-            case ir.Arithmetic(operator="-"):
-                raise NotLevel("numbers are subtracted")
-            case ir.Comparison(operator="=", left=left, right=right) if left.type == NAT:
-                if any(isinstance(each, ir.Zero | ir.Literal_) for each in (left, right)):
-                    raise NotLevel("a number is compared with a constant")
-            case ir.Member(collection=collection) if is_total(collection.type):
-                raise NotLevel("it matters which entries a map of numbers has")
-            case ir.Query(target=target, name="size") | ir.IsEmpty(target=target) if is_total(target.type):
-                raise NotLevel("it matters which entries a map of numbers has")
-            case ir.For(domain=domain) | ir.Bound(domain=domain) if domain is not None and is_total(domain.type):
-                raise NotLevel("it matters which entries a map of numbers has")
-            case _:
-                pass
-    return True
 
 
 @dataclass(slots=True)
@@ -76,6 +51,12 @@ class Levelled(Recycling):
 
     def __post_init__(self) -> None:
         Recycling.__post_init__(self)
+        seen = replace(
+            self.protocol,
+            handlers=with_equality_seen(self.protocol.handlers),
+            procedures=with_equality_seen(self.protocol.procedures),
+        )
+        self.interpreter = Interpreter(seen, self.workload.processes, self.workload.tree)
         self._parameters = {kind.name: kind.parameters for kind in self.protocol.packets}
 
     def initial(self) -> State:
