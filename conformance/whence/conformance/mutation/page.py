@@ -89,9 +89,9 @@ def main(arguments: Sequence[str]) -> int:
     draft = docs / f".{PAGE}"
     draft.write_text(page(scores, explanations), encoding="utf-8")
     draft.replace(docs / PAGE)
-    judged = {score.row for score in scores if not score.why_incomplete}
+    judged = {(score.row, score.subject) for score in scores if not score.why_incomplete}
     alive = [(score.row, one) for score in scores for one in score.alive]
-    stale = unused([known for known in explanations if known.row in judged], alive)
+    stale = unused([known for known in explanations if (known.row, known.subject) in judged], alive)
     for one in stale:
         print(f"explained, but does not survive: {one}", file=sys.stderr)
     return 1 if stale else 0
