@@ -19,6 +19,7 @@ from whence.dsl import ir
 from whence.dsl.load import load
 from whence.proofs.compiled.kernel import compile_kernel
 from whence.proofs.explore import Engine, Exploration, Resources, Storage, explore
+from whence.proofs.saturation.search import saturate
 from whence.proofs.scopes import properties_of
 
 REPEATS = 5
@@ -122,7 +123,22 @@ def spin(sends: int, repeats: int = REPEATS) -> str:
     )
 
 
+def any_number(name: str, processes: int) -> str:
+    """Any number of messages: the abstract states that every run stays in."""
+    specification = load(name).specification
+    assert specification is not None
+    everyone = tuple(tuple(q for q in range(processes) if q != p) for p in range(processes))
+    once = (1,) * processes
+    workload = ir.Workload(processes, once, everyone, endless=once, prompt=True, unbounded=True)
+    before = time.process_time()
+    found = saturate(specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault"))
+    assert found.saturated and not found.suspects
+    return f"{time.process_time() - before:.1f} s of a processor, {found.states:,} abstract states, saturated"
+
+
 MEASURES: dict[str, Callable[[], str]] = {
+    "any-number-cykas-3": lambda: any_number("cykas", 3),
+    "any-number-mf-4": lambda: any_number("mf", 4),
     "interpreted-cykas-2": lambda: explored("cykas", 3, 2, "interpreted"),
     "native-cykas-2": lambda: explored("cykas", 3, 2, "native"),
     "native-mf-3": lambda: explored("mf", 3, 3, "auto"),
