@@ -47,7 +47,8 @@ class Finding:
         kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `whence.spec.oracle`;
             `total_order`: two processes deliver two messages in different orders, where the system promises that none
             do, see `whence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does;
-            `hang`: it did not answer in time; `memory`: it used more memory than its limit; `endless`: packets without end; `over_delay`: a message that had arrived,
+            `hang`: it did not answer in time; `memory`: it used more memory than its limit; `endless`: packets
+            without end; `over_delay`: a message that had arrived,
             and that nothing was missing for, was not delivered at once; `nonconformance`: it did what its protocol does
             not do, or the other way round.
         process: where.
