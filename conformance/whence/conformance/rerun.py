@@ -64,7 +64,8 @@ def shows_kinds(subject: Subject, settings: Settings) -> bool:
     everyone = frozenset({receiver})
     to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
     try:
-        commands = tuple(subject.make_process(sender, settings.processes).causal_send(*to, "m0.1"))
+        process: Any = subject.make_process(sender, settings.processes)  # which kind, the delivery says
+        commands = tuple(process.causal_send(*to, "m0.1"))
     except (Exception, SystemExit):
         return True
     return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Transmit))

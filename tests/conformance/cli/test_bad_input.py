@@ -96,7 +96,7 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
         (["conform", "execution", "--impl", "whence.impl.mf:MF"], "no protocol"),
         (["conform", "cbcast", "--impl", "whence.impl.mf:MF"], "it is to be driven as broadcast"),
         (["campaign", "status", "nowhere"], "nowhere"),
-        (["campaign", "start", "c", "--protocol", "execution"], "--impl"),
+        (["campaign", "start", "c", "--protocol", "execution"], "execution has no protocol"),
         (["campaign", "start", "c", "--protocol", "mf", "--scheduler", "unifrom"], "did you mean uniform?"),
         (["campaign", "start", "c", "--protocol", "mf", "--impl", "nothing:X"], "start: there is no module nothing"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
-from whence.conformance.cli.specifications import specification
+from whence.conformance.cli.specifications import protocol_of, specification
 from whence.conformance.drive import Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
@@ -171,7 +171,7 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
     Of a system whose applications can answer from inside a delivery, a run against the oracle alone comes first: only
     there they do, where no protocol can follow.
     """
-    protocol = None if request.protocol is None else _protocol(request.protocol)
+    protocol = None if request.protocol is None else protocol_of(request.protocol)
     subject = load_subject(request.impl, request.processes, request.limits)
 
     def progress(done: int, planned: int) -> None:
@@ -218,16 +218,6 @@ def _settings(request: Request, protocol: ir.Protocol | None, subject: Subject) 
         return replace(default, **{name: value for name, value in request.network.items() if value is not None})
     except ValueError as error:
         raise BadInput(str(error)) from error
-
-
-def _protocol(name: str) -> ir.Protocol:
-    protocols = specification(name).protocols
-    fitting = [protocol for protocol in protocols if len(protocols) == 1 or protocol.name == Path(name).stem]
-    if not fitting:
-        there = ", ".join(protocol.name for protocol in protocols)
-        raise BadInput(f"{name} has several protocols ({there}), none named like the file" if there else
-                       f"{name} has no protocol to conform to")  # fmt: skip
-    return fitting[0]
 
 
 def _result(request: Request, driven: _Driven) -> Result:
@@ -328,7 +318,7 @@ def _require_transcript(system: str, transcript: str | None) -> None:
 def _write_transcript(path: str, recorded: RecordedCase, limits: Limits) -> CaseOutcome:
     """Runs a case of a foreign system once more, and writes down what was said."""
     lines: list[str] = []
-    protocol = None if recorded.protocol is None else _protocol(recorded.protocol)
+    protocol = None if recorded.protocol is None else protocol_of(recorded.protocol)
     outcome = rerun_against(recorded, protocol, limits, lines)
     write_text(path, "".join(f"{line}\n" for line in lines))
     return outcome
@@ -351,7 +341,7 @@ def again(
         _require_transcript(recorded.system, transcript)
         outcome = _write_transcript(transcript, recorded, limits)
     else:
-        found = None if recorded.protocol is None else _protocol(recorded.protocol)
+        found = None if recorded.protocol is None else protocol_of(recorded.protocol)
         outcome = rerun_against(recorded, found, limits)
     if svg is not None:
         write_text(svg, picture(outcome))
