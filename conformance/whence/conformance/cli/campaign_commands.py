@@ -6,7 +6,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from whence.conformance.cli.options import Json
+from whence.conformance.cli.options import Channels, Delivery, Duplication, Json, Loss, SelfSends
 from whence.conformance.cli.session import run_command
 
 campaign = typer.Typer(help="Randomized conformance campaigns on Spark, stopped and resumed.", rich_markup_mode=None)
@@ -46,14 +46,11 @@ def campaign_start(
     scheduler: Annotated[
         str, typer.Option(help="starve_one_channel, uniform, pct, swarm, guided, or portfolio: all of them.")
     ] = "portfolio",
-    channels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
-    ] = None,
-    duplication: Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")] = None,  # noqa: UP045
-    loss: Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")] = None,  # noqa: UP045
-    self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
-    delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
+    channels: Channels = None,
+    duplication: Duplication = None,
+    loss: Loss = None,
+    self_sends: SelfSends = None,
+    delivery: Delivery = None,
     case_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a case; then it has no outcome.")] = 60.0,
     reply_limit: Annotated[
         Optional[float], typer.Option(min=0.01, help="Seconds for a reply of a command; 5 by default.")  # noqa: UP045

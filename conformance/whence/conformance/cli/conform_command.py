@@ -8,13 +8,18 @@ import typer
 
 from whence.conformance.cli.options import (
     MOST_PROCESSES,
+    Channels,
+    Delivery,
+    Duplication,
     Exec,
     ExecPerProcess,
     Impl,
     Json,
+    Loss,
     MemoryLimit,
     Schedules,
     Seed,
+    SelfSends,
 )
 from whence.conformance.cli.session import run_command
 
@@ -31,14 +36,11 @@ def conform(
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
     seed: Seed = 0,
-    channels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
-    ] = None,
-    duplication: Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")] = None,  # noqa: UP045
-    loss: Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")] = None,  # noqa: UP045
-    self_sends: Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")] = None,  # noqa: UP045
-    delivery: Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")] = None,  # noqa: UP045
+    channels: Channels = None,
+    duplication: Duplication = None,
+    loss: Loss = None,
+    self_sends: SelfSends = None,
+    delivery: Delivery = None,
     total_order: Annotated[
         Optional[bool], typer.Option(help="Whether the system promises a total order.")  # noqa: UP045
     ] = None,

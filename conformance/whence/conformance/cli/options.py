@@ -31,3 +31,11 @@ MemoryLimit = Annotated[
 ExecPerProcess = Annotated[
     Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
 ]
+Channels = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
+]
+Duplication = Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")]  # noqa: UP045
+Loss = Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")]  # noqa: UP045
+SelfSends = Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")]  # noqa: UP045
+Delivery = Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")]  # noqa: UP045
