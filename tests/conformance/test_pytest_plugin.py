@@ -45,8 +45,9 @@ EVERY_CLAIM = ["runs", "causal", "fifo", "delivered", "prompt", "at_most_once", 
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A test suite with its systems; what it runs is quick."""
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
     pytester.makepyfile(mine=MINE)
     pytester.makeini("[pytest]\naddopts = --strict-markers --whence-cases=60\nfilterwarnings = error")
     pytester.syspathinsert()

@@ -130,7 +130,7 @@ def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:
     """Processes that could send by `sends`, but for which `destinations` has no line: they send nothing."""
-    if "destinations" not in settings:
+    if "destinations" not in settings or workload.unbounded:  # where no number is given, this is how to say who sends
         return ()
     numbers = settings["sends"].values if "sends" in settings else (DEFAULT_SENDS,)
     if len(numbers) > 1:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -271,7 +273,8 @@ async def _stop(workers: list[_Worker]) -> None:
     finally:
         for worker in workers:
             if worker.process.returncode is None:
-                worker.process.kill()
+                with suppress(ProcessLookupError):  # not process.kill(): it may reap the process, unknown to asyncio
+                    os.kill(worker.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
                 await worker.process.wait()
 
 
