@@ -13,7 +13,7 @@ from whence.proofs.machine_counterexample import witness_text
 from whence.proofs.machine_obligations import Conjunct, impossible, preservations
 from whence.proofs.machine_prover import refusal
 from whence.proofs.random_runs import walk
-from whence.proofs.reachability import Firing, Searched, search
+from whence.proofs.reachability import Firing, Searched, scopes_of, search
 from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
 from whence.spec.verdict import Level, Verdict
@@ -23,26 +23,30 @@ BRIEF_MS = 500
 
 
 def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
-    """`proved`: every transition happens in some run (a shortest one is given, or where the search gave up, one that a
-    random walk met). `refuted`: the guard of one can never hold in a state that satisfies the proved conjuncts
-    `known`. Raises: CrossCheckError."""
+    """`proved`: every transition happens in some run (a shortest one is given where the first scope has one, else what
+    a random walk met, or a longer search found). `refuted`: the guard of one can never hold in a state that satisfies
+    the proved conjuncts `known`. Raises: CrossCheckError."""
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     refused = refusal(pool, machine, options)
     if refused is not None:
         return unknown(refused)
+    first, *larger = scopes_of(machine)
     try:
-        found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
-        missing = [action for action in actions(machine) if action.name not in found.runs]
+        found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(first,))
         runs = dict(found.runs)
-        if missing and found.unknown:
-            runs |= walk(machine, [action.name for action in missing], options.seed)
-            missing = [action for action in missing if action.name not in runs]
+        missing = [action for action in actions(machine) if action.name not in runs]
         proved = tuple(known)
         dead = [action.name for action in missing if _never(pool, machine, action, proved, options)]
         if len(dead) < len(missing):
             dead += sorted(_never_together(pool, machine, missing, proved, options) - set(dead))
-        if missing and not dead and not found.unknown:
+        missing = [action for action in missing if action.name not in dead]
+        if missing:
             runs |= walk(machine, [action.name for action in missing], options.seed)
+            missing = [action for action in missing if action.name not in runs]
+        if missing and not found.unknown:
+            late = {action.name: goals[action.name] for action in missing}
+            found = search(pool, machine, late, timeout_ms=options.timeout_ms, seed=options.seed, scopes=larger)
+            runs |= found.runs
             missing = [action for action in missing if action.name not in runs]
     except Unsupported as reason:
         return unknown(str(reason))
