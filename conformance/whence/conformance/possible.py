@@ -309,34 +309,33 @@ class Search:
         """The steps that are the next entry of the process's log, and perhaps more of its entries."""
         match self._entry(process):
             case Sending(number, destinations):
-                for expected, entries in self._outcomes(process, (number, destinations), 1):
-                    yield _Move(process, expected, entries)
+                yield from self._by(process, (number, destinations), 1)
             case Arrival(message, sender):
                 channel = sender * self._count + process
                 for packet in self._first(self._channels[channel]):
                     if self._replay.carried(packet) == message:
-                        for expected, entries in self._outcomes(process, (packet,), 1):
-                            yield _Move(process, expected, entries, channel, packet)
+                        yield from self._by(process, (packet,), 1, channel, packet)
                 for packet in tuple(self._arrived[process]):
                     known = self._replay.packet(packet)
                     if known.src == sender and self._replay.carried(packet) == message:
-                        for expected, entries in self._outcomes(process, (packet,), 1):
-                            yield _Move(process, expected, entries)
+                        yield from self._by(process, (packet,), 1)
             case Delivery(message):
                 own = [one for one in unseen if one[0] == process]
                 own.sort(key=lambda one: self._replay.carried(one[2]) != message)
                 for _, channel, packet in own:
-                    for expected, entries in self._outcomes(process, (packet,), 0):
-                        yield _Move(process, expected, entries, channel, packet)
+                    yield from self._by(process, (packet,), 0, channel, packet)
                 for packet in tuple(self._arrived[process]):
                     if self._may_hide(process, packet):
-                        for expected, entries in self._outcomes(process, (packet,), 0):
-                            yield _Move(process, expected, entries)
+                        yield from self._by(process, (packet,), 0)
                 if self._replay.has_timer:
-                    for expected, entries in self._outcomes(process, (), 0):
-                        yield _Move(process, expected, entries)
+                    yield from self._by(process, (), 0)
             case None:
                 return
+
+    def _by(self, process: int, given: Input, own: int, channel: int = -1, packet: int = -1) -> Iterator[_Move]:
+        """The moves by this input, see `_outcomes`; from which channel they take which packet, if any."""
+        for expected, entries in self._outcomes(process, given, own):
+            yield _Move(process, expected, entries, channel, packet)
 
     # --- steps that deliver ------------------------------------------------------------------
 

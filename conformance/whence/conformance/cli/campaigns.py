@@ -100,7 +100,7 @@ def tested(named: Named) -> tuple[Tested, ...]:
         raise BadInput("what is to be tested? give --protocol, --library, --systems, or one of --impl, --exec and "
                        "--exec-per-process")  # fmt: skip
     if not system and protocol is not None:
-        protocol_of(protocol, specification(protocol))
+        protocol_of(protocol)
         raise BadInput(
             f"no implementation of {protocol} is shipped; name one with --impl module:Class, or run the "
             f"protocol itself with --impl {PREFIX}{protocol}"
