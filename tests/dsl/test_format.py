@@ -181,6 +181,9 @@ handlers = tuples(
 procedures = tuples(st.builds(s.Procedure, names, parameters, bodies))
 states = tuples(st.builds(s.StateVar, names, types, st.one_of(st.none(), small)))
 messages = tuples(st.builds(s.MessageKind, names, parameters, st.one_of(st.none(), names)))
+targets = st.lists(
+    st.builds(s.Target, names, tuples(st.one_of(small, st.just(s.AnyThatEnables())))), min_size=1, max_size=3
+).map(tuple)
 clauses = tuples(
     st.one_of(
         st.builds(
@@ -189,8 +192,7 @@ clauses = tuples(
             st.none(),
             names.map(lambda name: (name,)),
             st.none(),
-            names,
-            tuples(small),
+            targets,
             st.booleans(),
         ),
         st.builds(
@@ -199,8 +201,7 @@ clauses = tuples(
             names,
             any_names,
             names,
-            names,
-            tuples(small),
+            targets,
             st.booleans(),
             st.booleans(),
         ),

@@ -105,7 +105,7 @@ CLAUSES = {
 def test_no_clause_can_be_left_out(library: Library, name: str, transition: str) -> None:
     """The machine misses the event as soon as another one depends on it."""
     link = library(name).links[0]
-    clauses = tuple(clause for clause in link.clauses if clause.transition != transition)
+    clauses = tuple(clause for clause in link.clauses if clause.targets[0].transition != transition)
     assert len(clauses) == len(link.clauses) - 1
     found = check(replace(link, clauses=clauses))
     assert found.broken is not None

@@ -379,7 +379,7 @@ class Builder(ScenarioBuilder):
         """`causal_send(m) is t(m)`, `deliver m is t(m)`."""
         event: Any = str(c[0])
         parameter = next(child for child in c if isinstance(child, Name))
-        return replace(self.target(c), event=event, parameters=(parameter,))
+        return replace(self.right_side(c), event=event, parameters=(parameter,))
 
     def packet_clause(self, c: Children) -> Clause:
         """`send KIND(m, ...) to j is t(m), once`, `receive KIND(n) from j is t(n)`."""
@@ -387,19 +387,25 @@ class Builder(ScenarioBuilder):
         pattern = c[: self.verb(c)]
         kind, *parameters, peer = pick(pattern, Name)
         rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in pattern)
-        return replace(self.target(c), event=event, kind=kind, parameters=tuple(parameters), peer=peer, rest=rest)
+        return replace(self.right_side(c), event=event, kind=kind, parameters=tuple(parameters), peer=peer, rest=rest)
 
     def verb(self, c: Children) -> int:
         """Where the `is` of a clause is."""
         return next(index for index, child in enumerate(c) if isinstance(child, Word) and child.type == "IS")
 
-    def target(self, c: Children) -> Clause:
+    def right_side(self, c: Children) -> Clause:
         """A clause of which the event is still to be filled in."""
-        transition, *rest = (child for child in c[self.verb(c) + 1 :] if not isinstance(child, Word))
-        arguments = tuple(child for child in rest if not isinstance(child, Once | When))
+        rest = c[self.verb(c) + 1 :]
         once = any(isinstance(child, Once) for child in rest)
         when = next((child.condition for child in rest if isinstance(child, When)), None)
-        return Clause("deliver", None, (), None, transition, arguments, once, when=when, span=extent(c))
+        return Clause("deliver", None, (), None, pick(rest, syntax.Target), once, when=when, span=extent(c))
+
+    def target(self, c: Children) -> syntax.Target:
+        transition, *arguments = (child for child in c if not isinstance(child, Word))
+        return syntax.Target(transition, tuple(arguments), span=extent(c))
+
+    def any_that_enables(self, c: Children) -> syntax.AnyThatEnables:
+        return syntax.AnyThatEnables(span=extent(c))
 
     def once(self, c: Children) -> Once:
         return Once(span=extent(c))

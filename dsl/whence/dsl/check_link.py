@@ -10,7 +10,7 @@ from whence.dsl.check_expectations import Exploration, check_expectations
 from whence.dsl.check_expressions import ExpressionChecker
 from whence.dsl.diagnostics import did_you_mean
 from whence.dsl.machine_builtins import history_parameters
-from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, plural
+from whence.dsl.names import PROTOCOL_TYPES, Vocabulary, here, listed, plural
 from whence.dsl.reporter import Reporter
 from whence.dsl.traversal import nodes
 from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Type
@@ -137,26 +137,18 @@ def _check_required(conforms: syntax.Conforms, reporter: Reporter) -> None:
         written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else "`deliver m is deliver(m)`"
         if event not in clauses:
             reporter.error("W0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
-        elif clauses[event].transition.text != event:
-            reporter.error(
-                "W0609",
-                clauses[event].transition.span,
-                f"`{event}` is the transition `{event}` in every link, not `{clauses[event].transition.text}`",
-                f"write {written}",
-            )
+        for target in clauses[event].targets if event in clauses else ():
+            if target.transition.text != event:
+                reporter.error(
+                    "W0609",
+                    target.transition.span,
+                    f"`{event}` is the transition `{event}` in every link, not `{target.transition.text}`",
+                    f"write {written}",
+                )
 
 
 def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, reporter: Reporter) -> ir.Clause | None:
     parameters = _pattern(clause, protocol, reporter)
-    transitions = {transition.name: transition for transition in machine.transitions}
-    transition = transitions.get(clause.transition.text)
-    if transition is None:
-        reporter.error(
-            "W0606",
-            clause.transition.span,
-            f"machine `{machine.name}` has no transition `{clause.transition.text}`",
-            *did_you_mean(clause.transition.text, transitions),
-        )
     checker = _checker(protocol, reporter)
     types: list[Type | None] = [None] * len(clause.parameters)
     if parameters is not None:
@@ -166,14 +158,10 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
         bound.append((clause.peer, PROCESS))
     for name, type_ in bound:
         checker = checker.within({name.text: introduce(checker, name, type_, "parameter")})
-    arguments = checker.arguments(
-        f"transition `{clause.transition.text}`",
-        clause.arguments,
-        None if transition is None else transition.parameters,
-        clause.transition.span,
-    )
+    targets = [_target(target, checker, machine, reporter) for target in clause.targets]
+    complete = tuple(target for target in targets if target is not None)
     when = None if clause.when is None else checker.check(clause.when, BOOL)
-    if parameters is None or arguments is None or not _keeps_history(clause, machine, reporter):
+    if parameters is None or len(complete) < len(targets) or not _keeps_history(clause, machine, reporter):
         return None
     if clause.when is not None and when is None:
         return None
@@ -182,17 +170,49 @@ def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, r
         clause.kind.text if clause.kind is not None else None,
         parameters,
         clause.peer.text if clause.peer is not None else None,
-        clause.transition.text,
-        arguments,
+        complete,
         clause.once,
         when=when,
         span=clause.span,
     )
 
 
+def _target(
+    target: syntax.Target, checker: ExpressionChecker, machine: ir.Machine, reporter: Reporter
+) -> ir.Target | None:
+    """A transition with its arguments, of which the machine finds those that are `any`."""
+    name, place = target.transition.text, target.transition.span
+    written = tuple(each for each in target.arguments if not isinstance(each, syntax.AnyThatEnables))
+    transitions = {transition.name: transition for transition in machine.transitions}
+    if name not in transitions:
+        what = f"machine `{machine.name}` has no transition `{name}`"
+        reporter.error("W0606", place, what, *did_you_mean(name, transitions))
+        checker.arguments(name, written, None, place)
+        return None
+    parameters = transitions[name].parameters
+    if len(target.arguments) != len(parameters):
+        checker.arguments(name, written, None, place)
+        takes = f"transition `{name}` takes {plural(len(parameters), 'argument')}"
+        note = f"it takes {listed(f'{each.name}: {each.type}' for each in parameters)}"
+        reporter.error("W0302", place, f"{takes}, {here(len(target.arguments))}", *((note,) if parameters else ()))
+        return None
+    pairs = list(zip(target.arguments, parameters, strict=True))
+    found = [each for argument, each in pairs if isinstance(argument, syntax.AnyThatEnables)]
+    given = tuple(each for each in parameters if each not in found)
+    if any(each.type == NAT for each in found):
+        what = f"machine `{machine.name}` cannot be followed: `{name}` may be taken for any number"
+        reporter.error("W0618", place, what)
+        return None
+    arguments = checker.arguments(f"transition `{name}`", written, given, place)
+    if arguments is None:
+        return None
+    values = iter(arguments)
+    return ir.Target(name, tuple(None if each in found else next(values) for each in parameters))
+
+
 def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporter) -> bool:
     """Whether a causal send or delivery is that of the same message, and in multicast by the process itself."""
-    if clause.event not in _REQUIRED or clause.transition.text != clause.event:
+    if clause.event not in _REQUIRED or any(target.transition.text != clause.event for target in clause.targets):
         return True
     if clause.when is not None:
         reporter.error(
@@ -203,7 +223,7 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
         )
         return False
     names = [clause.parameters[0].text, "self"][: len(history_parameters(clause.event, machine.delivery))]
-    if clause.arguments == tuple(syntax.Variable(name) for name in names):
+    if [target.arguments for target in clause.targets] == [tuple(syntax.Variable(name) for name in names)]:
         return True
     reporter.error(
         "W0609",

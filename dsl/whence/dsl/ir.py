@@ -101,6 +101,7 @@ __all__ = [
     "Statement",
     "Stmt",
     "Symbol",
+    "Target",
     "Theorem",
     "Theory",
     "Transition",
@@ -474,8 +475,16 @@ class Scope(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """A transition of the machine that an event is, with its arguments: None for one that the machine finds."""
+
+    transition: str
+    arguments: tuple[Expr | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Clause:
-    """An event of the protocol and the machine's transition that it is.
+    """An event of the protocol and the machine's transition that it is: the first of `targets` that is enabled.
 
     `parameters` are the names the pattern binds (the packet's parameters, or the message), `peer` the
     name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
@@ -485,8 +494,7 @@ class Clause:
     kind: str | None
     parameters: tuple[Variable, ...]
     peer: str | None
-    transition: str
-    arguments: tuple[Expr, ...]
+    targets: tuple[Target, ...]
     once: bool
     when: Expr | None = field(default=None, kw_only=True)
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)

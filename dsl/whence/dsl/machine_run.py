@@ -56,7 +56,7 @@ class _Update:
 @dataclass(frozen=True, slots=True)
 class _Transition:
     declaration: ir.Transition
-    guards: tuple[tuple[ir.NamedFormula, Evaluator], ...]
+    guards: tuple[tuple[int, ir.NamedFormula, Evaluator], ...]
     updates: tuple[_Update, ...]
 
 
@@ -81,7 +81,10 @@ class MachineRun:
         positions = {symbol.name: len(GHOSTS) + at for at, symbol in enumerate(self.machine.symbols)}
         self._symbols = self.machine.symbols
         for transition in self.machine.transitions:
-            guards = tuple((guard, compile_expression(guard.body, names)) for guard in transition.requires)
+            guards = tuple(
+                (_last_parameter(transition, guard.body), guard, compile_expression(guard.body, names))
+                for guard in transition.requires
+            )
             updates = tuple(
                 _Update(
                     positions[update.symbol],
@@ -139,7 +142,7 @@ class MachineRun:
         local = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
         if name == "causal_send" and (arguments[0],) in state[SENT]:
             return Refusal(name, "not sent(m)")
-        for requirement, guard in transition.guards:
+        for _, requirement, guard in transition.guards:
             frame.locals = dict(local)
             if not guard(frame):
                 return Refusal(name, requirement.name, requirement)
@@ -156,6 +159,29 @@ class MachineRun:
             case "deliver":
                 _deliver_at(state, changed, arguments[0], arguments[1])
         return tuple(changed)
+
+    def enabling(
+        self, state: MachineState, name: str, arguments: Sequence[Value | None]
+    ) -> tuple[Value, ...] | Refusal:
+        """The arguments for which the transition is enabled: in the place of None the first process or sent message
+        that makes it so, those of earlier places first. Where nothing does, a guard on which the search ended."""
+        transition = self._transitions[name]
+        frame = self._frame(state, [argument for argument in arguments if argument is not None])
+        names = [parameter.name for parameter in transition.declaration.parameters]
+        sent = sorted(message for (message,) in state[SENT])
+        found: list[tuple[Value, ...]] = [()]
+        for place, (argument, parameter) in enumerate(zip(arguments, transition.declaration.parameters, strict=True)):
+            domain: Sequence[Value] = range(self.processes) if parameter.type == PROCESS else sent
+            choices = domain if argument is None else (argument,)
+            found = [(*chosen, value) for chosen in found for value in choices]
+            if not found:
+                return Refusal(name, "a message was sent")
+            for last, requirement, guard in transition.guards:
+                if last == place:
+                    found = [chosen for chosen in found if _is_true(guard, frame, names, chosen)]
+                    if not found:
+                        return Refusal(name, requirement.name, requirement)
+        return found[0]
 
     def settled(self, state: MachineState, internal: Sequence[str]) -> MachineState:
         """The state after every transition of `internal` that changes something, of processes and messages sent, until
@@ -216,6 +242,18 @@ class MachineRun:
             return iter(range(self.processes))
         assert type_ == MESSAGE, type_
         return iter(frame.messages)
+
+
+def _last_parameter(transition: ir.Transition, formula: ir.Expr) -> int:
+    """The place of the last parameter that the formula mentions, 0 where it mentions none."""
+    mentioned = {node.name for node in nodes(formula) if isinstance(node, ir.Local)}
+    places = (place for place, parameter in enumerate(transition.parameters) if parameter.name in mentioned)
+    return max(places, default=0)
+
+
+def _is_true(guard: Evaluator, frame: Frame, names: Sequence[str], values: Sequence[Value]) -> bool:
+    frame.locals = dict(zip(names, values, strict=False))
+    return bool(guard(frame))
 
 
 def _given_symbols(machine: ir.Machine) -> frozenset[str]:

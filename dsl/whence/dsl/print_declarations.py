@@ -11,7 +11,7 @@ from whence.dsl import syntax
 from whence.dsl.print_scenario import Cast, step_text
 from whence.dsl.print_statements import BareLines, starting_at, with_body
 from whence.dsl.syntax import Formula, Name, Node, Parameter, Setting, Span
-from whence.dsl.unparse import INDENT, WIDTH, Line, lines_of, list_text, text_of, type_text
+from whence.dsl.unparse import INDENT, WIDTH, Line, lines_of, text_of, type_text
 
 _END_OF_FILE = 10**9
 
@@ -71,6 +71,11 @@ def _states(declaration: syntax.Machine | syntax.Mutant) -> list[_Item]:
 
 def _names(names: Iterable[Name]) -> str:
     return ", ".join(name.text for name in names)
+
+
+def _target_arguments(target: syntax.Target) -> str:
+    said = ["any" if isinstance(each, syntax.AnyThatEnables) else text_of(each) for each in target.arguments]
+    return ", ".join(said)
 
 
 def _parameters(parameters: Iterable[Parameter]) -> str:
@@ -263,13 +268,15 @@ class _Printer:
                 return self.record(item, f"record {name.text}:", fields)
             case syntax.Assertion(formula):
                 return starting_at(item, lines_of("assert ", formula, 1))
+            case syntax.Clause():
+                return self.clause(item)
             case _:
                 return starting_at(item, [Line(1, self.item_text(item))])
 
     def item_text(
         self,
         item: _Listed | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Expect
-        | syntax.MessageKind | syntax.StateVar | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep,
+        | syntax.MessageKind | syntax.StateVar | Setting | Cast | syntax.TreeLink | syntax.ScenarioStep,
     ) -> str:  # fmt: skip
         """An item that takes one line."""
         match item:
@@ -300,14 +307,23 @@ class _Printer:
                 return _setting(item, False)
             case Cast() | syntax.TreeLink() | syntax.ScenarioStep():
                 return step_text(item)
-            case syntax.Clause(_, _, _, _, transition, arguments, once, _, when):
-                what = f"{self.pattern(item)} is {transition.text}({list_text(arguments)})"
-                return f"{what}{', once' if once else ''}{f', when {text_of(when)}' if when is not None else ''}"
             case _:
                 assert_never(item)
 
     def types(self, parameters: tuple[Parameter, ...]) -> str:
         return ", ".join(type_text(parameter.type) for parameter in parameters if parameter.type is not None)
+
+    def clause(self, clause: syntax.Clause) -> list[Line]:
+        """A line for each transition, the later ones below the first."""
+        pattern = self.pattern(clause)
+        texts = [f"{target.transition.text}({_target_arguments(target)})" for target in clause.targets]
+        when = "" if clause.when is None else f", when {text_of(clause.when)}"
+        texts[-1] += f"{', once' if clause.once else ''}{when}"
+        first, *others = texts
+        lines = starting_at(clause, [Line(1, f"{pattern} is {first}")])
+        for target, text in zip(clause.targets[1:], others, strict=True):
+            lines += starting_at(target, [Line(1, f"{' ' * len(pattern)} or {text}")])
+        return lines
 
     def pattern(self, clause: syntax.Clause) -> str:
         """The left side of a clause."""
@@ -327,13 +343,14 @@ class _Printer:
 
     def in_columns(self, link: syntax.Conforms, lines: list[Line]) -> list[Line]:
         """The clauses of a link with their `is` below each other."""
-        patterns = {self.item_text(clause): self.pattern(clause) for clause in link.clauses}
+        patterns = {line.text: self.pattern(clause) for clause in link.clauses for line in self.clause(clause)}
         width = max(map(len, patterns.values()), default=0)
         aligned: list[Line] = []
         for line in lines:
-            pattern = patterns.get(line.text)
-            text = line.text if pattern is None else f"{pattern:<{width}}{line.text[len(pattern) :]}"
-            aligned.append(replace(line, text=text))
+            if (pattern := patterns.get(line.text)) is not None:
+                said = line.text[len(pattern) :]
+                line = replace(line, text=f"{line.text[: len(pattern)]:<{width}}{said}")
+            aligned.append(line)
         return aligned
 
     def event(self, handler: syntax.Handler) -> str:

@@ -421,12 +421,25 @@ class Scope(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class AnyThatEnables(Node):
+    """`any` in the place of a transition's argument: the machine finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target(Node):
+    """A transition of the machine with its arguments, on the right side of a clause."""
+
+    transition: Name
+    arguments: tuple[Expr | AnyThatEnables, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Clause(Node):
     """One line of `conforms`: an event of the protocol `is` a transition of the machine.
 
     `event` is `causal_send`, `deliver`, `send`, `receive`; `kind` the packet kind of a send or receive;
-    `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `arguments`
-    of the transition are expressions over those names, `self` and the protocol's state before the step.
+    `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `targets`, joined by `or`, are
+    tried in order; their arguments are expressions over those names, `self` and the protocol's state before the step.
     With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
     `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all. Where `when` is
     false, the event is silent.
@@ -436,8 +449,7 @@ class Clause(Node):
     kind: Name | None
     parameters: tuple[Name, ...]
     peer: Name | None
-    transition: Name
-    arguments: tuple[Expr, ...]
+    targets: tuple[Target, ...]
     once: bool = False
     rest: bool = False
     when: Expr | None = None

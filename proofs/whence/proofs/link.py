@@ -21,14 +21,17 @@ from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault, Message, Value
 from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to
 
-_StepKey: TypeAlias = tuple[MachineState, str, tuple[Value, ...]]
+Arguments: TypeAlias = tuple[Value | None, ...]
+"""Of a transition; None for those that the machine finds."""
+
+_Step: TypeAlias = tuple[MachineState, str, Arguments]
 
 
 class Follower(NamedTuple):
     """The machine's side of a run: its state, and the `once` clauses that fired."""
 
     machine: MachineState
-    fired: frozenset[tuple[int, tuple[Value, ...]]]
+    fired: frozenset[tuple[int, tuple[Arguments, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +46,25 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An event that the machine does not enable."""
+    """An event that the machine does not enable: the first transition that it might be, with its arguments, and the
+    others, all of them refused."""
 
     event: str
     refusal: Refusal
-    arguments: tuple[Value, ...]
+    arguments: Arguments
+    others: tuple[Refusal, ...] = ()
 
     def __str__(self) -> str:
-        shown = ", ".join(value.name if isinstance(value, Message) else str(value) for value in self.arguments)
-        return f"{self.event} is {self.refusal.transition}({shown}), which the machine refuses: {self.refusal.guard}"
+        shown = ", ".join(_shown(value) for value in self.arguments)
+        first = f"{self.event} is {self.refusal.transition}({shown}), which the machine refuses: {self.refusal.guard}"
+        return "; ".join([first, *(f"nor {other.transition}: {other.guard}" for other in self.others)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
     number: int
     declaration: ir.Clause
-    arguments: tuple[Evaluator, ...]
+    targets: tuple[tuple[str, tuple[Evaluator | None, ...]], ...]
     when: Evaluator | None
 
 
@@ -70,7 +76,7 @@ class LinkRun:
     system: System
     _run: MachineRun = field(init=False)
     _clauses: tuple[_Clause, ...] = field(init=False)
-    _steps: dict[_StepKey, MachineState | Refusal] = field(init=False, default_factory=dict)
+    _steps: dict[_Step, MachineState | Refusal] = field(init=False, default_factory=dict)
     _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,7 +88,7 @@ class LinkRun:
             _Clause(
                 number,
                 clause,
-                tuple(compile_expression(argument, names) for argument in clause.arguments),
+                tuple((target.transition, _compiled(target, names)) for target in clause.targets),
                 None if clause.when is None else compile_expression(clause.when, names),
             )
             for number, clause in enumerate(self.link.clauses)
@@ -126,39 +132,47 @@ class LinkRun:
             if (declaration.event, declaration.kind) != (event.event, event.kind):
                 continue
             try:
-                arguments = self._arguments(follower, process, local, clause, event)
+                targets = self._targets(follower, process, local, clause, event)
             except Fault as fault:
-                return Broken(_describe(event, process), Refusal(declaration.transition, str(fault)), ())
-            if arguments is None:
+                refusal = Refusal(declaration.targets[0].transition, str(fault))
+                return Broken(_describe(event, process), refusal, ())
+            if targets is None:
                 continue
-            key = (clause.number, arguments)
             if declaration.once:
+                key = (clause.number, tuple(arguments for _, arguments in targets))
                 if key in follower.fired:
                     continue
                 follower = follower._replace(fired=follower.fired | {key})
-            after = self._machine_step(follower.machine, declaration.transition, arguments)
-            if isinstance(after, Refusal):
-                return Broken(_describe(event, process), after, arguments)
+            refused: list[Refusal] = []
+            for transition, arguments in targets:
+                after = self._machine_step(follower.machine, transition, arguments)
+                if not isinstance(after, Refusal):
+                    break
+                refused.append(after)
+            else:
+                return Broken(_describe(event, process), refused[0], targets[0][1], tuple(refused[1:]))
             follower = follower._replace(machine=after)
         return follower
 
-    def _machine_step(
-        self, state: MachineState, transition: str, arguments: tuple[Value, ...]
-    ) -> MachineState | Refusal:
+    def _machine_step(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
         key = (state, transition, arguments)
         known = self._steps.get(key)
         if known is None:
-            known = self._run.step(state, transition, arguments)
+            known = self._taken(state, transition, arguments)
             if not isinstance(known, Refusal):
                 known = self._run.settled(known, self.link.internal)
                 known = self._interned.setdefault(known, known)
             self._steps[key] = known
         return known
 
-    def _arguments(
+    def _taken(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
+        found = self._run.enabling(state, transition, arguments) if None in arguments else arguments
+        return found if isinstance(found, Refusal) else self._run.step(state, transition, found)
+
+    def _targets(
         self, follower: Follower, process: int, local: LocalState, clause: _Clause, event: Event
-    ) -> tuple[Value, ...] | None:
-        """The transition's arguments; None where the event is silent."""
+    ) -> tuple[tuple[str, Arguments], ...] | None:
+        """The transitions that the event may be, with their arguments; None where it is silent."""
         declaration = clause.declaration
         names = [parameter.name for parameter in declaration.parameters]
         values = dict(zip(names, event.values, strict=False))
@@ -182,11 +196,28 @@ class LinkRun:
         )
         if clause.when is not None and not clause.when(frame):
             return None
-        return tuple(argument(frame) for argument in clause.arguments)
+        return tuple(
+            (transition, tuple(None if each is None else each(frame) for each in arguments))
+            for transition, arguments in clause.targets
+        )
+
+
+def _compiled(target: ir.Target, names: Names) -> tuple[Evaluator | None, ...]:
+    return tuple(None if each is None else compile_expression(each, names) for each in target.arguments)
+
+
+def _shown(value: Value | None) -> str:
+    match value:
+        case None:
+            return "any"
+        case Message():
+            return value.name
+        case _:
+            return str(value)
 
 
 def _describe(event: Event, process: int) -> str:
-    shown = ", ".join(value.name if isinstance(value, Message) else str(value) for value in event.values)
+    shown = ", ".join(_shown(value) for value in event.values)
     match event.event:
         case "send":
             return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
