@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl.places import Place, map_entry, queue_element, window_element
+from whence.dsl.places import FIELD, QUEUE_ELEMENT, WINDOW_ELEMENT, Part, Place, map_entry
 from whence.dsl.values import ABSENT, Fault
 
 Handle = Callable[..., Any]
@@ -31,11 +31,14 @@ class Cell:
     """A variable that places refer to."""
 
     def __init__(self, value: Any) -> None:
-        self.value = value
-        self.place = Place(lambda: self.value, self._update)
+        self._state = [value]
 
-    def _update(self, change: Callable[[Any], Any]) -> None:
-        self.value = change(self.value)
+    @property
+    def value(self) -> Any:
+        return self._state[0]
+
+    def inside(self, part: Part, key: int) -> Place:
+        return Place(self._state, 0, ()).inside(part, key)
 
 
 def test_what_is_put_is_read(handle: Handle) -> None:
@@ -151,7 +154,7 @@ def test_faults(handle: Handle, body: str, reason: str) -> None:
 def test_map_entries_against_a_dictionary(changes: list[tuple[int, int]]) -> None:
     cell, model = Cell(()), dict[int, int]()
     for key, value in changes:
-        entry = map_entry(cell.place, key, 0)
+        entry = cell.inside(map_entry(0), key)
         entry.put(value)
         model[key] = value
         assert entry.get() == value
@@ -162,7 +165,7 @@ def test_map_entries_against_a_dictionary(changes: list[tuple[int, int]]) -> Non
 @given(st.integers(0, 5), st.lists(st.integers(0, 9)), st.integers(0, 12), st.integers(0, 9))
 def test_window_elements_against_a_list(first: int, items: list[int], index: int, value: int) -> None:
     cell = Cell((first, tuple(items)))
-    element = window_element(cell.place, index)
+    element = cell.inside(WINDOW_ELEMENT, index)
     if first <= index < first + len(items):
         assert element.get() == items[index - first]
         element.put(value)
@@ -180,7 +183,7 @@ def test_window_elements_against_a_list(first: int, items: list[int], index: int
 @given(st.lists(st.integers(0, 9)), st.integers(0, 5), st.integers(0, 9))
 def test_queue_elements_against_a_list(items: list[int], position: int, value: int) -> None:
     cell = Cell(tuple(items))
-    element = queue_element(cell.place, position)
+    element = cell.inside(QUEUE_ELEMENT, position)
     if position < len(items):
         element.put(value)
         items[position] = value
@@ -193,7 +196,25 @@ def test_queue_elements_against_a_list(items: list[int], position: int, value: i
 
 def test_partial_entry_is_absent_until_put() -> None:
     cell = Cell(())
-    entry = map_entry(cell.place, 3, ABSENT)
+    entry = cell.inside(map_entry(ABSENT), 3)
     assert entry.get() is ABSENT
     entry.put(0)
     assert (entry.get(), cell.value) == (0, ((3, 0),))
+
+
+def test_what_does_not_change_stays_the_same_object() -> None:
+    cell = Cell(((1, (((4, frozenset({2, 3})),), 7)),))
+    before = cell.value
+    inner = cell.inside(map_entry(ABSENT), 1).inside(FIELD, 0).inside(map_entry(frozenset()), 4)
+    inner.update(lambda items: items)
+    assert cell.value is before
+    inner.update(lambda items: items | {9})
+    assert (cell.value, before) == (((1, (((4, frozenset({2, 3, 9})),), 7)),), ((1, (((4, frozenset({2, 3})),), 7)),))
+    inner.put(frozenset())
+    assert cell.value == ((1, ((), 7)),)
+
+
+@pytest.mark.parametrize("change", ["S.remove(9)", "S.add(1)", "M.remove(9)", "Q.remove(9)"])
+def test_a_change_of_nothing(handle: Handle, change: str) -> None:
+    setup = "S := {1, 2}\nM[1] := 4\nQ.push(3)\n"
+    assert handle(STATE, setup + change) == handle(STATE, setup)

@@ -11,8 +11,8 @@ interpreter, with the same packets in flight.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, repeat
 from random import Random
 from typing import Any, Final, assert_never
 
@@ -52,6 +52,9 @@ PACKET_LIMIT: Final = 10_000
 
 PATIENCE: Final = 4
 """Rounds of timers, beyond one for each process, that may pass in the drain without a delivery."""
+
+_NO_SHADOWS: Final = repeat(-1)
+"""Of commands that are not replayed."""
 
 TRACEBACK_FRAMES: Final = 6
 """How much of a subject's traceback is kept: the innermost frames."""
@@ -130,7 +133,6 @@ class Case:
         "_settings",
         "_steps",
         "_undelivered",
-        "_unpromised",
         "network",
     )
 
@@ -138,7 +140,6 @@ class Case:
         count = settings.processes
         self.network = Network(fifo=settings.channels == "fifo")
         self._settings = settings
-        self._unpromised = {"causal": not settings.causal, "fifo": not settings.fifo}
         self._oracle = Oracle(count)
         self._lockstep: Lockstep | None = None if replay is None else replay.begin()
         self._replayed = replay is not None
@@ -147,7 +148,7 @@ class Case:
         self._effective: list[Operation | None] = []
         self._reactions: dict[int, list[tuple[React, int]]] = {}
         """The sends that wait for a delivery at a process, and their places in `_effective`."""
-        self._armed: list[dict[str, tuple[React, int]]] = [{} for _ in range(count)]
+        self._armed: dict[int, dict[str, tuple[React, int]]] = {}
         """The same for processes that send from inside a delivery themselves: by the messages that they will send."""
         self._sent = [0] * count
         self._senders: dict[str, int] = {}
@@ -195,12 +196,14 @@ class Case:
         if self._over:
             return
         match operation:
-            case Receive(position, channel):
-                index = self.network.find(position, channel)
+            case Receive():  # Sub-patterns would take longer than the rest: here, and in `Send`.
+                network, channel = self.network, operation.channel
+                index = network.find(operation.position, channel)
                 if index >= 0:
-                    self._effective.append(operation if channel else Receive(*self.network.place(index)))
-                    self._receive(self.network.flights.pop(index))
-            case Send(process, destination):
+                    self._effective.append(operation if channel else Receive(*network.place(index)))
+                    self._receive(network.flights.pop(index))
+            case Send():
+                process, destination = operation.process, operation.destination
                 destinations = self._settings.destinations(process, destination)
                 if destinations and not (self._can_block and self._waits(process, destinations)):
                     addressed = self._addressed(destinations)
@@ -332,7 +335,7 @@ class Case:
             self._reactions.setdefault(process, []).append((operation, place))
         else:
             message = self._next_message(process)
-            self._armed[process][message] = (operation, place)
+            self._armed.setdefault(process, {})[message] = (operation, place)
             self._call_with(process, None, react, destinations, message)
 
     def _answer(self, process: int, message: str) -> None:
@@ -343,16 +346,17 @@ class Case:
 
     def _receive(self, flight: Flight) -> None:
         source, process, packet, shadow = flight
+        arrived = self._arrived[process]
         name = word(packet, "message")
         if name is not None:
             self._log.append((RECEIVED, process, name, source))
             came = self._came[process]
-            if name in self._undelivered[process] and name not in came:
+            if name not in came and name in self._undelivered[process]:
                 came.add(name)
-                self._arrived[process].append(name)
-        expected = self._lockstep.receive(process, shadow) if self._lockstep is not None else None
+                arrived.append(name)
+        expected = None if self._lockstep is None else self._lockstep.receive(process, shadow)
         self._call(process, expected, self._processes[process].receive, source, packet)
-        if self._arrived[process]:
+        if arrived:
             self._judge_delay(process)
 
     def _tick(self, process: int) -> None:
@@ -369,7 +373,9 @@ class Case:
         self._steps += 1
         self._called = process
         try:
-            commands = tuple(islice(method(*arguments), COMMAND_LIMIT))
+            commands = method(*arguments)
+            if type(commands) is not list or len(commands) > COMMAND_LIMIT:
+                commands = list(islice(commands, COMMAND_LIMIT))
         except (KeyboardInterrupt, OutOfTime):
             raise
         except BaseException as error:
@@ -388,8 +394,8 @@ class Case:
         elif self._steps > STEP_LIMIT:
             self._endless(process)
 
-    def _carry_out(self, process: int, commands: tuple[Any, ...], expected: Expected | None) -> None:
-        shadows: tuple[int, ...] | None = None
+    def _carry_out(self, process: int, commands: Sequence[Any], expected: Expected | None) -> None:
+        shadows: Iterable[int] = _NO_SHADOWS
         if expected is not None:
             if _signature(commands) == expected.signature and expected.fault is None:
                 assert self._lockstep is not None
@@ -399,20 +405,20 @@ class Case:
                 self._diverged(process, expected, commands)
         if not commands and self._steps <= STEP_LIMIT:
             return
-        flights, count = self.network.flights, self._settings.processes
+        flights, count = self.network.flights, len(self._processes)
         delivered = False
-        for position, command in enumerate(commands):
+        for command, shadow in zip(commands, shadows, strict=False):
             if isinstance(command, Transmit):
                 destination = command.destination
                 if type(destination) is not int or not 0 <= destination < count:
                     self._crash(process, f"sends a packet to {shown(destination)}, which is no process")
                     return
-                flights.append((process, destination, command.packet, shadows[position] if shadows else -1))
+                flights.append((process, destination, command.packet, shadow))
             elif isinstance(command, HandOver):
                 self._deliver(process, command)
                 delivered = True
             elif isinstance(command, Answered):
-                if not delivered or command.message not in self._armed[process]:
+                if not delivered or command.message not in self._armed.get(process, ()):
                     self._crash(process, f"sends {_name(command.message)} without having been told to, by a delivery")
                     return
                 self._answer(process, command.message)
@@ -421,7 +427,7 @@ class Case:
                 return
         if len(flights) > PACKET_LIMIT or self._steps > STEP_LIMIT:
             self._endless(process)
-        elif delivered and self._armed[process]:
+        elif delivered and self._armed.get(process):
             forgotten = next(iter(self._armed[process]))
             self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
         elif delivered and process in self._reactions:
@@ -438,7 +444,8 @@ class Case:
         self._log.append((DELIVERED, process, name, -1))
         sender = self._senders.get(name)
         if found:
-            self._findings += [from_oracle(one, index) for one in found if not self._unpromised.get(one.kind)]
+            unpromised = {"causal": not self._settings.causal, "fifo": not self._settings.fifo}
+            self._findings += [from_oracle(one, index) for one in found if not unpromised.get(one.kind)]
             if found[0].kind in ("duplicate", "phantom"):
                 return
         self._undelivered[process].discard(name)
@@ -453,17 +460,18 @@ class Case:
         """Everything arrives, timers fire; then what is undelivered is stuck."""
         waiting = 0
         limit = PATIENCE + self._settings.processes
+        flights = self.network.flights
         while not self._over:
             before = self._outstanding
-            while self.network.flights and not self._over:
-                self._receive(self.network.flights.pop(0))
+            while flights and not self._over:
+                self._receive(flights.pop(0))
             waiting = 0 if self._outstanding != before else waiting + 1
             if waiting > (limit if before else 1):
                 break
             for process in range(self._settings.processes):
                 if not self._over:
                     self._tick(process)
-            if not self.network.flights:
+            if not flights:
                 break
         if not self._over and self._settings.delivered:
             self._judge_end()
@@ -477,10 +485,10 @@ class Case:
         """The application has the commands of the step: what nothing was missing for has to be among them."""
         if self._over or (self._can_block and self._blocked(process)):
             return
-        arrived = self._arrived[process]
+        arrived, undelivered = self._arrived[process], self._undelivered[process]
         kept = []
         for message in arrived:
-            if message in self._undelivered[process]:
+            if message in undelivered:
                 if self._oracle.deliverable(process, message):
                     if not self._kept and not self._settings.total_order:
                         text = f"p{process} has received {message}, nothing is missing, and it is not delivered"
@@ -538,7 +546,7 @@ class Case:
         text = f"after {self._steps:,} steps {len(self.network.flights):,} packets are in flight, and there is no end"
         self._find("endless", process, text, len(self._log))
 
-    def _diverged(self, process: int, expected: Expected, commands: tuple[Any, ...]) -> None:
+    def _diverged(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
         """The subject left its protocol: from here on, only the oracle judges."""
         assert self._lockstep is not None
         divergence = self._lockstep.explain(process, expected, _signature(commands))
@@ -547,7 +555,7 @@ class Case:
         self._find("nonconformance", process, str(divergence), len(self._log), divergence=divergence)
 
 
-def _signature(commands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
     """The commands without their metadata, as `Expected.signature` has the protocol's."""
     return tuple(
         [

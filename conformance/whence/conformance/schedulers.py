@@ -156,11 +156,12 @@ def _including(random: Random, settings: Settings, process: int, destination: in
         case "unicast":
             return destination
         case "multicast":
+            draw, own = random.random, settings.self_sends
             return tuple(
                 [
                     other
                     for other in range(settings.processes)
-                    if other == destination or (settings.allows(process, other) and random.random() < _COMPANY)
+                    if other == destination or ((other != process or own) and draw() < _COMPANY)
                 ]
             )
         case "broadcast":
@@ -175,8 +176,9 @@ def _process(random: Random, settings: Settings, process: int) -> int:
 
 
 def _causal_send(random: Random, settings: Settings) -> Operation:
-    process = int(random.random() * settings.processes)
-    make = _REACT if random.random() < _REACTIONS else _SEND
+    draw = random.random
+    process = int(draw() * settings.processes)
+    make = _REACT if draw() < _REACTIONS else _SEND
     return make(process, _destination(random, settings, process))
 
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
+from typing import Final
 
 
 class OutOfTime(BaseException):
     """The time limit has passed. Not an Exception, so that the code under the limit does not catch it by mistake."""
 
 
-@contextmanager
-def limited(seconds: float | None) -> Iterator[None]:
+def limited(seconds: float | None) -> AbstractContextManager[None]:
     """Raise `OutOfTime` in the block after `seconds`; None is no limit.
 
     Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
     """
+    return _UNLIMITED if seconds is None else _ringing(seconds)
+
+
+_UNLIMITED: Final = nullcontext()
+
+
+@contextmanager
+def _ringing(seconds: float) -> Iterator[None]:
     in_main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not in_main or signal.getitimer(signal.ITIMER_REAL)[0]:
+    if not in_main or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return
 

@@ -12,9 +12,9 @@ from typing import TypeAlias, assert_never
 
 from whence.dsl import ir
 from whence.dsl.evaluate import Evaluator, Frame, Names, compile_expression
-from whence.dsl.places import Place, compile_place, map_entry, present, queue_element, there, window_element
-from whence.dsl.types import Collection, Map, Type, has_zero
-from whence.dsl.values import ABSENT, Fault, Message, Value, elements_of, zero
+from whence.dsl.places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there
+from whence.dsl.types import Collection, Map, Type
+from whence.dsl.values import ABSENT, Fault, Message, Value, elements_of, with_entry, zero
 
 Executor: TypeAlias = Callable[[Frame], bool]
 
@@ -144,7 +144,9 @@ class Compiler:
 
         def run(frame: Frame) -> bool:
             while test(frame):
-                _spend(frame)
+                frame.budget += 1
+                if frame.budget > STEP_BUDGET:
+                    raise _spent()
                 if body(frame):
                     return True
             return False
@@ -162,7 +164,9 @@ class Compiler:
 
         def run(frame: Frame) -> bool:
             for item in items(frame):
-                _spend(frame)
+                frame.budget += 1
+                if frame.budget > STEP_BUDGET:
+                    raise _spent()
                 frame.locals[name] = item
                 if body(frame):
                     return True
@@ -180,10 +184,8 @@ def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[
     return lambda frame: listed(collection(frame))
 
 
-def _spend(frame: Frame) -> None:
-    frame.budget += 1
-    if frame.budget > STEP_BUDGET:
-        raise Fault(f"a step takes more than {STEP_BUDGET:,} loop iterations")
+def _spent() -> Fault:
+    return Fault(f"a step takes more than {STEP_BUDGET:,} loop iterations")
 
 
 def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
@@ -329,21 +331,30 @@ def _deliver(message: Evaluator) -> Executor:
 
 
 def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor) -> Executor:
-    def places(parent: Place) -> list[Place]:
-        value = present(parent)
+    match type_:
+        case Map():
+            part = entry_of(type_)
+        case Collection("queue"):
+            part = QUEUE_ELEMENT
+        case _:
+            part = WINDOW_ELEMENT
+
+    def keys(value: Value) -> Iterable[Value]:
         match type_:
-            case Map(value=item):
-                default = zero(item) if has_zero(item) else ABSENT
-                return [map_entry(parent, key, default) for key, _ in value]
+            case Map():
+                return [key for key, _ in value]
             case Collection("queue"):
-                return [queue_element(parent, position) for position in range(len(value))]
+                return range(len(value))
             case _:
                 first, items = value
-                return [window_element(parent, first + offset) for offset in range(len(items))]
+                return range(first, first + len(items))
 
     def run(frame: Frame) -> bool:
-        for place in places(domain(frame)):
-            _spend(frame)
+        parent = domain(frame)
+        for place in [parent.inside(part, key) for key in keys(present(parent))]:
+            frame.budget += 1
+            if frame.budget > STEP_BUDGET:
+                raise _spent()
             frame.locals[name] = place
             if body(frame):
                 return True
@@ -362,11 +373,11 @@ def _change(method: str, type_: Type) -> Callable[..., Value]:
         case "remove", Collection("queue"):
             return _without_first
         case "add", Collection("set"):
-            return lambda items, item: items | {item}
+            return lambda items, item: items if item in items else items | {item}
         case "remove", Collection("set"):
-            return lambda items, item: items - {item}
+            return lambda items, item: items - {item} if item in items else items
         case "remove", Map():
-            return lambda pairs, key: tuple([pair for pair in pairs if pair[0] != key])
+            return lambda pairs, key: with_entry(pairs, key, ABSENT)
         case "add", Collection("sliding array"):
             return lambda window, item: (window[0], (*window[1], item))
         case "remove", Collection("sliding array"):

@@ -100,12 +100,18 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from whence.impl.commands import Command, Deliver, ProtocolError, Send
 from whence.impl.group import Group, unknown_packet
 from whence.impl.hybrid_basic import Ack, Msg, Per, Permit, require_consistent, require_id
 from whence.impl.sliding import SlidingArray, SlidingMap
+
+_make: Final = tuple.__new__
+"""`_make(Per, (s, m))` is `Per(s, m)`, made directly: one for every message and permit."""
+
+_NONE: Final[dict[int, Msg]] = {}
+"""Nothing received."""
 
 
 class Unsent(NamedTuple):
@@ -158,11 +164,12 @@ class HybridMulticast:
     def causal_send(self, destinations: Set[int], message: Hashable) -> list[Command]:
         """Send `message` to `destinations`. Raises ValueError for none or unknown ones, or a message None."""
         self._group.require_multicast(destinations, message)
-        pids = {receiver: self._ls[receiver] for receiver in sorted(destinations)}
-        unsent = Unsent(pids, self._ck, self._p.next, message)  # A3.18
+        mid, last = self._ck, self._ls
+        pids = {receiver: last[receiver] for receiver in sorted(destinations)}
+        unsent = Unsent(pids, mid, self._p.next, message)  # A3.18
         for receiver in pids:  # A3.19
-            self._ls[receiver] = self._ck  # A3.20
-        self._ck += 1  # A3.21
+            last[receiver] = mid  # A3.20
+        self._ck = mid + 1  # A3.21
         self._sb.append(unsent)  # A3.22
         return self._try_send()  # A3.23
 
@@ -170,10 +177,10 @@ class HybridMulticast:
         """Take `packet` from `sender`. Raises ProtocolError for what no correct peer can have sent."""
         self._group.require_sender(sender)
         match packet:
-            case Msg():
-                return self._receive_msg(sender, packet)
             case Ack():
                 return self._receive_ack(sender, packet.mid)
+            case Msg():
+                return self._receive_msg(sender, packet)
             case Permit():
                 return self._receive_permit(sender, packet.mid)
             case _:
@@ -209,15 +216,16 @@ class HybridMulticast:
                 break  # A3.11
             self._sb.popleft()  # A3.12
             per = self._needs_permits(unsent)
-            packets = {receiver: Msg(unsent.message, unsent.mid, pid, per) for receiver, pid in unsent.pids.items()}
-            index = self._u.add(Unacked(unsent.pids, per, packets))  # A3.14
-            assert index == unsent.mid, "the window of unacknowledged messages is indexed by message id"
+            pids, mid, _, message = unsent
+            packets = {receiver: Msg(message, mid, pid, per) for receiver, pid in pids.items()}
+            index = self._u.add(Unacked(pids, per, packets))  # A3.14
+            assert index == mid, "the window of unacknowledged messages is indexed by message id"
             for receiver, packet in packets.items():  # A3.15
                 commands.append(Send(receiver, packet))  # A3.16
         return commands
 
     def _receive_msg(self, sender: int, packet: Msg) -> list[Command]:
-        self._require_consistent(sender, packet)
+        require_consistent(packet, self._ld.get(sender, 0), self._rb.get(sender, _NONE))
         if packet.mid <= self._ld[sender]:  # A1.45
             return [Send(sender, Ack(packet.mid))]  # A1.46, A1.47
         received = self._rb[sender]  # A1.48
@@ -225,10 +233,10 @@ class HybridMulticast:
         commands: list[Command] = []
         while self._deliverable(sender):
             successor = received.pop(self._ld[sender])  # A1.51
-            self._ld[sender] = successor.mid  # A1.52
+            mid = self._ld[sender] = successor.mid  # A1.52
             if successor.per:  # A1.53
-                self._p.add(Per(sender, successor.mid))  # A1.54
-            commands.append(Send(sender, Ack(successor.mid)))  # A1.55
+                self._p.add(_make(Per, (sender, mid)))  # A1.54
+            commands.append(Send(sender, Ack(mid)))  # A1.55
             commands.append(Deliver(sender, successor.message))  # A1.56
         return commands
 
@@ -242,27 +250,24 @@ class HybridMulticast:
         if sender not in unacked.pids:
             raise ProtocolError(f"process {sender} acknowledges message {mid}, which was not sent to it")
         unacked.packets.pop(sender, None)  # A3.28, A3.29, A3.30
-        if mid != self._u.first:  # A3.31
-            return []
-        return self._advance()
+        return self._advance() if mid == self._u.first else []  # A3.31
 
     def _advance(self) -> list[Command]:
         """Remove the acknowledged messages at the front of the window, and send the permits that come due."""
         commands: list[Command] = []
-        while self._u.size > 0:  # A3.32
-            oldest = self._u.peek()  # A3.33
+        window = self._u
+        while window.size > 0:  # A3.32
+            oldest = window.peek()  # A3.33
             if oldest.packets:  # A3.34
                 break  # A3.35
             if oldest.per:  # A3.36
+                permit = Permit(window.first)
                 for receiver in oldest.pids:  # A3.37
-                    commands.append(Send(receiver, Permit(self._u.first)))  # A3.38
-            self._u.remove()  # A3.39
+                    commands.append(Send(receiver, permit))  # A3.38
+            window.remove()  # A3.39
         return commands
 
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
         require_id(mid)
-        self._p.remove(Per(sender, mid))  # A1.72
+        self._p.remove(_make(Per, (sender, mid)))  # A1.72
         return self._try_send() if self._sb else []  # A1.73
-
-    def _require_consistent(self, sender: int, packet: Msg) -> None:
-        require_consistent(packet, self._ld.get(sender, 0), self._rb.get(sender, {}))

@@ -122,8 +122,9 @@ class KS:
         mask = 0
         for receiver in receivers:
             mask |= 1 << receiver
+        clock = self._clock
         commands: list[Command] = [
-            Send(receiver, Msg(message, self._clock, mask, self._log_for(receiver, mask))) for receiver in receivers
+            Send(receiver, Msg(message, clock, mask, self._log_for(receiver, mask))) for receiver in receivers
         ]  # S.2
         self._record_send(mask)
         return commands
@@ -148,18 +149,22 @@ class KS:
 
     def _record_send(self, mask: int) -> None:
         self._log = without(self._log, mask)  # S.3
-        self._log = purged(added(self._log, Entry(self._group.identity, self._clock, mask)))  # S.4
+        entry = _make(Entry, (self._group.identity, self._clock, mask))
+        self._log = purged(added(self._log, entry))  # S.4
 
     def _deliverable(self, packet: Msg) -> bool:
         """Whether everything that the message has to wait for here is delivered."""
         bit, delivered = 1 << self._group.identity, self._delivered
-        late = [entry for entry in packet.log if entry[2] & bit and entry[1] > delivered[entry[0]]]
-        return not late  # R.1
+        for other, number, destinations in packet.log:  # noqa: SIM110  # a generator takes longer
+            if destinations & bit and number > delivered[other]:
+                return False  # R.1
+        return True
 
     def _record_delivery(self, sender: int, packet: Msg) -> None:
         self._delivered[sender] = packet.number  # R.2
-        known = added(packet.log, Entry(sender, packet.number, packet.destinations))  # R.3
-        self._merge(without(known, 1 << self._group.identity))
+        bit = 1 << self._group.identity
+        entry = _make(Entry, (sender, packet.number, packet.destinations & ~bit))
+        self._merge(added(without(packet.log, bit), entry))  # R.3
         self._log = purged(self._log)  # R.5
 
     def _merge(self, told: Log) -> None:
@@ -193,18 +198,20 @@ class KS:
             raise ProtocolError(f"not a message for process {me}: its destinations are {destinations!r}")
         if sender == me and number > self._clock:
             raise ProtocolError(f"message {number} of our own, and {self._clock} are sent")
-        waiting = [packet.number for other, packet in self._waiting if other == sender]
-        if number <= self._delivered[sender] or number in waiting:
+        waiting = self._waiting
+        if number <= self._delivered[sender] or (
+            waiting and number in [known.number for other, known in waiting if other == sender]
+        ):
             raise ProtocolError(f"message {number} of process {sender} has arrived before")
         if not isinstance(packet.log, tuple):
             raise ProtocolError(f"not a log: {packet.log!r}")
-        before = _NOBODY
+        other = latest = -1
         for entry in packet.log:
             if not isinstance(entry, Entry) or not self._can_know(sender, number, *entry):
                 raise ProtocolError(f"process {sender} tells of {entry!r}, which it cannot know")
-            if entry[:2] <= before[:2]:
+            if entry[0] <= other and (entry[0] < other or entry[1] <= latest):
                 raise ProtocolError(f"not a log in ascending order: {packet.log!r}")
-            before = entry
+            other, latest = entry[0], entry[1]
 
     def _can_know(self, sender: int, number: int, other: object, known: object, destinations: object) -> bool:
         """Whether `sender` can have told this entry with its message of that number."""
@@ -219,6 +226,8 @@ class KS:
 
 def added(log: Log, entry: Entry) -> Log:
     """The log with one more entry."""
+    if not log or log[-1] < entry:
+        return (*log, entry)
     result = list(log)
     insort(result, entry)
     return tuple(result)
@@ -226,21 +235,26 @@ def added(log: Log, entry: Entry) -> Log:
 
 def without(log: Log, mask: int) -> Log:
     """The log without the destinations `mask`."""
-    if not mask:
-        return log
     kept = ~mask
-    return tuple(
-        [entry if not entry[2] & mask else _make(Entry, (entry[0], entry[1], entry[2] & kept)) for entry in log]
-    )
+    for entry in log:
+        if entry[2] & mask:
+            return tuple(
+                [known if not known[2] & mask else _make(Entry, (known[0], known[1], known[2] & kept)) for known in log]
+            )
+    return log
 
 
 def purged(log: Log) -> Log:
     """The log without the entries that say nothing which is not implied by a later one of the same sender."""
+    if len(log) < 2:
+        return log
     return tuple([entry for entry, later in pairwise((*log, _NOBODY)) if entry[2] or entry[0] != later[0]])  # P.1
 
 
 def merged(one: Log, other: Log) -> Log:
     """What both logs together know: R.4, from the last entry to the first."""
+    if not one or not other:
+        return one or other
     result: list[Entry] = []
     left, right = len(one), len(other)
     later_left = later_right = -1

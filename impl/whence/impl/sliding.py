@@ -71,12 +71,14 @@ class SlidingArray(Generic[E]):
     def remove(self) -> E:
         """Remove the oldest element and return it. Raises IndexError if there is none."""
         element = self.peek()
-        self._slots[self._dead] = None
-        self._dead += 1
-        if self._dead >= _TRIM and 2 * self._dead >= len(self._slots):
-            del self._slots[: self._dead]
-            self._base += self._dead
-            self._dead = 0
+        slots, dead = self._slots, self._dead
+        slots[dead] = None
+        dead += 1
+        if dead >= _TRIM and 2 * dead >= len(slots):
+            del slots[:dead]
+            self._base += dead
+            dead = 0
+        self._dead = dead
         return element
 
     def __getitem__(self, index: int) -> E:
