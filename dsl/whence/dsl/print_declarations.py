@@ -314,15 +314,19 @@ class _Printer:
         return ", ".join(type_text(parameter.type) for parameter in parameters if parameter.type is not None)
 
     def clause(self, clause: syntax.Clause) -> list[Line]:
-        """A line for each transition, the later ones below the first."""
-        pattern = self.pattern(clause)
+        """A line for each transition, the later ones below the first, and below them `when`."""
+        pattern, margin = self.pattern(clause), " " * len(self.pattern(clause))
         texts = [f"{target.transition.text}({_target_arguments(target)})" for target in clause.targets]
-        when = "" if clause.when is None else f", when {text_of(clause.when)}"
-        texts[-1] += f"{', once' if clause.once else ''}{when}"
+        texts[-1] += ", once" if clause.once else ""
+        when = "" if clause.when is None else f"when {text_of(clause.when)}"
+        if when:
+            texts[-1] += "," if len(texts) > 1 else f", {when}"
         first, *others = texts
         lines = starting_at(clause, [Line(1, f"{pattern} is {first}")])
         for target, text in zip(clause.targets[1:], others, strict=True):
-            lines += starting_at(target, [Line(1, f"{' ' * len(pattern)} or {text}")])
+            lines += starting_at(target, [Line(1, f"{margin} or {text}")])
+        if others and clause.when is not None:
+            lines += starting_at(clause.when, [Line(1, f"{margin} {when}")])
         return lines
 
     def pattern(self, clause: syntax.Clause) -> str:

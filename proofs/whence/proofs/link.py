@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from whence.dsl import ir
@@ -101,6 +101,32 @@ class LinkRun:
     def initial(self) -> Follower:
         """The machine's initial state."""
         return Follower(self._run.initial(), frozenset())
+
+    def took(self, transition: str) -> bool:
+        """Whether the machine has taken the transition, for an event of the protocol."""
+        taken = (after for (_, name, _), after in self._steps.items() if name == transition)
+        return any(not isinstance(after, Refusal) for after in taken)
+
+    def with_machine(self, machine: ir.Machine, changed: str) -> LinkRun:
+        """The same link to a machine that differs in the transition `changed` only. What is known of the others' steps
+        is taken over."""
+        other = LinkRun(replace(self.link, machine=machine), self.system)
+        if changed not in self.link.internal:
+            other._steps = {key: after for key, after in self._steps.items() if key[1] != changed}
+        return other
+
+    def agrees_with(self, other: LinkRun, changed: str) -> bool:
+        """Whether the machine of `other`, which differs in `changed` only, does the same in all steps that were tried
+        here. Whatever was followed here is then followed there in the same way."""
+        if changed in self.link.internal:
+            return False
+        for (state, transition, arguments), after in self._steps.items():
+            if transition == changed:
+                there = other._machine_step(state, transition, arguments)
+                refused = isinstance(after, Refusal), isinstance(there, Refusal)
+                if not (all(refused) or after == there):
+                    return False
+        return True
 
     def follow(self, follower: Follower, before: State, action: Action, outcome: Outcome) -> Follower | Broken:
         """The machine's side after one step of the protocol, or the event that it refuses."""
@@ -247,10 +273,15 @@ def check_link(
 
     Stops at the first event that the machine refuses; the run to it is then a shortest one.
     """
+    return explore_link(LinkRun(link, System(protocol, workload)), progress=progress)
+
+
+def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:
+    """The same, of a link with what is already known of its machine's steps."""
     check = LinkCheck()
     started = time.perf_counter()
     try:
-        _explore(check, link, System(protocol, workload), started, progress)
+        _explore(check, follow, started, progress)
     except KeyboardInterrupt:
         check.why_incomplete = "interrupted"
     except Fault as fault:
@@ -259,10 +290,8 @@ def check_link(
     return check
 
 
-def _explore(
-    check: LinkCheck, link: ir.Link, system: System, started: float, progress: Callable[[Progress], None] | None
-) -> None:
-    follow = LinkRun(link, system)
+def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callable[[Progress], None] | None) -> None:
+    link, system = follow.link, follow.system
     broken = follow.broken_axioms()
     if broken:
         check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"

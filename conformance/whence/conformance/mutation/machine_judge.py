@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.protocol_judge import linked_in, usual_workloads
+from whence.conformance.mutation.linked import LinkedScope, linked_scopes
 from whence.dsl import ir
 from whence.dsl.progress import WITHOUT_DEADLOCK, is_about_steps, starving_transition
 from whence.dsl.types import BOOL
@@ -25,7 +25,6 @@ from whence.proofs.discharge import Options, discharge_all
 from whence.proofs.finite_models import Model, find_model, negated_obligation
 from whence.proofs.formula import Unsupported, conj, equal, forall, implies, local, negation
 from whence.proofs.inductive_set import InductiveSet, inductive_set
-from whence.proofs.link import check_link
 from whence.proofs.machine_obligations import (
     conjuncts,
     delivered_once,
@@ -37,7 +36,6 @@ from whence.proofs.machine_prover import statement_formula, stating
 from whence.proofs.obligation import Obligation
 from whence.proofs.prove import expected_names
 from whence.proofs.reachability import Firing, Goal, Violation, search
-from whence.proofs.scopes import describe
 from whence.proofs.solver import SolverPool
 from whence.proofs.step_prover import prove_steps, step_goals, step_statements, waiting_for
 from whence.proofs.step_statements import stable_obligations, starvation_obligations
@@ -58,9 +56,6 @@ UNIVERSES: Final = tuple(
 
 ONCE: Final = "at_most_once"
 
-LINKED: Final = 3
-"""Of the usual workloads, so many are used beside a link's own: the small ones."""
-
 
 @dataclass(frozen=True, slots=True)
 class MachineBaseline:
@@ -72,8 +67,7 @@ class MachineBaseline:
         steps: names of what is proved of its steps: stable formulas, and freedom from starvation and deadlock.
         shown: names of what a run shows: reachable formulas, and what is expected to be refuted.
         lost: what is stated and not established with little time; nothing is asked about it.
-        links: of protocols to the machine, with the workloads in which every event is enabled in it: those of the
-            link's own scopes, and the usual ones.
+        linked: where the events of linked protocols are enabled in it.
     """
 
     machine: ir.Machine
@@ -81,7 +75,7 @@ class MachineBaseline:
     steps: frozenset[str]
     shown: frozenset[str]
     lost: frozenset[str]
-    links: tuple[tuple[ir.Link, ir.Workload], ...]
+    linked: tuple[LinkedScope, ...]
 
 
 def machine_baseline(
@@ -102,15 +96,8 @@ def machine_baseline(
     shown = frozenset(to_show - _missing(pool, stated, to_show, options).keys())
     stated_of_it = {*machine.prove, *found.fallen, *about_steps, *to_show}
     own = [link for link in specification.links if link.machine.name == machine.name]
-    links = tuple(
-        (link, workload)
-        for link in own
-        for workload in dict.fromkeys(
-            (*usual_workloads(link.protocol)[:LINKED], *(scope.workload for scope in link.scopes))
-        )
-        if linked_in(link, workload)
-    )
-    return MachineBaseline(stated, kept, steps, shown, frozenset(stated_of_it - kept - steps - shown), links)
+    linked = tuple(scope for link in own for scope in linked_scopes(link))
+    return MachineBaseline(stated, kept, steps, shown, frozenset(stated_of_it - kept - steps - shown), linked)
 
 
 def _reachable(machine: ir.Machine) -> frozenset[str]:
@@ -181,6 +168,7 @@ class _Trial:
         self._before = _action(known.machine, changed)
         self._now = _action(mutated, changed)
         self._open: list[str] = []
+        self._happens = False
 
     def fate(self) -> Fate:
         asked = [
@@ -277,17 +265,19 @@ class _Trial:
         return [each for each in asked if (own or each.name.startswith(f"{self._changed} ")) and not each.by_frame]
 
     def _unlinked(self) -> Fate | None:
-        for link, workload in self._known.links:
-            check = check_link(replace(link, machine=self._mutated), link.protocol, workload)
-            if check.broken is not None:
-                where = f"after {len(check.steps)} steps among {describe(workload)}"
-                return Fate("killed", f"link of {link.protocol.name}: an event is not enabled {where}")
+        for scope in self._known.linked:
+            tried = scope.tried(self._mutated, self._changed)
+            if tried.broken is not None:
+                link = scope.follow.link
+                return Fate("killed", f"link of {link.protocol.name}: an event is not enabled {tried.broken}")
+            self._happens = self._happens or tried.happened
         return None
 
     def _shown(self) -> Fate | None:
-        """What runs of the machine show, and whether the transition happens in one."""
+        """What runs of the machine show, and whether the transition happens in one, if it is no event of a link."""
         firing = f"{self._changed} happens"
-        missing = _missing(self._pool, self._mutated, self._known.shown, self._options, {firing: Firing(self._changed)})
+        also = {} if self._happens else {firing: Firing(self._changed)}
+        missing = _missing(self._pool, self._mutated, self._known.shown, self._options, also)
         for name, gave_up in missing.items():
             if not gave_up:
                 what = "reachable" if name in _reachable(self._mutated) or name == firing else "expected to be refuted"
