@@ -347,8 +347,14 @@ class Case:
     def _receive(self, flight: Flight) -> None:
         source, process, packet, shadow = flight
         arrived = self._arrived[process]
-        name = word(packet, "message")
+        name: Any
+        try:  # `word`, written out: for every packet
+            name = getattr(packet, "message", None)
+        except Exception:
+            name = None
         if name is not None:
+            if type(name) is not str or not name.isprintable():
+                name = word(packet, "message")
             self._log.append((RECEIVED, process, name, source))
             came = self._came[process]
             if name not in came and name in self._undelivered[process]:

@@ -149,7 +149,9 @@ class Network:
         """The same, without the packets of one channel."""
         if not self.fifo:
             return [
-                index for index, flight in enumerate(self.flights) if flight[0] != source or flight[1] != destination
+                index
+                for index, (sender, receiver, _, _) in enumerate(self.flights)
+                if sender != source or receiver != destination
             ]
         heads = self._heads()
         heads.pop((source, destination), None)
@@ -179,8 +181,8 @@ class Network:
         if self.fifo and position:
             return -1
         source, destination = channel
-        for index, flight in enumerate(flights):
-            if flight[0] == source and flight[1] == destination:
+        for index, (sender, receiver, _, _) in enumerate(flights):
+            if sender == source and receiver == destination:
                 if not position:
                     return index
                 position -= 1
@@ -191,7 +193,7 @@ class Network:
         flights = self.flights
         source, destination, _, _ = flights[index]
         position = 0
-        for flight in flights[:index]:
-            if flight[0] == source and flight[1] == destination:
+        for sender, receiver, _, _ in flights[:index]:
+            if sender == source and receiver == destination:
                 position += 1
         return position, (source, destination)

@@ -37,19 +37,16 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
     source = int(draw() * settings.processes)
     destination = _process(random, settings, source)
 
-    def others() -> list[int]:
-        return network.receivable_except(source, destination)
-
     yield _SEND(source, _including(random, settings, source, destination))
     for _ in range(operations - 1):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
-        elif draw() < 0.4 or not (able := others()):
+        elif draw() < 0.4 or not (able := network.receivable_except(source, destination)):
             yield _causal_send(random, settings)
         else:
             yield _receive(network, able[int(draw() * len(able))])
-    yield from _close(random, network, operations, others)
+    yield from _close(random, network, operations, lambda: network.receivable_except(source, destination))
 
 
 def uniform(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:

@@ -22,7 +22,7 @@ class Group:
     def __post_init__(self) -> None:
         if self.processes < 1:
             raise ValueError(f"a group has at least one process, not {self.processes}")
-        if not self.has(self.identity):
+        if not isinstance(self.identity, int) or not 0 <= self.identity < self.processes:
             raise ValueError(f"process {self.identity} is not one of 0 .. {self.processes - 1}")
 
     def has(self, process: object) -> bool:

@@ -98,7 +98,7 @@ be among the receivers of its own message: that one takes the way over the netwo
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Set
+from collections.abc import Callable, Hashable, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
@@ -107,7 +107,7 @@ from whence.impl.group import Group, unknown_packet
 from whence.impl.hybrid_basic import Ack, Msg, Per, Permit, require_consistent, require_id
 from whence.impl.sliding import SlidingArray, SlidingMap
 
-_make: Final = tuple.__new__
+_make: Final[Callable[..., Any]] = tuple.__new__
 """`_make(Per, (s, m))` is `Per(s, m)`, made directly: one for every message and permit."""
 
 _NONE: Final[dict[int, Msg]] = {}
@@ -166,7 +166,7 @@ class HybridMulticast:
         self._group.require_multicast(destinations, message)
         mid, last = self._ck, self._ls
         pids = {receiver: last[receiver] for receiver in sorted(destinations)}
-        unsent = Unsent(pids, mid, self._p.next, message)  # A3.18
+        unsent = _make(Unsent, (pids, mid, self._p.next, message))  # A3.18
         for receiver in pids:  # A3.19
             last[receiver] = mid  # A3.20
         self._ck = mid + 1  # A3.21
