@@ -312,10 +312,11 @@ def search(
     timeout_ms: int,
     seed: int,
     scopes: Sequence[SearchScope] = (),
+    effort: int | None = None,
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
 
-    Without scopes, in those of the machine.
+    Without scopes, in those of the machine. `effort` is a limit for each of them, in Z3's own measure.
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
@@ -325,7 +326,7 @@ def search(
     for scope in scopes:
         left = {name: goal for name, goal in goals.items() if name not in runs}
         if left:
-            found = _search_in(pool, machine, left, scope, timeout_ms, seed)
+            found = _search_in(pool, machine, left, scope, timeout_ms, seed, effort)
             runs |= found.runs
         if found.unknown:
             break
@@ -333,21 +334,33 @@ def search(
 
 
 def _search_in(
-    pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    scope: SearchScope,
+    timeout_ms: int,
+    seed: int,
+    effort: int | None,
 ) -> Searched:
     """The search of one scope; what was searched before by this pool is not written out again."""
     behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
     same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), timeout_ms, seed)
     found = pool.computed.get(same)
     if not isinstance(found, Searched):
-        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed)
+        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed, effort)
         if not found.unknown:
             pool.computed[same] = found
     return found
 
 
 def _searched_in(
-    pool: SolverPool, machine: ir.Machine, goals: Mapping[str, Goal], scope: SearchScope, timeout_ms: int, seed: int
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    scope: SearchScope,
+    timeout_ms: int,
+    seed: int,
+    effort: int | None,
 ) -> Searched:
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
     if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
@@ -374,7 +387,7 @@ def _searched_in(
             for name, found in answer.models.items()
         }
 
-    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW)
+    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
     answer, runs = confirmed(pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)

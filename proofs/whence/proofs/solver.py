@@ -55,7 +55,8 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that."""
+    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that; with `effort`, it ends
+    after so much of Z3's own measure of effort, which is the same on every machine."""
 
     constants: Mapping[str, str]
     stages: tuple[Stage, ...]
@@ -63,6 +64,7 @@ class Search:
     timeout_ms: int
     seed: int
     numbers_below: int | None = None
+    effort: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         stages = [{"assertions": stage.assertions, "goals": dict(stage.goals)} for stage in self.stages]
@@ -73,6 +75,7 @@ class Search:
             "timeout_ms": self.timeout_ms,
             "seed": self.seed,
             **({} if self.numbers_below is None else {"numbers_below": self.numbers_below}),
+            **({} if self.effort is None else {"effort": self.effort}),
         }
 
 

@@ -108,7 +108,8 @@ def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
 def search(request: dict[str, Any]) -> dict[str, Any]:
     """Answers a staged request: `{"status": "done" | "unknown", "reason", "models": {goal: {"stage", "values"}}}`.
 
-    The time limit is for the whole request: when it is over, the models found so far are the answer.
+    The limits on time, and on effort if there is one, are for the whole request: when one is reached, the models found
+    so far are the answer.
     """
     import z3
 
@@ -128,6 +129,8 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
         solver.add([z3.And(constants[name] >= 0, constants[name] < below) for name in numbers])
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
     models: dict[str, Any] = {}
+    effort: int | None = request.get("effort")
+    before = _spent(solver) if effort is not None else 0
     for number, stage in enumerate(request["stages"]):
         if stage["assertions"]:
             text = "".join(f"(assert {assertion})" for assertion in stage["assertions"])
@@ -136,6 +139,8 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
             if goal not in outstanding:
                 continue
             solver.set("timeout", max(1, int((deadline - time.monotonic()) * 1000)))
+            if effort is not None:
+                solver.set("rlimit", max(1, effort - (_spent(solver) - before)))
             status = solver.check(constants[literal])
             if status == z3.unknown:
                 return {"status": "unknown", "reason": solver.reason_unknown(), "models": models}
@@ -147,6 +152,12 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
         if not outstanding:
             break
     return {"status": "done", "reason": "", "models": models}
+
+
+def _spent(solver: Any) -> int:
+    """What the solver's context has spent so far, in Z3's measure of effort."""
+    statistics = solver.statistics()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
 
 
 FEWER_RLIMIT = 2_000_000

@@ -18,6 +18,10 @@ from whence.proofs.solver import SolverPool
 from whence.proofs.transitions import Action, actions
 from whence.spec.verdict import Level, Verdict
 
+FIRST_EFFORT = 20_000_000
+"""What the first search may take, in Z3's measure, which is the same on every machine: several times what most need.
+What it has not found by then a random walk finds sooner, if anything does."""
+
 BRIEF_MS = 500
 """What a solver gets to show that a guard never holds."""
 
@@ -32,7 +36,9 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
         return unknown(refused)
     first, *larger = scopes_of(machine)
     try:
-        found = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(first,))
+        found = search(
+            pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(first,), effort=FIRST_EFFORT
+        )
         runs = dict(found.runs)
         missing = [action for action in actions(machine) if action.name not in runs]
         proved = tuple(known)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from whence.conformance.mutation.fate import Fate
 from whence.conformance.mutation.mutants import Mutant, SubjectKind
 
-JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "2", "implementation": "2"}
+JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "2"}
 """Change when mutants are judged otherwise, so that what was said before is not believed."""
 
 
