@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from whence.conformance.mutation.protocol_judge import larger_workload, usual_workloads
@@ -21,8 +21,14 @@ from whence.proofs.scopes import describe
 SMALL: Final = 3
 """Of the usual workloads, so many are explored beside a link's own."""
 
-RUNS: Final = 80
+RUNS: Final = 150
 """Random runs of a link in each larger workload."""
+
+MORE: Final = 2
+"""Messages of each sender of a link's own scope, in addition, along random runs."""
+
+EARLY: Final = 2
+"""Timers that each process may fire at any moment, along random runs of the same workloads once more."""
 
 STEPS: Final = 120
 """Of a random run, at most."""
@@ -78,7 +84,11 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
             raise KeyboardInterrupt
         if check.complete:
             yield LinkedScope(follow)
-    for workload in (larger_workload(protocol, 3, 2), larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3)):
+    larger = [larger_workload(protocol, processes, sends) for processes, sends in ((3, 2), (3, 4), (4, 3))]
+    larger += [grown for scope in link.scopes if (grown := _grown(scope.workload)) is not None]
+    if any(handler.event == "periodically" for handler in protocol.handlers):
+        larger += [replace(workload, ticks=EARLY) for workload in larger]
+    for workload in dict.fromkeys(larger):
         follow = LinkRun(link, system_of(protocol, workload))
         if follow.broken_axioms():
             continue
@@ -86,6 +96,13 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
         held = tuple(run for run in runs if _followed(follow, run) is None)
         if held:
             yield LinkedScope(follow, held)
+
+
+def _grown(workload: ir.Workload) -> ir.Workload | None:
+    """The same with more messages; None where programs say which there are."""
+    if any(program is not None for program in workload.programs):
+        return None
+    return replace(workload, sends=tuple(sends and sends + MORE for sends in workload.sends))
 
 
 def _random_run(system: System, seed: int) -> tuple[_Step, ...]:
