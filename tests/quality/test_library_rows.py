@@ -56,7 +56,7 @@ def proved(file: str) -> dict[str, Result]:
 MACHINES = {
     "fifo": ("fifo", 6),
     "synchronous": ("synchronous", 11),
-    "client_server": ("at_server", 11),
+    "client_server": ("at_server", 12),
     "ses": ("causal", 14),
     "ks": ("causal", 11),
 }

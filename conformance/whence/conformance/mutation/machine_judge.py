@@ -54,6 +54,9 @@ UNIVERSES: Final = tuple(
 )
 """Where steps are looked for that break a conjunct."""
 
+LARGER: Final = tuple({"message": messages, "process": 3} for messages in (4, 5))
+"""Where they are looked for once more, one by one, if the solver does not say."""
+
 ONCE: Final = "at_most_once"
 
 
@@ -198,12 +201,14 @@ class _Trial:
             return Fate("undecided", self._open[0])
         return Fate("survived", "everything stated is proved of it as well")
 
-    def _broken(self, whole: Obligation, parts: Sequence[Obligation]) -> str | None:
+    def _broken(
+        self, whole: Obligation, parts: Sequence[Obligation], sizes: Sequence[Mapping[str, int]] = UNIVERSES
+    ) -> str | None:
         """Which of the obligations a step over a small universe shows to be false."""
         try:
             found = find_model(
                 self._pool, negated_obligation(whole), timeout_ms=self._options.timeout_ms, seed=self._options.seed,
-                sizes=UNIVERSES, least=False,
+                sizes=sizes, least=False,
             ).model  # fmt: skip
         except Unsupported:
             return None
@@ -226,6 +231,8 @@ class _Trial:
             (found,) = discharge_all(self._pool, (obligation,), self._options)
             if found.failed or found.satisfiable:
                 return Fate("killed", f"not provable: {obligation.name}, a countermodel exists")
+            if not found.proved and self._broken(obligation, (obligation,), LARGER) is not None:
+                return Fate("killed", f"not provable: {obligation.name}, a finite countermodel exists")
             if not found.proved:
                 self._open.append(f"{obligation.name}: {found.reason}")
         return None
