@@ -134,6 +134,94 @@ def test_a_machine_that_asks_for_more_refuses(name: str, transition: str, guard:
     assert found.steps
 
 
+CHOICE = """
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  message ACK()
+  state: open: nat
+  on causal_send(m):
+    open := open + 1
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    deliver m
+    send ACK() to j
+  on receive ACK() from j: open := open - 1
+
+scope s of p:
+  processes 3
+  sends 2, 0, 0
+
+machine q:
+  relation acked(m: message)
+  relation done(p: process)
+  transition causal_send(m): pass
+  transition deliver(m): require sent(m) and not delivered(m)
+  transition ack(m, o):
+    require delivered(m) and not acked(m)
+    require sent(o) and src(o) = src(m) and o != m and not acked(o)
+    acked(m) := true
+  transition ack_last(m, p: process):
+    require delivered(m) and not acked(m) and p = src(m)
+    require forall o. sent(o) and src(o) = src(m) and o != m implies acked(o)
+    acked(m) := true
+    done(p) := true
+  prove no_creation
+
+conforms p to q:
+  causal_send(m)       is causal_send(m)
+  deliver m            is deliver(m)
+  receive ACK() from j is {targets}
+"""
+
+
+def test_an_event_is_the_first_of_several_transitions_that_is_enabled(specify: Library) -> None:
+    """Which message is acknowledged, which other one is not, and whose it was: the machine finds all of it."""
+    (link,) = specify(CHOICE.format(targets="ack_last(any, any) or ack(any, any)")).links
+    workload = link.scopes[0].workload
+    found = check(link, workload)
+    assert (found.complete, found.broken) == (True, None)
+    for targets, refused in (("ack(any, any)", "ack"), ("ack_last(any, self)", "ack_last")):
+        (one,) = specify(CHOICE.format(targets=targets)).links
+        broken = check(one, workload).broken
+        assert broken is not None and broken.refusal.transition == refused and not broken.others
+    (neither,) = specify(CHOICE.format(targets="ack_last(any, j) or ack(any, any), when open > 0")).links
+    broken = check(neither, workload).broken
+    assert broken is not None and [other.transition for other in broken.others] == ["ack"]
+    assert str(broken) == (
+        "p0: receive ACK() from p1 is ack_last(any, 1), which the machine refuses: delivered(m) and not acked(m) and "
+        "p = src(m); nor ack: sent(o) and src(o) = src(m) and o != m and not acked(o)"
+    )
+
+
+INDICES = {"to_two": (610, 1_309), "to_one_first": (209, 453), "two_permits": (473, 1_148)}
+
+
+@pytest.mark.parametrize("scope", INDICES)
+def test_algorithm_2_moves_the_indices_as_its_machine_does(library: Library, scope: str) -> None:
+    found = library("hybrid_optimal_indices")
+    (link,) = found.links
+    assert {one.name for one in link.scopes} == INDICES.keys()
+    checked = check(link, next(one.workload for one in link.scopes if one.name == scope))
+    assert (checked.complete, checked.broken) == (True, None)
+    assert (checked.states, checked.transitions) == INDICES[scope]
+    (same,) = library("hybrid_optimal").protocols
+    assert link.protocol == same, "letter by letter"
+
+
+@pytest.mark.parametrize(("clause", "targets"), [(2, 8), (3, 5)], ids=["acknowledgements", "permits"])
+def test_the_protocol_takes_each_way_through_a_handler(library: Library, clause: int, targets: int) -> None:
+    """Whichever transition is left out, an event is enabled in none of the others."""
+    (link,) = library("hybrid_optimal_indices").links
+    declared = link.clauses[clause]
+    assert len(declared.targets) == targets
+    for number in range(targets):
+        fewer = replace(declared, targets=(*declared.targets[:number], *declared.targets[number + 1 :]))
+        clauses = tuple(fewer if each is declared else each for each in link.clauses)
+        less = replace(link, clauses=clauses)
+        assert any(check(less, scope.workload).broken for scope in link.scopes), declared.targets[number].transition
+
+
 def test_sent_again_is_silent_only_with_once(library: Library) -> None:
     """A retransmission is no second network send; without `once` the machine would have to take it as one."""
     link = library("hybrid_basic").links[0]

@@ -103,3 +103,16 @@ def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool
     goals = {name: Violation(statement_formula(machine, name)) for name in ("small", "own")}
     found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"small": 2, "own": 2}
+
+
+def test_a_limit_on_effort_ends_a_search_in_the_same_place_every_time(library: Library, pool: SolverPool) -> None:
+    (machine,) = library("hybrid_basic").machines
+    goals = {action.name: Firing(action.name) for action in actions(machine)}
+    scope = SearchScope({"process": 3, "message": 3}, 12)
+    found = [
+        search(pool, machine, goals, timeout_ms=600_000, seed=0, scopes=[scope], effort=effort)
+        for effort in (1, 4_000, 4_000, 10_000_000)
+    ]
+    assert not found[0].runs and all(each.unknown for each in found[:3])
+    assert 0 < len(found[1].runs) < len(goals) and found[1].runs == found[2].runs
+    assert found[3].runs.keys() == goals.keys() and not found[3].unknown

@@ -126,7 +126,7 @@ def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
                 "W0608",
                 clause.span,
                 f"a second clause for `{_event(clause)}`",
-                f"the first is on line {earlier.span.line}; an event is one transition",
+                f"the first is on line {earlier.span.line}; several transitions of an event are joined by `or`",
             )
 
 
