@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +18,9 @@ from whence.conformance.campaign.tally import tally_rows
 from whence.conformance.harness import run_case
 from whence.conformance.harness_campaign import campaign_runner
 from whence.conformance.network import Settings
-from whence.conformance.protocols import find_protocol
+from whence.conformance.protocols import find_protocol, parted
 from whence.conformance.recorded_case import read_case
+from whence.conformance.schedule import Send
 from whence.conformance.subject import SubjectError, load_subject
 from whence.impl.mf import MF as MFImplementation
 
@@ -97,6 +100,8 @@ def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
         ({"operations": True}, "at least one"),
         ({"processes": 0}, "at least one"),
         ({"channels": "lossy"}, "fifo or reordering"),
+        ({"memory_limit_bytes": "2G"}, "a memory limit is '2G'"),
+        ({"memory_limit_bytes": -1}, "a memory limit is -1"),
     ],
 )
 def test_impossible_parameters_are_refused(change: dict[str, Any], said: str) -> None:
@@ -120,6 +125,30 @@ def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
         find_protocol(str(several))
 
 
+def test_a_protocol_is_named_by_its_file_or_in_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parted("mf") == ("mf", "") and parted("mf:as_is") == ("mf", "as_is") and parted("a:b/c") == ("a:b/c", "")
+    assert find_protocol("mf:mf") == find_protocol("mf")
+    with pytest.raises(ValueError, match="mf has no protocol nf"):
+        find_protocol("mf:nf")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mf:mf").write_text("protocol x\n")
+    assert parted("mf:mf") == ("mf:mf", "")
+
+
+MISBEHAVING = shlex.join([sys.executable, str(Path(__file__).parent / "external" / "misbehaving.py")])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at on Linux only")
+def test_a_program_of_a_campaign_has_its_limit_of_memory() -> None:
+    system = {"system": f"exec:{MISBEHAVING} greedy 1", "reply_limit_s": 20, "scheduler": "uniform"}
+    runner = campaign_runner({**system, "memory_limit_bytes": 200 * 2**20})
+    try:
+        [finding] = runner(0).findings
+    finally:
+        runner.close()
+    assert finding.startswith("memory: ") and "200 MiB is the limit" in finding
+
+
 class Sleeper(MFImplementation):
     """Takes for ever to receive, and swallows what it can."""
 
@@ -131,11 +160,40 @@ class Sleeper(MFImplementation):
         return super().receive(sender, packet)
 
 
-def test_a_case_over_its_limit_has_no_outcome_and_is_no_failure() -> None:
-    params = canonical_json({"system": f"{__name__}:Sleeper", "scheduler": "uniform"})
+class Wrapper(MFImplementation):
+    """Takes for ever, and says something else when that ends."""
+
+    def receive(self, sender: int, packet: Any) -> Any:
+        try:
+            time.sleep(30)
+        except BaseException as error:
+            raise RuntimeError("the queue is broken") from error
+        return super().receive(sender, packet)
+
+
+class Swallower(MFImplementation):
+    """Takes for ever, and goes on as if nothing had been when that ends."""
+
+    def receive(self, sender: int, packet: Any) -> Any:
+        try:
+            time.sleep(30)
+        except BaseException:
+            return super().receive(sender, packet)
+        return []
+
+
+@pytest.mark.parametrize("subject", [Sleeper, Wrapper, Swallower])
+def test_a_class_that_is_over_its_limit_hangs_and_does_not_crash(subject: Any) -> None:
+    [finding] = run_case(subject, (Send(0, 1),), Settings(), limit_s=0.2).findings
+    assert (finding.kind, "gives no answer in 0.2 s" in finding.text) == ("hang", True)
+
+
+@pytest.mark.parametrize("name", ["Sleeper", "Wrapper", "Swallower"])
+def test_a_case_over_its_limit_has_no_outcome_and_is_no_failure(name: str) -> None:
+    params = canonical_json({"system": f"{__name__}:{name}", "scheduler": "uniform"})
     [stream] = run_cases(RUNNER, params, 0.3, range(2))
     rows = pa.ipc.open_stream(stream).read_all()
     tally = tally_rows(rows)
     assert (tally.errors, tally.failures) == (2, 0)
     assert rows.column("error").to_pylist() == ["CaseTimeout: no outcome after 0.3 s"] * 2
-    assert set(tally.cells) == {(f"{__name__}:Sleeper", "uniform")}
+    assert set(tally.cells) == {(f"{__name__}:{name}", "uniform")}

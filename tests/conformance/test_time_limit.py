@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from whence.conformance.time_limit import OutOfTime, limited
+from whence.conformance.time_limit import OutOfTime, limited, was_out_of_time
 
 
 def test_a_loop_ends_although_it_catches_exceptions() -> None:
@@ -51,3 +51,33 @@ def test_other_threads_have_no_limit() -> None:
     thread.start()
     thread.join()
     assert reached == [True]
+
+
+def test_a_block_that_catches_everything_is_over_its_limit_all_the_same() -> None:
+    reached = []
+    with pytest.raises(OutOfTime), limited(0.02):
+        try:
+            time.sleep(5)
+        except BaseException:
+            reached.append(True)
+    assert reached == [True] and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_an_error_that_comes_of_the_limit_is_known() -> None:
+    def raised(cause: BaseException, *, chained: bool) -> BaseException:
+        try:
+            try:
+                raise cause
+            except BaseException as error:
+                if chained:
+                    raise RuntimeError("broken") from error
+                raise KeyError("nothing there") from None
+        except Exception as error:
+            return error
+
+    assert was_out_of_time(OutOfTime())
+    assert was_out_of_time(raised(OutOfTime(), chained=True)) and was_out_of_time(raised(OutOfTime(), chained=False))
+    assert not was_out_of_time(raised(ValueError(), chained=True))
+    circle = ValueError()
+    circle.__context__ = circle
+    assert not was_out_of_time(circle)

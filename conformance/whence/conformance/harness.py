@@ -34,7 +34,7 @@ from whence.conformance.schedule import Duplicate, Lose, Operation, React, Recei
 from whence.conformance.schedulers import Scheduler
 from whence.conformance.strangers import plain, say, shown, word
 from whence.conformance.subject import MakeProcess
-from whence.conformance.time_limit import OutOfTime, limited
+from whence.conformance.time_limit import OutOfTime, limited, was_out_of_time
 from whence.impl.commands import Deliver as HandOver
 from whence.impl.commands import Send as Transmit
 from whence.spec.delivery_order import first_crossing
@@ -187,6 +187,8 @@ class Case:
             except (KeyboardInterrupt, OutOfTime):
                 raise
             except BaseException as error:
+                if was_out_of_time(error):
+                    raise OutOfTime from error
                 self._crash(identity, "is made", error)
                 break
         self._can_block = bool(self._processes) and self._asked(0, "blocked") is not None
@@ -385,6 +387,8 @@ class Case:
         except (KeyboardInterrupt, OutOfTime):
             raise
         except BaseException as error:
+            if was_out_of_time(error):
+                raise OutOfTime from error
             if expected is not None and expected.fault is not None:
                 self._diverged(process, expected, ())
             asked = f"{method.__name__.strip('_')}{_shown(arguments)}"

@@ -11,12 +11,13 @@ from typing import Any, Final
 from whence.conformance.campaign.case import CaseOutcome
 from whence.conformance.coverage import CoveredReplay, Features, scenarios
 from whence.conformance.drive import settings_for
+from whence.conformance.external.isolated import IsolatedSystem
 from whence.conformance.external.system import Limits
 from whence.conformance.guided import BUILT_IN, Corpus, portfolio
 from whence.conformance.harness import run_scheduled
 from whence.conformance.network import PROMISES, Settings
 from whence.conformance.protocol_subject import PREFIX
-from whence.conformance.protocols import find_protocol
+from whence.conformance.protocols import find_protocol, parted
 from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.rerun import opposite
 from whence.conformance.schedulers import Scheduler
@@ -43,6 +44,7 @@ _PARAMETERS: Final = {
     "delivery",
     "reply_limit_s",
     "start_limit_s",
+    "memory_limit_bytes",
     *PROMISES,
 }
 
@@ -57,8 +59,8 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
     each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
     `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
-    `operations` of a case; `reply_limit_s` and `start_limit_s` of a foreign system; and the fields of `Settings`, by
-    default what the protocol says of its network.
+    `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; and the
+    fields of `Settings`, by default what the protocol says of its network.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
@@ -115,9 +117,13 @@ class HarnessRunner:
         self.facts: dict[str, Any] = {
             "features": [list(feature) for feature in self._features.names],
             "state sample": STATE_SAMPLE,
-            "protocol": None if protocol_name is None else _hash_of(locate(protocol_name)),
-            "system": _system_hash(subject.name),
+            "protocol": None if protocol_name is None else _hash_of(locate(parted(protocol_name)[0])),
+            "system": _system_hash(subject),
         }
+
+    def close(self) -> None:
+        """Ends the processes of a foreign system."""
+        self._subject.close()
 
     def cell(self, seed: int) -> tuple[str, str]:
         """The system, and the scheduler that the seed has."""
@@ -154,11 +160,15 @@ class HarnessRunner:
         )
 
 
-def _system_hash(name: str) -> str | None:
+def _system_hash(subject: Subject) -> str | None:
     """The hash of the file that a system is in, where it is one file, of Python or of the language."""
+    name = subject.name
     if name.startswith(PREFIX):
         return _hash_of(locate(name.removeprefix(PREFIX).partition("#")[0]))
-    file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
+    if isinstance(subject.external, IsolatedSystem):
+        file = subject.external.description["file"]
+    else:
+        file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
     return _hash_of(Path(file)) if file is not None and Path(file).is_file() else None
 
 
@@ -177,14 +187,17 @@ def scheduler_names(name: object, schedulers: Collection[str]) -> tuple[str, ...
 
 
 def _limits(params: Mapping[str, Any]) -> Limits:
-    """The time limits of a foreign system. Raises: ValueError for a value that is none."""
+    """The limits of a foreign system. Raises: ValueError for a value that is none."""
     default = Limits()
     given = {"reply_s": params.get("reply_limit_s", default.reply_s),
              "start_s": params.get("start_limit_s", default.start_s)}  # fmt: skip
     for value in given.values():
         if not isinstance(value, int | float) or not 0 < value < 1e6:
             raise ValueError(f"a time limit is {value!r}; it is seconds, more than none")
-    return Limits(**given)
+    memory = params.get("memory_limit_bytes", default.memory_bytes)
+    if type(memory) is not int or memory < 0:
+        raise ValueError(f"a memory limit is {memory!r}; it is bytes, 0 for none")
+    return Limits(**given, memory_bytes=memory)
 
 
 def _settings(params: Mapping[str, Any], protocol: ir.Protocol | None) -> Settings:

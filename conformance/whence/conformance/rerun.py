@@ -17,10 +17,9 @@ from whence.conformance.network import Settings
 from whence.conformance.protocols import find_protocol
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.replay import Replay
-from whence.conformance.subject import Subject, SubjectError, load_subject
+from whence.conformance.subject import Subject, SubjectError, load_subject, shows_kinds
 from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
-from whence.impl.commands import Send as Transmit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
     """
     subject.require(settings.delivery)
     if subject.external is None:
-        if protocol is not None and not shows_kinds(subject, settings):
+        if protocol is not None and not shows_kinds(subject.make_process, settings):
             return Opposite(None, "its packets do not say of which kinds they are (they have no attribute kind)")
         return Opposite(protocol)
     try:
@@ -55,20 +54,6 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
     if protocol is not None and (abilities is None or not abilities.kinds):
         return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
     return Opposite(protocol)
-
-
-def shows_kinds(subject: Subject, settings: Settings) -> bool:
-    """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
-    taken to show it: the cases will tell."""
-    sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
-    everyone = frozenset({receiver})
-    to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
-    try:
-        process: Any = subject.make_process(sender, settings.processes)  # which kind, the delivery says
-        commands = tuple(process.causal_send(*to, "m0.1"))
-    except (Exception, SystemExit):
-        return True
-    return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Transmit))
 
 
 def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:

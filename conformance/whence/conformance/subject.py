@@ -12,8 +12,9 @@ from typing import Any, Final, TypeAlias, get_args
 
 from whence.conformance.external.os_process import CommandError
 from whence.conformance.external.system import ExternalSystem, Limits
+from whence.conformance.network import Settings
 from whence.conformance.strangers import say
-from whence.impl.commands import AnyProcess, Delivery
+from whence.impl.commands import AnyProcess, Delivery, Send
 
 MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 """Makes process `identity` of `processes`. See also `whence.conformance.foreign`."""
@@ -21,6 +22,9 @@ MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 EXEC: Final = "exec:"
 EXEC_PER_PROCESS: Final = "exec-per-process:"
 """What the name of a foreign system begins with; its command follows."""
+
+ISOLATED: Final = "isolated:"
+"""What the name of a class in a process of its own begins with: it is driven as a foreign system."""
 
 REQUIRED: Final = ("causal_send", "receive")
 """The methods that a subject has. `tick` is optional: without it, there are no timers."""
@@ -40,7 +44,7 @@ class Subject:
         name: what it was asked for by.
         make_process: makes its processes.
         delivery: where its messages go, as its attribute `delivery` says; unicast where it has none; None for a
-            foreign system, which is told where they go.
+            program, which is told where they go.
         reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
     """
 
@@ -69,10 +73,11 @@ class Subject:
 
 def load_subject(name: str, processes: int = 3, limits: Limits | None = None) -> Subject:
     """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`, or the
-    protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`.
+    protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`. `isolated:module:Class` is the class in a process of
+    its own, which may end, hang or grow.
 
     Modules of the current directory are found; one process is made on trial, as the first of `processes`. A program is
-    not started before it is needed; `limits` are its time limits.
+    not started before it is needed; `limits` are its limits.
 
     Raises:
         SubjectError: there is no such program; the name has another form; the module does not import; it has no such
@@ -88,6 +93,8 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
             return Subject(name, system, None, reacts=True)  # type: ignore[arg-type]
     if name.startswith("protocol:"):
         return _protocol(name)
+    if name.startswith(ISOLATED):
+        return _isolated(name, processes, limits)
     if not _NAME.fullmatch(name):
         raise SubjectError(f"{name!r} does not name a class: write module:Class, as in whence.impl.mf:MF")
     module_name, _, class_name = name.partition(":")
@@ -109,6 +116,32 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
     return Subject(name, subject, delivery, callable(getattr(process, "react", None)))
+
+
+def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
+    """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
+    taken to show it: the cases will tell."""
+    sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
+    everyone = frozenset({receiver})
+    to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
+    try:
+        process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
+        commands = tuple(process.causal_send(*to, "m0.1"))
+    except (Exception, SystemExit):
+        return True
+    return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Send))
+
+
+def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
+    """A class in a process of its own."""
+    from whence.conformance.external.isolated import IsolatedSystem, Refused
+
+    try:
+        system = IsolatedSystem(name.removeprefix(ISOLATED), processes, limits)
+    except (CommandError, Refused) as error:
+        raise SubjectError(str(error)) from error
+    said = system.description
+    return Subject(name, system, said["delivery"], said["reacts"])  # type: ignore[arg-type]
 
 
 def _protocol(name: str) -> Subject:

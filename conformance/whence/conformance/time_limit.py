@@ -15,7 +15,7 @@ class OutOfTime(BaseException):
 
 
 def limited(seconds: float | None) -> AbstractContextManager[None]:
-    """Raise `OutOfTime` in the block after `seconds`; None is no limit.
+    """Raise `OutOfTime` in the block after `seconds`, and again at its end, where it was caught; None is no limit.
 
     Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
     """
@@ -32,13 +32,31 @@ def _ringing(seconds: float) -> Iterator[None]:
         yield
         return
 
+    rung = False
+
     def ring(_number: int, _frame: FrameType | None) -> None:
+        nonlocal rung
+        rung = True
         raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+        if rung:
+            raise OutOfTime  # It was caught in the block, which went on.
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def was_out_of_time(error: BaseException) -> bool:
+    """Whether the error came of the limit: it was raised while `OutOfTime` was handled."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        if isinstance(at, OutOfTime):
+            return True
+        seen.add(id(at))
+        at = at.__cause__ or at.__context__
+    return False

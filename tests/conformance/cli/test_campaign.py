@@ -39,6 +39,8 @@ SYSTEMS = [
         (["--protocol", "mf", "--py-files", "none.py"], "there is no file"),
         (["--exec", "./tools/run", "--archives", "text.json#tools"], "is not unpacked on the workers"),
         (["--protocol", "mf", "--scheduler", "chance"], "scheduler"),
+        (["--exec", "cat", "--memory-limit", "3"], "--memory-limit 3: give a size from 1M up"),
+        (["--protocol", "mf:nf"], "there is no protocol nf"),
     ],
 )
 def test_what_cannot_be_started_is_said_and_leaves_nothing(

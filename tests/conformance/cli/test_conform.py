@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +196,59 @@ def test_an_interrupted_matrix_has_the_cells_so_far(whence: Whence, tmp_path: Pa
     assert process.returncode in (1, 3) and found["complete"] is False
     [cell] = found["results"]
     assert cell["name"] == "FIFO channels, unicast" and 0 < cell["cases"] < 1_000_000
+
+
+QUITTER = """
+import os
+
+from whence.impl.rst import RST
+
+
+class Quits(RST):
+    def receive(self, sender, packet):
+        print("not for the contract")
+        if packet.message == "m1.2":
+            os._exit(3)
+        return super().receive(sender, packet)
+"""
+
+
+def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(whence: Whence, tmp_path: Path) -> None:
+    (tmp_path / "quitter.py").write_text(QUITTER)
+    assert whence("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Whence"
+    own = ["--impl", "isolated:quitter:Quits", "--cases", "20"]
+    ran = whence("conform", *own, "--save", "case.json", "--transcript", "said.ndjson", "--json")
+    [result] = ran.object["results"]
+    assert (ran.code, result["verdict"], result["subject"]) == (1, "refuted", "isolated:quitter:Quits")
+    assert any("has ended with exit code 3" in finding for finding in result["findings"])
+    assert len(result["counterexample"]["operations"]) == 2
+    again = whence("conform", "--replay", "case.json")
+    assert again.code == 1 and "has ended with exit code 3" in again.out
+    assert '"request":"init"' in (tmp_path / "said.ndjson").read_text()
+    table = whence("matrix", *own[:2], "--cases", "3", "--json").object
+    assert {found["delivery"] for found in table["results"]} == {"unicast"}
+    test = "import pytest\n\n\n@pytest.mark.whence(system='isolated:quitter:Quits', cases=20, claims=['runs'])\n"
+    (tmp_path / "test_quitter.py").write_text(f"{test}def test_quitter(claim):\n    claim.check()\n")
+    words = [sys.executable, "-m", "pytest", "-q", "test_quitter.py"]
+    found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 1 and "has ended with exit code 3" in found.stdout
+
+
+def test_a_protocol_is_named_as_trace_check_takes_it(whence: Whence, tmp_path: Path) -> None:
+    library = Path(str(files("whence.spec") / "library" / "client_server.whence"))
+    names = re.findall(r"^protocol (\w+):", library.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(names) > 1
+    words = ["conform", "--impl", "whence.impl.rst:RST", "--cases", "30", "--json"]
+    by_name = whence(*words, "--against", "rst:rst").object["results"][0]
+    assert (by_name["protocol"], by_name["matched"] > 0) == ("rst:rst", True)
+    assert by_name["cases"] == whence(*words, "--against", "rst").object["results"][0]["cases"]
+    (tmp_path / "mine.whence").write_text(library.read_text(encoding="utf-8"), encoding="utf-8")
+    against = [f"mine.whence:{names[1]}", "--tolerant", "--save", "case.json"]
+    other = whence("conform", "--impl", "whence.impl.rst:RST", "--cases", "30", "--json", "--against", *against)
+    [found] = other.object["results"]
+    assert (other.code, found["protocol"]) == (1, f"mine.whence:{names[1]}")
+    assert any(finding.startswith("nonconformance") for finding in found["findings"])
+    again = whence("conform", "--replay", "case.json")
+    assert again.code == 1 and "nonconformance" in again.out
+    assert whence(*words[:-1], "--against", "rst:nothing").rejects("there is no protocol nothing")
+    assert whence(*words[:-1], "mf", "--against", "rst").rejects("held against mf, or against rst")

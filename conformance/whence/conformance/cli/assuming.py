@@ -8,13 +8,14 @@ from typing import Any, get_args
 
 from whence.conformance.cli.reaching import percent, withheld_json, withheld_text
 from whence.conformance.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
-from whence.conformance.cli.specifications import protocol_of, specification
+from whence.conformance.cli.specifications import named_protocol, specification
 from whence.conformance.drive import settings_for
 from whence.conformance.explain import explained, picture
 from whence.conformance.external.system import Limits
 from whence.conformance.matrix import ASSUMPTIONS, Cell, cells
 from whence.conformance.network import Settings
 from whence.conformance.outcomes import rounded
+from whence.conformance.protocols import parted
 from whence.conformance.recorded_case import RecordedCase
 from whence.conformance.schedule_sources import known_schedules
 from whence.conformance.subject import load_subject
@@ -40,8 +41,8 @@ def matrix(session: Session, request: Request) -> Output:
     """Drives the system under each assumption; one result per cell. Ctrl-C ends it with the cells so far."""
     if not request.impl:
         raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
-    found_in = None if request.protocol is None else specification(request.protocol)
-    protocol = None if request.protocol is None else protocol_of(request.protocol, found_in)
+    found_in = None if request.protocol is None else specification(parted(request.protocol)[0])
+    protocol = None if request.protocol is None else named_protocol(request.protocol)
     subject = load_subject(request.impl, request.processes, request.limits)
     foreign = subject.external
     default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
@@ -50,11 +51,11 @@ def matrix(session: Session, request: Request) -> Output:
     try:
         if protocol is not None:
             subject.require(protocol.delivery)
-        if foreign is not None:
-            deliveries: Sequence[Delivery] = [protocol.delivery] if protocol is not None else get_args(Delivery)
-        else:
-            assert subject.delivery is not None, "a class says where its messages go"
+        deliveries: Sequence[Delivery]
+        if subject.delivery is not None:
             deliveries = [subject.delivery]
+        else:
+            deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
         session.status("counterexamples that are known")
         corpus = known_schedules(found_in, protocol, request.sources)
         made = cells(

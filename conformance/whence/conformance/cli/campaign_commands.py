@@ -59,6 +59,10 @@ def campaign_start(
         Optional[float],  # noqa: UP045
         typer.Option(min=0.01, help="Seconds for the first reply of a command; 20 by default."),
     ] = None,
+    memory_limit: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What a command may have in memory on a worker, with all that it starts; 2G by default."),
+    ] = None,
     partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: two a core.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
     master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
@@ -74,6 +78,7 @@ def campaign_start(
 ) -> None:
     """Start a campaign."""
     from whence.conformance.cli import campaigns
+    from whence.conformance.cli.byte_sizes import byte_size
 
     def body(session: Any) -> Any:
         named = campaigns.Named(protocol, impl, exec_, exec_per_process, systems, library)
@@ -83,6 +88,7 @@ def campaign_start(
             campaigns.tested(named), cases, first_seed, processes, operations, scheduler, partitions, batch, master,
             network, case_limit, tuple(py_files or ()), tuple(archives or ()), reply_limit_s=reply_limit,
             start_limit_s=start_limit,
+            memory_limit_bytes=None if memory_limit is None else byte_size("--memory-limit", memory_limit),
         )  # fmt: skip
         return campaigns.start(session, directory, request)
 

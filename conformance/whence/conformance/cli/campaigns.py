@@ -33,7 +33,7 @@ from whence.conformance.campaign.shipping import absolute, as_on_a_worker
 from whence.conformance.causes import Cause, causes
 from whence.conformance.cli.conforming import subject_name
 from whence.conformance.cli.session import UNKNOWN, BadInput, Output, Session, write_text
-from whence.conformance.cli.specifications import known, protocol_of, specification
+from whence.conformance.cli.specifications import known, named_protocol, specification
 from whence.conformance.distinguishing import distinguishing
 from whence.conformance.drive import settings_for
 from whence.conformance.guided import NAME as GUIDED
@@ -41,6 +41,7 @@ from whence.conformance.guided import Corpus, grown
 from whence.conformance.harness_campaign import PORTFOLIO
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.protocol_subject import PREFIX
+from whence.conformance.protocols import parted
 from whence.conformance.schedulers import SCHEDULERS
 from whence.conformance.subject import load_subject
 
@@ -66,8 +67,9 @@ class Tested:
     def to_json(self) -> dict[str, Any]:
         """As the runners take it: a file with a protocol by its absolute path, so that it is found from anywhere."""
         named = self.protocol
-        if named is not None and Path(named).is_file():
-            named = str(Path(named).resolve())
+        file, wanted = ("", "") if named is None else parted(named)
+        if Path(file).is_file():
+            named = f"{Path(file).resolve()}:{wanted}" if wanted else str(Path(file).resolve())
         return {"system": self.system, "protocol": named}
 
 
@@ -100,7 +102,7 @@ def tested(named: Named) -> tuple[Tested, ...]:
         raise BadInput("what is to be tested? give --protocol, --library, --systems, or one of --impl, --exec and "
                        "--exec-per-process")  # fmt: skip
     if not system and protocol is not None:
-        protocol_of(protocol)
+        named_protocol(protocol)
         raise BadInput(
             f"no implementation of {protocol} is shipped; name one with --impl module:Class, or run the "
             f"protocol itself with --impl {PREFIX}{protocol}"
@@ -137,6 +139,7 @@ class Request:
         case_limit_s: seconds for a case.
         py_files, archives: what is sent to the workers.
         reply_limit_s, start_limit_s: seconds for a reply of a foreign system, and for the first one of a process.
+        memory_limit_bytes: what a foreign system may have in memory.
         grow: whether the guided scheduler's corpus is grown from the protocol; else it has the built-in scripts only.
     """
 
@@ -156,6 +159,7 @@ class Request:
     grow: bool = True
     reply_limit_s: float | None = None
     start_limit_s: float | None = None
+    memory_limit_bytes: int | None = None
 
 
 def parameters(request: Request, status: Callable[[str], None] = lambda _text: None) -> CampaignParameters:
@@ -179,7 +183,11 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
         "operations": request.operations,
         **{name: value for name, value in request.network.items() if value is not None},
     }
-    limits = {"reply_limit_s": request.reply_limit_s, "start_limit_s": request.start_limit_s}
+    limits = {
+        "reply_limit_s": request.reply_limit_s,
+        "start_limit_s": request.start_limit_s,
+        "memory_limit_bytes": request.memory_limit_bytes,
+    }
     shared |= {name: value for name, value in limits.items() if value is not None}
     if len(systems) > 1:
         params = {"systems": systems, "corpora": corpora, **shared}
@@ -202,8 +210,7 @@ def parameters(request: Request, status: Callable[[str], None] = lambda _text: N
 
 def _corpus(name: str, processes: int) -> Corpus:
     """What the guided scheduler starts from: the protocol's mutants, and runs of the protocol. Always the same."""
-    found = specification(name)
-    protocol = protocol_of(name, found)
+    found, protocol = specification(parted(name)[0]), named_protocol(name)
     # Three processes reach what there is to reach, and schedules for few processes run among many as well.
     corpus = grown(protocol, settings_for(protocol, min(processes, 3))).corpus
     return distinguishing(found, protocol) + corpus

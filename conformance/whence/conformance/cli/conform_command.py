@@ -27,7 +27,11 @@ from whence.conformance.cli.session import run_command
 def conform(
     protocol: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(help="A library protocol, or a file with one protocol; without, the oracle alone judges."),
+        typer.Argument(help="FILE or FILE:PROTOCOL, FILE of the library or yours; without, the oracle alone judges."),
+    ] = None,
+    against: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The protocol, as 'trace check' takes it: FILE or FILE:PROTOCOL."),
     ] = None,
     impl: Impl = None,
     exec_: Exec = None,
@@ -73,13 +77,14 @@ def conform(
     from whence.conformance.cli import conforming
 
     def body(session: Any) -> Any:
-        system = conforming.subject_name(impl, exec_, exec_per_process, protocol, needed=replay is None)
+        opposite = conforming.protocol_named(protocol, against)
+        system = conforming.subject_name(impl, exec_, exec_per_process, opposite, needed=replay is None)
         limits = conforming.limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
-            return conforming.again(replay, protocol, system, limits, svg, transcript)
+            return conforming.again(replay, opposite, system, limits, svg, transcript)
         network = {"channels": channels, "duplication": duplication, "loss": loss, "self_sends": self_sends,
                    "delivery": delivery, "total_order": total_order}  # fmt: skip
-        request = conforming.Request(protocol, system, processes, cases, operations, seed, network, limits, lockstep,
+        request = conforming.Request(opposite, system, processes, cases, operations, seed, network, limits, lockstep,
                                      sources=tuple(schedules_from or ()))  # fmt: skip
         return conforming.conform(session, request, conforming.Files(save, svg, pytest, transcript))
 

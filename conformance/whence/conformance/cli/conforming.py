@@ -10,7 +10,7 @@ from typing import Any
 from whence.conformance.cli.byte_sizes import byte_size
 from whence.conformance.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from whence.conformance.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
-from whence.conformance.cli.specifications import protocol_of, specification
+from whence.conformance.cli.specifications import named_protocol, specification
 from whence.conformance.drive import Report, settings_for
 from whence.conformance.drive import conform as drive
 from whence.conformance.explain import case_explained, explained, picture
@@ -19,11 +19,12 @@ from whence.conformance.findings import CaseOutcome
 from whence.conformance.implementations import SHIPPED
 from whence.conformance.network import PROMISES, Settings
 from whence.conformance.outcomes import rounded
+from whence.conformance.protocols import parted
 from whence.conformance.recorded_case import RecordedCase, read_case
 from whence.conformance.rerun import opposite, pytest_file, rerun_against
 from whence.conformance.schedule_sources import known_schedules
 from whence.conformance.shortening import Counterexample
-from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, Subject, load_subject
+from whence.conformance.subject import EXEC, EXEC_PER_PROCESS, ISOLATED, Subject, load_subject
 from whence.conformance.tolerant import TolerantReplay
 from whence.dsl import ir
 from whence.spec.verdict import Level, Result, Verdict
@@ -37,7 +38,7 @@ class Request:
     """What to drive against what.
 
     Attributes:
-        protocol: a library name or file; None: the oracle alone judges.
+        protocol: FILE or FILE:PROTOCOL, where FILE may be a library name; None: the oracle alone judges.
         impl: the implementation, as `load_subject` takes it.
         cases: how many schedules, of `operations` operations each.
         network: fields of `Settings`; where the value is None, what the protocol says holds, or else the default.
@@ -116,6 +117,13 @@ def limits_of(reply_s: float, start_s: float, memory: str) -> Limits:
     return Limits(reply_s, start_s, memory_bytes=byte_size("--memory-limit", memory))
 
 
+def protocol_named(protocol: str | None, against: str | None) -> str | None:
+    """The one protocol that was asked for: as the argument, or by `--against`. Raises: BadInput for two of them."""
+    if protocol is not None and against is not None and protocol != against:
+        raise BadInput(f"held against {protocol}, or against {against}? Name one protocol")
+    return against if protocol is None else protocol
+
+
 def conform(session: Session, request: Request, files: Files) -> Output:
     """Drives the implementation."""
     for path in files.asked:
@@ -171,7 +179,7 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
     Of a system whose applications can answer from inside a delivery, a run against the oracle alone comes first: only
     there they do, where no protocol can follow.
     """
-    protocol = None if request.protocol is None else protocol_of(request.protocol)
+    protocol = None if request.protocol is None else named_protocol(request.protocol)
     subject = load_subject(request.impl, request.processes, request.limits)
 
     def progress(done: int, planned: int) -> None:
@@ -189,7 +197,7 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
     try:
         if session is not None:
             session.status("counterexamples that are known")
-        found = None if request.protocol is None else specification(request.protocol)
+        found = None if request.protocol is None else specification(parted(request.protocol)[0])
         corpus = known_schedules(found, protocol, request.sources)
         settings = _settings(request, protocol, subject)
         held = opposite(subject, settings, protocol)
@@ -302,8 +310,12 @@ def _sentence(request: Request, driven: _Driven) -> str:
 
 
 def _short(protocol: str | None) -> str | None:
-    """A library name, or the name of a file without its folder."""
-    return Path(protocol).stem if protocol is not None and "/" in protocol else protocol
+    """A library name, or the name of a file without its folder; with the protocol, where that is named."""
+    if protocol is None:
+        return None
+    file, wanted = parted(protocol)
+    short = Path(file).stem if "/" in file else file
+    return f"{short}:{wanted}" if wanted else short
 
 
 def _recorded(request: Request, driven: _Driven, shown: Counterexample) -> RecordedCase:
@@ -311,14 +323,14 @@ def _recorded(request: Request, driven: _Driven, shown: Counterexample) -> Recor
 
 
 def _require_transcript(system: str, transcript: str | None) -> None:
-    if transcript is not None and not system.startswith((EXEC, EXEC_PER_PROCESS)):
-        raise BadInput(f"--transcript is for commands; {system} is none")
+    if transcript is not None and not system.startswith((EXEC, EXEC_PER_PROCESS, ISOLATED)):
+        raise BadInput(f"--transcript is for commands and isolated classes; {system} is neither")
 
 
 def _write_transcript(path: str, recorded: RecordedCase, limits: Limits) -> CaseOutcome:
     """Runs a case of a foreign system once more, and writes down what was said."""
     lines: list[str] = []
-    protocol = None if recorded.protocol is None else protocol_of(recorded.protocol)
+    protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
     outcome = rerun_against(recorded, protocol, limits, lines)
     write_text(path, "".join(f"{line}\n" for line in lines))
     return outcome
@@ -341,7 +353,7 @@ def again(
         _require_transcript(recorded.system, transcript)
         outcome = _write_transcript(transcript, recorded, limits)
     else:
-        found = None if recorded.protocol is None else protocol_of(recorded.protocol)
+        found = None if recorded.protocol is None else named_protocol(recorded.protocol)
         outcome = rerun_against(recorded, found, limits)
     if svg is not None:
         write_text(svg, picture(outcome))

@@ -11,7 +11,10 @@ MOST_PROCESSES = 256
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
-Impl = Annotated[Optional[str], typer.Option(help="The implementation, as module:Class.")]  # noqa: UP045
+Impl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="The implementation: module:Class, or isolated:module:Class in a process of its own."),
+]
 Exec = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--exec", help="The implementation, as a command that speaks whence-exec/1."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from whence.conformance.cli.session import BadInput, Rejected
+from whence.conformance.protocols import parted
 from whence.dsl import ir
 from whence.dsl.diagnostics import nearest
 from whence.dsl.load import SUFFIX, load
@@ -39,9 +40,9 @@ def named_protocol(name: str) -> ir.Protocol:
 
     Raises: SourceError, Rejected; BadInput where there is none.
     """
-    file, colon, wanted = name.rpartition(":")
-    if not colon or not wanted.isidentifier() or Path(name).exists():
-        return protocol_of(name)
+    file, wanted = parted(name)
+    if not wanted:
+        return protocol_of(file)
     protocols = specification(file).protocols
     known(wanted, tuple(protocol.name for protocol in protocols), "protocol")
     return next(protocol for protocol in protocols if protocol.name == wanted)
