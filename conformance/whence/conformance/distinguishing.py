@@ -32,7 +32,8 @@ def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit
             explored = explore(subject, workload, names, stop_when_refuted=True, limit=limit, engine="interpreted")
             for violation in explored.violations.values():
                 scripts[script_of(execution(violation.system, violation.steps))] = None
-                schedules[schedule_of(violation.system, violation.steps)] = None
+                if all(step.action.kind != "send" or step.action.destinations for step in violation.steps):
+                    schedules[schedule_of(violation.system, violation.steps)] = None
     return Corpus(tuple(filter(None, scripts)), tuple(filter(None, schedules)))
 
 
