@@ -19,6 +19,9 @@ ROOT = (1 << 32) - 2
 RING = 64
 """How many successors are on their way into the store, so that memory has time to answer."""
 
+RECENT_STEPS = 1 << 14
+"""How many local steps a thread has at hand, in the place of those that share theirs."""
+
 CHUNK = 64
 """How many states a thread takes at a time."""
 
@@ -79,8 +82,9 @@ class Own(IntEnum):
     EDGES: transitions of the states that were expanded in full. MISSING: whether the state at hand asks for a step
     that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM. DEFERRED
     (address): the states that asked, DEFERRED_COUNT. NEXT, LAST: the numbers that it may use, LAST excluded. RING_BASE
-    (address), RING_AT: see `store`. OVERFLOW: whether a network was too small. STRAYED: 1 if a step was no progress, 2
-    if there was more than can be counted. FOUND...: by property, the least state that shows it.
+    (address), RING_AT: see `store`. RECENT, RECENT_SETTLED (addresses): see `recent`. STEPS (address): local steps
+    looked up a moment ago, key and entry. OVERFLOW: whether a network was too small. STRAYED: 1 if a step was no
+    progress, 2 if there was more than can be counted. FOUND...: by property, the least state that shows it.
     """
 
     EDGES = 0
@@ -96,6 +100,9 @@ class Own(IntEnum):
     OVERFLOW = 10
     LAST = 11
     STRAYED = 12
+    RECENT = 13
+    RECENT_SETTLED = 14
+    STEPS = 15
     FOUND = 16
 
 
@@ -120,11 +127,6 @@ class Job(IntEnum):
 
 EVERYBODY = (1 << 64) - 1
 """All processes, as a mask."""
-
-
-def one_of(process: int) -> int:
-    """A mask in which the process is; those from 63 on share a bit."""
-    return 1 << min(process, 63)
 
 
 class Operation(IntEnum):

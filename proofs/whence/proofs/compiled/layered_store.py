@@ -22,6 +22,8 @@ _LEVEL = (1 << LEVEL_BITS) - 1
 class LayeredStore(Store):
     """Defines the functions of such a store in a module."""
 
+    skips_recent = False
+
     def _define_rehash(self, module: Value) -> None:
         Store._define_rehash(self, module)
         self._define_gather(module)

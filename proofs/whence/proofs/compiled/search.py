@@ -9,10 +9,22 @@ from itertools import islice
 from typing import ClassVar
 
 from whence.dsl.system import State, System
-from whence.proofs.compiled.cells import BLOCK, FINDINGS, HOLE, MOST_INVARIANTS, NEVER, RING, ROOT, Own, Shared
+from whence.proofs.compiled.cells import (
+    BLOCK,
+    FINDINGS,
+    HOLE,
+    MOST_INVARIANTS,
+    NEVER,
+    RECENT_STEPS,
+    RING,
+    ROOT,
+    Own,
+    Shared,
+)
 from whence.proofs.compiled.kernel import Kernel, compile_kernel
 from whence.proofs.compiled.layout import Capacity, Layout
 from whence.proofs.compiled.memory import Array
+from whence.proofs.compiled.recent import table_of
 from whence.proofs.compiled.symmetry import Symmetry
 from whence.proofs.compiled.tables import StepTable
 from whence.proofs.explore import Storage
@@ -46,14 +58,20 @@ class Worker:
     wanted: Array
     deferred: Array
     ring: Array
+    recent: tuple[Array, Array, Array]
 
     @staticmethod
     def start(layout: Layout) -> Worker:
-        worker = Worker(Array(128), Array(_WANTED), Array(_PIECE, 4), Array(RING * (layout.words + 2)))
+        worker = Worker(
+            Array(128), Array(_WANTED), Array(_PIECE, 4), Array(RING * (layout.words + 2)),
+            (table_of(layout.words), table_of(layout.words), Array(2 * RECENT_STEPS)),
+        )  # fmt: skip
         worker.cells[Own.WANTED] = worker.wanted.address
         worker.cells[Own.WANTED_ROOM] = _WANTED
         worker.cells[Own.DEFERRED] = worker.deferred.address
         worker.cells[Own.RING_BASE] = worker.ring.address
+        for cell, table in zip((Own.RECENT, Own.RECENT_SETTLED, Own.STEPS), worker.recent, strict=True):
+            worker.cells[cell] = table.address
         for at in range(len(FINDINGS) + MOST_INVARIANTS):
             worker.cells[Own.FOUND + at] = NEVER
         return worker

@@ -11,6 +11,7 @@ from whence.proofs.compiled.cells import (
     FINDINGS,
     HOLE,
     LATE,
+    RECENT_STEPS,
     SENDS_SHIFT,
     STEP_FACTOR,
     Operation,
@@ -69,7 +70,11 @@ class Search:
         shared, own, key = emit.function.args
         steps, mask = emit.pointer(shared, Shared.STEPS), emit.load(shared, Shared.STEPS_MASK)
         stored, place, found = emit.add(key, 1), emit.reserve(1), emit.reserve(1)
-        emit.store(emit.both(emit.down(emit.mul(stored, STEP_FACTOR), 32), mask), place)
+        hashed = emit.down(emit.mul(stored, STEP_FACTOR), 32)
+        recent = emit.place(emit.pointer(own, Own.STEPS), emit.mul(emit.both(hashed, RECENT_STEPS - 1), 2))
+        with emit.when(emit.compare(emit.load(recent), "==", stored)):
+            emit.give(emit.load(recent, 1))
+        emit.store(emit.both(hashed, mask), place)
 
         def searching() -> Value:
             emit.store(emit.load(steps, emit.mul(emit.load(place), 2)), found)
@@ -80,7 +85,10 @@ class Search:
                 self._want(emit, own, key)
                 emit.give(0)
             emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
-        emit.give(emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1)))
+        entry = emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1))
+        emit.store(stored, recent)
+        emit.store(entry, recent, 1)
+        emit.give(entry)
         return emit.function
 
     def _define_step(self, module: Value) -> Value:
@@ -110,38 +118,41 @@ class Search:
         if "dead" in self.layout.reductions and self.shape.messages:
             Dead.of(self.shape, self.properties).clear(emit, state, process)
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.arrive, [shared, own, words, parent, self._touched(emit, shared, process, entry)])
+        moved, fresh = self._one_of(emit, process), self._fresh(emit, shared, entry)
+        emit.builder.call(self.arrive, [shared, own, words, parent, moved, fresh])
         emit.give()
         return emit.function
 
-    def _touched(self, emit: Emitter, shared: Value, process: Value, entry: Value) -> Value:
-        """Those for whom a step may have made a difference to what can be taken alone, as a mask."""
+    def _fresh(self, emit: Emitter, shared: Value, entry: Value) -> Value:
+        """The packets that a step puts on the network, as a mask in which some share a bit."""
         if "persistent" not in self.layout.reductions:
             return emit.number(0)
         place = emit.both(emit.down(entry, 32), _PLACES)
-        return emit.either(self._one_of(emit, process), emit.load(emit.pointer(shared, Shared.OPERATIONS), place))
+        return emit.load(emit.pointer(shared, Shared.OPERATIONS), place)
 
     def _one_of(self, emit: Emitter, process: Value) -> Value:
         return emit.up(1, emit.select(emit.compare(process, "<", 63), process, 63))
 
     def _define_arrive(self, module: Value) -> Value:
-        """arrive(shared, own, words, parent, touched): a successor goes on by steps that are taken alone, into
+        """arrive(shared, own, words, parent, moved, fresh): a successor goes on by steps that are taken alone, into
         the store.
 
-        In a state that is stored no arrival is taken alone; only those `touched` by the steps since then may have one.
+        In a state that is stored no arrival is taken alone: only arrivals at processes that `moved` since then may be,
+        and those of packets that are `fresh`.
         """
-        emit = define(module, "arrive", [POINTER, POINTER, POINTER, I64, I64], VOID, internal=True)
-        shared, own, words, parent, touched = emit.function.args
+        emit = define(module, "arrive", [POINTER, POINTER, POINTER, I64, I64, I64], VOID, internal=True)
+        shared, own, words, parent, moved, fresh = emit.function.args
         if "persistent" in self.layout.reductions:
             alone = self._define_alone(module)
             state, going = Packed(emit, self.layout, words), emit.reserve(1)
             packets, held = emit.pointer(shared, Shared.PACKETS), emit.reserve(self.layout.slots)
-            asked = emit.reserve(1)
-            emit.store(touched, asked)
+            places, arrived = emit.reserve(1), emit.reserve(1)
+            emit.store(moved, places)
+            emit.store(fresh, arrived)
             emit.store(1, going)
             with emit.repeat(lambda: emit.nonzero(emit.load(going))):
                 count = state.unpack_network(held)
-                at = emit.call(alone, shared, own, words, held, count, emit.load(asked))
+                at = emit.call(alone, shared, own, words, held, count, emit.load(places), emit.load(arrived))
                 emit.store(at, going)
                 with emit.when(emit.compare(at, ">", self.layout.slots), likely=False):
                     emit.give()
@@ -151,8 +162,8 @@ class Search:
                     entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
                     state.take_packet(emit.sub(at, 1))
                     emit.call(self.operate, shared, own, words, process, parent, entry)
-                    further = self._touched(emit, shared, process, entry)
-                    emit.store(emit.either(emit.load(asked), further), asked)
+                    emit.store(emit.either(emit.load(places), self._one_of(emit, process)), places)
+                    emit.store(emit.either(emit.load(arrived), self._fresh(emit, shared, entry)), arrived)
         emit.builder.call(self.store.push, [shared, own, words, parent])
         emit.give()
         return emit.function
@@ -389,13 +400,14 @@ class Search:
         return emit.function
 
     def _define_alone(self, module: Value) -> Value:
-        """alone(shared, own, words, held, count, asked): the position, plus one, of the arrival that is taken alone.
+        """alone(shared, own, words, held, count, moved, fresh): the position, plus one, of the arrival that is taken
+        alone.
 
-        Only those of the processes `asked` are considered. 0 if there is none; more than can be in flight if that is
-        not known yet.
+        Only those at processes that `moved` and those of packets that are `fresh` are considered. 0 if there is none;
+        more than can be in flight if that is not known yet.
         """
-        emit = define(module, "alone", [POINTER, POINTER, POINTER, POINTER, I64, I64], I64, internal=True)
-        shared, own, words, held, count, asked = emit.function.args
+        emit = define(module, "alone", [POINTER, POINTER, POINTER, POINTER, I64, I64, I64], I64, internal=True)
+        shared, own, words, held, count, moved, fresh = emit.function.args
         state, shape = Packed(emit, self.layout, words), self.shape
         for name, most in (("duplicates", shape.duplicates), ("losses", shape.losses)):
             if most:
@@ -410,7 +422,8 @@ class Search:
             with emit.when(emit.compare(kind, "!=", emit.load(last))):
                 emit.store(kind, last)
                 process = emit.both(packet, (1 << 32) - 1)
-                with emit.when(emit.nonzero(emit.both(asked, self._one_of(emit, process)))):
+                arrived = emit.both(emit.down(fresh, emit.both(number, 63)), 1)
+                with emit.when(emit.nonzero(emit.either(emit.both(moved, self._one_of(emit, process)), arrived))):
                     entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
                     known = emit.compare(emit.load(own, Own.MISSING), "==", 0)
                     with emit.when(emit.builder.and_(known, emit.nonzero(emit.both(entry, ALONE)))):
@@ -512,7 +525,7 @@ class Search:
     def _moved(self, emit: Emitter, shared: Value, own: Value, following: Packed, parent: Value) -> None:
         """The network did something by itself."""
         emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.arrive, [shared, own, following.words, parent, emit.number(EVERYBODY)])
+        emit.builder.call(self.arrive, [shared, own, following.words, parent, emit.number(EVERYBODY), emit.number(0)])
 
     def _timers(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value

@@ -16,6 +16,7 @@ from whence.proofs.compiled.cells import BLOCK, HOLE, RING, Own, Shared
 from whence.proofs.compiled.emit import I32, I64, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.hashing import hash_of
 from whence.proofs.compiled.layout import Layout
+from whence.proofs.compiled.recent import give_if_recent
 from whence.proofs.compiled.sifting import define_sift
 
 
@@ -24,6 +25,8 @@ class Store:
 
     slot = I32
     hash_of = staticmethod(hash_of)
+    skips_recent = True
+    """Whether it makes no difference how often a state is reached."""
 
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout
@@ -34,6 +37,9 @@ class Store:
         self.flush = self._define_flush(module)
         self._define_rehash(module)
         define_sift(module, layout)
+
+    def _words_at(self, emit: Emitter, place: Value) -> list[Value]:
+        return [emit.load(place, at) for at in range(self.layout.words)]
 
     def _row(self, emit: Emitter, states: Value, number: Value) -> Value:
         return emit.place(states, emit.mul(number, self.layout.words))
@@ -115,14 +121,18 @@ class Store:
         emit = define(module, "push", [POINTER, POINTER, POINTER, I64], VOID, internal=True)
         shared, own, state, parent = emit.function.args
         if self.canonical is not None:
+            if self.skips_recent:
+                give_if_recent(emit, emit.pointer(own, Own.RECENT), self._words_at(emit, state))
             emit.builder.call(self.canonical.settle, [shared, state])
+        words = self._words_at(emit, state)
+        if self.skips_recent:
+            give_if_recent(emit, emit.pointer(own, Own.RECENT_SETTLED), words)
         at = emit.load(own, Own.RING_AT)
         slot = emit.both(at, RING - 1)
         with emit.when(emit.compare(at, ">=", RING)):
             emit.builder.call(self.finish, [shared, own, slot])
         ring = emit.pointer(own, Own.RING_BASE)
         entry = emit.place(ring, emit.mul(slot, self.stride))
-        words = [emit.load(state, number) for number in range(self.layout.words)]
         for number, word in enumerate(words):
             emit.store(word, entry, number)
         mixed = self.hash_of(emit, words)
@@ -143,7 +153,9 @@ class Store:
         there = emit.load32(index, emit.both(mixed, mask))
         known = emit.differing(there, self._tag(emit, mixed, mask))
         with emit.when(emit.compare(emit.sub(known, 1), "<", mask)):
-            emit.prefetch(self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(known, 1)), 0)
+            row = self._row(emit, emit.pointer(shared, Shared.STATES), emit.sub(known, 1))
+            for at in {0, self.layout.words - 1}:
+                emit.prefetch(row, at)
 
     def _define_flush(self, module: Value) -> Value:
         """flush(shared, own): everything leaves the ring."""

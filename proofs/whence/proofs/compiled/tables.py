@@ -2,7 +2,7 @@
 
 What a handler does stays defined by the interpreter alone: here its answers are written down. A step's key is the
 number of the local state, and the input. Its entry is the local state after it, and a list of operations
-on the rest of the global state, after a word that tells who receives packets by them; equal lists are kept once.
+on the rest of the global state, after a word that tells which packets they add; equal lists are kept once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from operator import or_
 from whence.dsl.execute import Delivered, Emission, Sent
 from whence.dsl.system import State, System
 from whence.dsl.values import Fault, Message, Packet
-from whence.proofs.compiled.cells import ALONE, FINDINGS, KNOWN, LATE, SENDS_SHIFT, STEP_FACTOR, Operation, one_of
+from whence.proofs.compiled.cells import ALONE, FINDINGS, KNOWN, LATE, SENDS_SHIFT, STEP_FACTOR, Operation
 from whence.proofs.compiled.confluence import Claim, Confluence, Place
 from whence.proofs.compiled.effects import Effects
 from whence.proofs.compiled.inputs import Inputs
@@ -206,15 +206,15 @@ class StepTable:
         place = self._lists.get(operations)
         if place is None:
             place = self._lists[operations] = self._operations_used
-            words = [self._receivers(operations), *operations, Operation.END]
+            words = [self._added(operations), *operations, Operation.END]
             self.operations.write(place, words)
             self._operations_used += len(words) + 1
         return place
 
-    def _receivers(self, operations: tuple[int, ...]) -> int:
-        """To whom the packets go that the operations put on the network."""
+    def _added(self, operations: tuple[int, ...]) -> int:
+        """The packets that the operations put on the network: a mask in which those that differ by 64 share a bit."""
         added = [operation >> 8 for operation in operations[::2] if operation & 15 == Operation.ADD]
-        return reduce(or_, (one_of(self.packets[number] & _HALF) for number in added), 0)
+        return reduce(or_, (1 << number % 64 for number in added), 0)
 
     def _enter(self, key: int, entry: int) -> None:
         self.known[key] = entry
