@@ -40,6 +40,7 @@ COUNTS = {
     ("hybrid_basic", "two"): (28_652, 90_137, 19),
     ("hybrid_basic", "lost"): (2_769, 7_538, 18),
     ("hybrid_basic", "links"): (2_336, 6_556, 14),
+    ("hybrid_basic", "sent_again"): (5_652, 24_014, 19),
     ("hybrid_basic", "pair"): (4_459, 13_508, 16),
 }
 
