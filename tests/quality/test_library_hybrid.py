@@ -54,7 +54,7 @@ MACHINES = {
     "hybrid_basic": (25, 96),
     "hybrid_basic_numbers": (37, 216),
     "hybrid_optimal": (26, 99),
-    "hybrid_optimal_indices": (50, 474),
+    "hybrid_optimal_indices": (51, 492),
 }
 
 
