@@ -221,7 +221,7 @@ def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
 
 
 def test_interrupted_exploration_as_json(command: list[str], tmp_path: Path) -> None:
-    words = ["explore", "cykas", "--processes", "6", "--sends", "3", "--json"]
+    words = ["explore", "cykas", "--processes", "4", "--sends", "3", "--json"]
     code, out, errors = interrupted(command, words, 4.5, tmp_path)
     found = json.loads(out)
     assert code == found["exit"] == 3
