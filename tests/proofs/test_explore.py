@@ -66,6 +66,7 @@ SHORTEST = {
     ("hybrid_basic", "repeats_no_messages", "lost"): {"delivered": 2},
     ("hybrid_basic", "never_flags", "two"): {"csps": 4, "causal": 5},
     ("hybrid_basic", "forgets_permits", "two"): {"causal": 5},
+    ("hybrid_basic", "repeats_unflagged", "sent_again"): {"causal": 6, "csps": 5},
     ("hybrid_basic", "delivers_on_arrival", "two"): {"fifo": 3, "causal": 3},
 }
 
