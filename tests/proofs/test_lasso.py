@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from whence.dsl import ir
 from whence.proofs.components import components
 from whence.proofs.explore import explore
-from whence.proofs.lasso import Search, find_lasso
+from whence.proofs.lasso import Search, explain_lasso, find_lasso
 from whence.proofs.scopes import explore_scope
 from whence.spec.verdict import Verdict
 
@@ -97,6 +97,28 @@ def test_what_is_not_fair_may_never_happen(specify: Specify, fairness: str, star
     found = find_lasso(protocol, ir.Workload(2, (1, 0), ((1,), ()), endless=(0, 0)))
     assert found.complete or found.lasso is not None
     assert (found.lasso is not None) is starves
+
+
+DROPS = """
+protocol drops:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    heard: set of message
+  on causal_send(m):
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    heard.add(m)
+  eventually delivered under fair receive
+"""
+
+
+def test_a_run_that_comes_to_rest_starves_what_it_leaves(specify: Specify) -> None:
+    """No cycle is left once each identity belongs to a message that is never delivered."""
+    found = for_ever(specify(DROPS).protocols[0], (1, 0), (1, 0), ((1,), ()))
+    assert found.lasso is not None and not found.lasso.cycle
+    text, picture = explain_lasso(found.lasso)
+    assert "Nothing more has to happen, and m0.1 is never delivered." in text and picture.startswith("<svg")
 
 
 @given(

@@ -35,7 +35,7 @@ class Recycling(System):
             finite = not identities
             if finite and state.sends[process] >= self.workload.sends[process]:
                 continue
-            if not finite and not self._has_room(state, process):
+            if not finite and not self._has_room(state):
                 continue
             if not finite and self._free(state, process) is None:
                 if self._would_send(state, process, identities):
@@ -46,19 +46,34 @@ class Recycling(System):
                 if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
                     yield action
 
-    def _has_room(self, state: State, process: int) -> bool:
-        """Whether the scope allows a process that sends for ever to send now, with what is there already."""
+    def _has_room(self, state: State) -> bool:
+        """Whether the scope allows processes that send for ever to send now: every collection has room for more."""
         room = self.workload.room
-        if room is None:
-            return True
-        local = state.locals[process]
+        return room is None or all(self._most_elements(local) < room for local in state.locals)
+
+    def _most_elements(self, local: int) -> int:
         largest = self._largest.get(local)
         if largest is None:
             variables = zip(self.local(local), self.protocol.state, strict=True)
             largest = self._largest[local] = max(
                 (most_elements(value, variable.type) for value, variable in variables), default=0
             )
-        return len(state.network) < room and largest < room
+        return largest
+
+    @property
+    def ticks_at_any_moment(self) -> bool:
+        """Whether timers fire at any moment, not only when nothing is in flight: there may never be such a moment.
+
+        On FIFO channels they fire when nothing is in flight: what they send would pile up in the channels.
+        """
+        return self.interpreter.has_timer and self.workload.ticks is None and self.protocol.network.reordering
+
+    def _timers(self, state: State) -> Iterator[Action]:
+        if not self.ticks_at_any_moment:
+            yield from System._timers(self, state)
+            return
+        for process in range(self.workload.processes):
+            yield Action("tick", process)
 
     def _would_send(self, state: State, process: int, number: int) -> bool:
         """Whether the process would send a message now, if it had one more identity than it has."""

@@ -3,35 +3,29 @@
 The reachable states are a finite graph where identities of messages are used again (`whence.dsl.recycling`). Of the
 states in which a message waits, those are kept that lie on a cycle which does not deliver it and which is fair; under
 strong fairness states are taken away that offer what the cycle never takes, until what is left is fair or nothing.
+Where numbers grow, `whence.proofs.levels.rounds` says whether each packet arrives.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from whence.dsl import ir
 from whence.dsl.narrate import NarratedStep, execution, run, text
 from whence.dsl.recycling import Recycling
 from whence.dsl.system import Action, State
 from whence.dsl.values import Message
-from whence.proofs.components import components
 from whence.proofs.explore import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
+from whence.proofs.fair_cycles import Class, Edge, FairGraph
 from whence.proofs.levels.cells import NotLevel
 from whence.proofs.levels.number import Lines, TooFar
+from whence.proofs.levels.rounds import Rounds, is_fair_to_packets
 from whence.proofs.levels.system import Again, Levelled
 from whence.proofs.levels.text import is_applicable, mixes_constants
 from whence.spec.diagram import draw_svg, draw_text, highlight_of
 from whence.spec.oracle import Oracle
-
-Class: TypeAlias = tuple[str, int, int]
-"""What fairness is about: (`receive`, 0, packet), (`tick`, process, 0), (`send`, process, 0)."""
-
-Edge: TypeAlias = tuple[Action, int]
-"""An action, and the number of the state that it leads to."""
 
 FIRST_LOOK = 2_000
 """So many states are expanded before a lasso is looked for among them, then four times as many, and so on."""
@@ -39,15 +33,12 @@ FIRST_LOOK = 2_000
 MOST_NEAR = 6
 """Larger distances of growing numbers are not told apart."""
 
-MOST_CYCLES = 400_000
-"""How many partial cycles are looked at for a shortest one, from each state on it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
     """A run that starves `message`: `stem` leads to a state, `cycle` from there back to it.
 
-    Both are replayed by the interpreter.
+    Without a cycle, nothing more has to happen after the stem. Both are replayed by the interpreter.
     """
 
     message: Message
@@ -60,11 +51,13 @@ class Lasso:
 class Search(Coverage):
     """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
 
-    `levels`: states are counted up to the sizes of growing numbers, see `whence.proofs.levels`.
+    `levels`: states are counted up to the sizes of growing numbers, see `whence.proofs.levels`; with `piles`, equal
+    packets as one or more.
     """
 
     lasso: Lasso | None = None
     levels: Lines | None = None
+    piles: bool = False
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,21 +71,48 @@ def find_lasso(
     """Looks for a fair run in which a message is never delivered.
 
     What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
-    is none in the workload. Stops at `limit` states, and on
-    KeyboardInterrupt, with what was covered.
+    is none in the workload. Where timers fire at any moment, what they repeat piles up: first real states are searched,
+    then all, with equal packets as one or more. Stops at `limit` states, and on KeyboardInterrupt, with what was
+    covered.
     """
     started = time.perf_counter()
-    lines = lines_for(protocol)
-    search = Search()
+    piling = Recycling(protocol, workload).ticks_at_any_moment
+    search = Search(levels=lines_for(protocol, piling))
+    piling = piling and search.levels is not None
+    fairness = fairness_of(protocol)
+    first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
+    graph = _explored(search, protocol, workload, fairness, first if piling else limit, progress)
+    if piling and search.lasso is None and not search.complete and graph.why_incomplete not in _ENDED:
+        search.piles = True
+        graph = _explored(search, protocol, workload, fairness, limit, progress)
+    search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
+    search.why_incomplete = graph.why_incomplete
+    search.seconds = time.perf_counter() - started
+    return search
+
+
+_INTERRUPTED, _NO_MEMORY = "interrupted", "out of memory"
+_ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
+
+
+def _explored(
+    search: Search,
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    fairness: Fairness,
+    limit: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> _Graph:
+    """The graph as far as it is needed; what comes of it is in the search."""
     while True:
-        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines)
-        graph = _Graph(system, fairness_of(protocol), limit, progress)
+        lines = search.levels
+        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+        graph = _Graph(system, fairness, limit, progress)
         try:
             _look(graph, search)
-            if lines is not None and mixes_constants(protocol, lines):
-                lines = None
-                continue
-            break
+            if lines is None or not mixes_constants(protocol, lines):
+                return graph
+            search.levels, search.lasso, search.piles = None, None, False
         except Again:
             assert lines is not None
             lines.changed = False
@@ -100,19 +120,17 @@ def find_lasso(
             assert lines is not None
             if lines.near == MOST_NEAR:
                 graph.why_incomplete = f"numbers come nearer to others from more than {MOST_NEAR} away"
-                break
-            lines.near += 1
-    search.levels = lines
-    search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
-    search.why_incomplete = graph.why_incomplete
-    search.seconds = time.perf_counter() - started
-    return search
+                return graph
+            lines.farther()
 
 
-def lines_for(protocol: ir.Protocol) -> Lines | None:
-    """Where numbers are to be kept up to levels: at first, each on a line of its own."""
+def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
+    """Where numbers are to be kept up to levels: at first, each on a line of its own.
+
+    `piling`: also where there are no numbers, since packets are to be counted as one or more.
+    """
     try:
-        return Lines() if is_applicable(protocol) else None
+        return Lines() if is_applicable(protocol) or piling else None
     except NotLevel:
         return None
 
@@ -122,31 +140,19 @@ def _look(graph: _Graph, search: Search) -> None:
     search.complete = False
     try:
         expanded = FIRST_LOOK
-        while search.lasso is None and not search.complete:
+        while search.lasso is None and not search.complete and not graph.why_incomplete:
             search.complete = graph.build(expanded)
             search.saturated = search.complete and saturated(graph.system)
             search.lasso = graph.lasso()
-            if search.lasso is not None and not _tells_packets_apart(search.lasso):
-                graph.why_incomplete = "a lasso is found up to the sizes of numbers, but not whether it is fair"
-                search.lasso, search.complete = None, False
-            if graph.why_incomplete:
-                break
+            if search.lasso is None and graph.undecided:
+                search.complete, graph.why_incomplete = False, graph.undecided
             expanded *= 4
         if search.lasso is not None and not search.complete:
             graph.why_incomplete = "a lasso is found"
     except KeyboardInterrupt:
-        graph.why_incomplete = "interrupted"
+        search.complete, graph.why_incomplete = False, _INTERRUPTED
     except MemoryError:
-        graph.why_incomplete = "out of memory"
-
-
-def _tells_packets_apart(lasso: Lasso) -> bool:
-    """Whether no two packets on the cycle differ in numbers only: one of them could be left behind for ever then."""
-    for step in lasso.cycle:
-        network = step.outcome.state.network
-        if len({lasso.system.same_packet(number) for number in network}) < len(set(network)):
-            return False
-    return True
+        search.complete, graph.why_incomplete = False, _NO_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,7 @@ class _Graph:
     edges: list[list[Edge]] = field(default_factory=list)
     origins: dict[int, tuple[int, Action] | None] = field(default_factory=dict)
     distance: list[int] = field(default_factory=list)
+    undecided: str = ""
     transitions: int = 0
     depth: int = 0
     expanded: int = 0
@@ -215,15 +222,24 @@ class _Graph:
                 return False
             at, state = self.expanded, self.states[self.expanded]
             out = self.edges[at]
-            for action in self.system.enabled(state):
-                outcome = self.system.apply(state, action)
-                if action.kind == "tick" and outcome.state == state:
-                    continue
-                out.append((action, self._number(outcome.state, (at, action))))
-            self.transitions += len(out)
+            for action, after in self._moves(state):
+                own = self.fairness.class_of(self.system, action)
+                out.append(
+                    (action, self._number(after, (at, action)), frozenset() if own is None else frozenset({own}))
+                )
+                self.transitions += action.kind != "tick" or after != state
             self.expanded += 1
             self._report()
         return True
+
+    def _moves(self, state: State) -> Iterator[tuple[Action, State]]:
+        """What can happen, and the state after it. A timer that changes nothing has fired, too."""
+        if isinstance(self.system, Levelled):
+            for action, after, _ in self.system.moves(state):
+                yield action, after
+            return
+        for action in self.system.enabled(state):
+            yield action, self.system.apply(state, action).state
 
     def _report(self) -> None:
         now = time.perf_counter()
@@ -244,19 +260,66 @@ class _Graph:
         return known
 
     def lasso(self) -> Lasso | None:
-        """A lasso with as few steps as the search finds, over all messages that can wait."""
-        best: tuple[int, Message, int, list[Edge]] | None = None
-        for message, waiting in self._waiting().items():
-            for component in self._fair(waiting):
-                most = None if best is None else best[0] - 1
-                found = self._shortest(component, most)
-                if found is not None:
-                    start, cycle = found
-                    best = (self.distance[start] + len(cycle), message, start, cycle)
+        """A lasso with as few steps as the search finds, over all messages that can wait; `undecided` if there may be
+        one, though none can be shown.
+        """
+        self.undecided = ""
+        timers: frozenset[Class] = frozenset()
+        if self.system.interpreter.has_timer and self.system.workload.ticks is None:
+            timers = frozenset(("tick", process, 0) for process in range(self.system.workload.processes))
+        best = self._best(timers)
+        if best is None and timers and not self.undecided and self._best(frozenset()) is not None:
+            self.undecided = (
+                "a message waits for a timer, and timers fire when nothing is in flight, which need not come"
+            )
         if best is None:
             return None
         _, message, start, cycle = best
-        return _replayed(self, message, path_to(self.origins, start), [action for action, _ in cycle])
+        lasso = replayed_lasso(self.system, self.fairness, message, path_to(self.origins, start), cycle)
+        if lasso is None:
+            self.undecided = "a lasso is found up to how many equal packets there are, but no run that is one"
+        return lasso
+
+    def _best(self, timers: frozenset[Class]) -> tuple[int, Message, int, list[Action]] | None:
+        """The shortest lasso in which the timers fire: its length, the message, where its cycle starts, the cycle."""
+        best: tuple[int, Message, int, list[Action]] | None = None
+        plain = FairGraph(
+            self.edges.__getitem__, self.classes_at, self.distance.__getitem__, self.fairness.weak, timers
+        )
+        for message, waiting in self._waiting().items():
+            resting = [number for number in waiting if not self.classes_at(number)]
+            if resting and not timers:
+                at = min(resting, key=self.distance.__getitem__)
+                if best is None or self.distance[at] < best[0]:
+                    best = (self.distance[at], message, at, [])
+            for component in plain.fair(waiting):
+                most = None if best is None else best[0] - 1
+                for graph, inner, state_of in self._precisely(plain, component):
+                    found = graph.shortest(inner, most)
+                    if found is not None:
+                        start, cycle = found
+                        most = graph.distance(start) + len(cycle) - 1
+                        best = (most + 1, message, state_of(start), cycle)
+                    elif best is None:
+                        self.undecided = "a fair cycle is too long to be shown"
+        if best is not None:
+            self.undecided = ""
+        return best
+
+    def _precisely(
+        self, plain: FairGraph, component: set[int]
+    ) -> Iterator[tuple[FairGraph, set[int], Callable[[int], int]]]:
+        """Where packets differ in numbers that are not known, the parts of it in which each of them arrives."""
+        if not isinstance(self.system, Levelled):
+            yield plain, component, lambda number: number
+            return
+        rounds = Rounds(self.system, self.states, self.numbers, self.fairness.receive, plain)
+        graph = rounds.graph(component, lambda action: self.fairness.class_of(self.system, action))
+        if rounds.too_many:
+            self.undecided = "a lasso is found up to the sizes of numbers, but not whether it is fair"
+            return
+        for inner in graph.fair(set(range(len(rounds.nodes)))):
+            yield graph, inner, lambda node: rounds.nodes[node][0]
 
     def _waiting(self) -> dict[Message, set[int]]:
         """For each message the expanded states in which some destination has not delivered it."""
@@ -268,118 +331,50 @@ class _Graph:
 
     def classes_at(self, number: int) -> frozenset[Class]:
         """The fair classes that a state offers."""
-        found = (self.fairness.class_of(self.system, action) for action, _ in self.edges[number])
-        return frozenset(each for each in found if each is not None)
+        return frozenset[Class]().union(*(own for _, _, own in self.edges[number]))
 
-    def _fair(self, states: set[int]) -> list[set[int]]:
-        """The strongly connected sets of states that a fair run can stay in for ever."""
-        found: list[set[int]] = []
-        left = [states]
-        while left:
-            inside = left.pop()
-            for component in components(inside, lambda number: [to for _, to in self.edges[number]]):
-                taken: set[Class] = set()
-                looping = False
-                for number in component:
-                    for action, to in self.edges[number]:
-                        if to in component:
-                            looping = True
-                            taken.add(self.fairness.class_of(self.system, action) or ("", 0, 0))
-                if not looping:
-                    continue
-                offers = {number: self.classes_at(number) for number in component}
-                if self.fairness.weak:
-                    if frozenset.intersection(*offers.values()) <= taken:
-                        found.append(component)
-                    continue
-                missed = frozenset().union(*offers.values()) - taken
-                if not missed:
-                    found.append(component)
-                else:
-                    left.append({number for number in component if not offers[number] & missed})
-        return found
 
-    def _shortest(self, component: set[int], most: int | None) -> tuple[int, list[Edge]] | None:
-        """A fair cycle with the shortest way to it, of at most so many steps in all."""
-        best: tuple[int, list[Edge]] | None = None
-        for start in sorted(component, key=lambda number: self.distance[number]):
-            if most is not None and self.distance[start] >= most:
-                break
-            room = None if most is None else most - self.distance[start]
-            cycle = self._cycle(start, component, room)
-            if cycle is not None:
-                best, most = (start, cycle), self.distance[start] + len(cycle) - 1
-        return best
+def replayed_lasso(
+    system: Recycling, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
+) -> Lasso | None:
+    """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them.
 
-    def _cycle(self, start: int, component: set[int], most: int | None) -> list[Edge] | None:
-        """A shortest fair cycle from a state to itself inside the component."""
-        offered = self.classes_at(start)
-        first = (start, frozenset[Class](), offered)
-        origins: dict[_Walk, tuple[_Walk, Edge] | None] = {first: None}
-        frontier: deque[tuple[_Walk, int]] = deque([(first, 0)])
-        while frontier:
-            walk, length = frontier.popleft()
-            if (most is not None and length >= most) or len(origins) > MOST_CYCLES:
-                return None
-            number, taken, offers = walk
-            for edge in self.edges[number]:
-                action, to = edge
-                if to not in component:
-                    continue
-                own = self.fairness.class_of(self.system, action)
-                now = taken if own is None else taken | {own}
-                seen = offers & self.classes_at(to) if self.fairness.weak else offers | self.classes_at(to)
-                following = (to, now, seen)
-                if following in origins:
-                    continue
-                origins[following] = (walk, edge)
-                if to == start and seen <= now:
-                    return _walked(origins, following)
-                frontier.append((following, length + 1))
+    None if the system counts equal packets as one or more, and there is no such run with so many as there really are.
+    """
+    piles = isinstance(system, Levelled) and system.piles
+    again = system.again()
+    again.adopt_packets(system)
+    if piles and not _is_run(again, [*stem, *cycle]):
         return None
-
-
-_Walk: TypeAlias = tuple[int, frozenset[Class], frozenset[Class]]
-
-
-def _walked(origins: Mapping[_Walk, tuple[_Walk, Edge] | None], end: _Walk) -> list[Edge]:
-    edges: list[Edge] = []
-    walk = end
-    while (origin := origins[walk]) is not None:
-        walk, edge = origin
-        edges.append(edge)
-    edges.reverse()
-    return edges
-
-
-def _replayed(graph: _Graph, message: Message, stem: Sequence[Action], cycle: Sequence[Action]) -> Lasso:
-    """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them."""
-    again = graph.system.again()
-    again.adopt_packets(graph.system)
     steps = tuple(run(again, [*stem, *cycle]))
     states = [again.initial(), *(step.outcome.state for step in steps)]
     turn = states[len(stem) :]
-    assert cycle and turn[0] == turn[-1], "the interpreter does not come back to where the cycle starts"
-    assert all(message in {entry.message for entry in state.ghost.pending} for state in turn), "it is delivered"
     offered = [
-        frozenset(each for action in again.enabled(state) if (each := graph.fairness.class_of(again, action)))
-        for state in turn[:-1]
+        frozenset(each for action in again.enabled(state) if (each := fairness.class_of(again, action)))
+        for state in (turn[:-1] if cycle else turn)
     ]
-    idle = _idle(again, turn[:-1])
-    taken = {graph.fairness.class_of(again, action) for action in cycle}
-    asked = frozenset.intersection(*offered) if graph.fairness.weak else frozenset().union(*offered)
-    assert asked - idle <= taken, "the cycle is not fair"
+    taken = {fairness.class_of(again, action) for action in cycle}
+    asked = frozenset.intersection(*offered) if fairness.weak else frozenset[Class]().union(*offered)
+    fair = asked <= taken
+    if isinstance(again, Levelled) and cycle and turn[0] == turn[-1]:
+        fair = {each for each in asked if each[0] != "receive"} <= taken
+        fair = fair and is_fair_to_packets(again, fairness.receive, turn[0], cycle)
+    if piles and not (fair and turn[0] == turn[-1]):
+        return None
+    assert turn[0] == turn[-1], "the interpreter does not come back to where the cycle starts"
+    assert all(message in {entry.message for entry in state.ghost.pending} for state in turn), "it is delivered"
+    assert fair, "the cycle is not fair"
     return Lasso(message, again, steps[: len(stem)], steps[len(stem) :])
 
 
-def _idle(system: Recycling, states: Iterable[State]) -> frozenset[Class]:
-    """Timers that change nothing in any of the states: taking them makes no difference."""
-    return frozenset(
-        ("tick", process, 0)
-        for process in range(system.workload.processes)
-        if system.interpreter.has_timer
-        and all(system.apply(state, Action("tick", process)).state == state for state in states)
-    )
+def _is_run(system: Recycling, actions: Sequence[Action]) -> bool:
+    """Whether the actions are possible, one after the other."""
+    state = system.initial()
+    for action in actions:
+        if action not in system.enabled(state):
+            return False
+        state = system.apply(state, action).state
+    return True
 
 
 def explain_lasso(lasso: Lasso) -> tuple[str, str]:
@@ -394,6 +389,10 @@ def explain_lasso(lasso: Lasso) -> tuple[str, str]:
         oracle.observe(event)
     waiting = next((each for each in oracle.at_quiescence() if each.message == lasso.message.name), None)
     assert waiting is not None, "the oracle does not confirm that the message is never delivered"
+    if not lasso.cycle:
+        ending = f"Nothing more has to happen, and {lasso.message.name} is never delivered."
+        drawn = draw_text(observed, highlight_of(waiting))
+        return "\n".join([text(steps), "", ending, "", drawn]), draw_svg(observed, highlight_of(waiting))
     turn = len(execution(lasso.system, lasso.stem).events)
     drawn = draw_text(observed, highlight_of(waiting), repeats_from=turn)
     numbered = text(steps).splitlines()

@@ -353,7 +353,7 @@ def _property_result(
             facts["saturated"] = True
             explanation = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
         elif searched is not None and searched.levels is not None:
-            explanation = _levels(searched.levels)
+            explanation = _levels(searched.levels, searched.piles)
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
@@ -375,9 +375,10 @@ def _uncertain(exploration: Exploration, what: str) -> str:
     )
 
 
-def _levels(lines: Lines) -> str:
+def _levels(lines: Lines, piles: bool) -> str:
     named = ", ".join(lines.names())
-    return (
+    repeated = "timers fire at any moment, and packets that they repeat count as one or more\n" if piles else ""
+    return repeated + (
         f"numbers that grow count by their order, and by distances up to {lines.near}: {named}"
         if named
         else "no number of the protocol grows"

@@ -12,7 +12,7 @@ from whence.dsl.recycling import Recycling
 from whence.dsl.system import State
 from whence.proofs.lasso import find_lasso, lines_for
 from whence.proofs.levels.number import CONSTANT
-from whence.proofs.levels.system import Levelled
+from whence.proofs.levels.system import Again, Levelled
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -31,13 +31,19 @@ def near(system: Recycling, depth: int) -> set[State]:
     return seen
 
 
-@pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 7), ("ses", 6), ("rst_mf", 7)])
+@pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 6), ("ses", 4), ("rst_mf", 6)])
 def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
     """The levels of exactly reachable states are the reachable levels: the two systems do the same."""
     protocol = library(file).protocols[0]
     lines = find_lasso(protocol, BUSY, limit=1_500).levels
     assert lines is not None
-    exact, levelled = Recycling(protocol, BUSY), Levelled(protocol, BUSY, lines)
+    while True:
+        exact, levelled = Recycling(protocol, BUSY), Levelled(protocol, BUSY, lines)
+        try:
+            found = near(levelled, depth)
+            break
+        except Again:
+            lines.changed = False
 
     def level(state: State) -> State:
         locals_ = tuple(levelled.local_number(exact.local(number)) for number in state.locals)
@@ -45,10 +51,9 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
         return levelled.normal(state._replace(locals=locals_, network=levelled.arranged(network)))
 
     there = near(exact, depth)
-    found = near(levelled, depth)
     assert not lines.changed
     assert {level(state) for state in there} == found
-    assert len(found) < len(there)
+    assert len(found) <= len(there)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
     [
         ("rst", "no_starvation", 107),
         ("rst", "no_starvation_on_fifo_channels", 27),
-        ("hybrid_basic", "no_starvation_on_fifo_channels", 2_950),
+        ("hybrid_basic", "no_starvation_on_fifo_channels", 367),
         ("mf", "no_starvation_on_fifo_channels", 384),
     ],
 )
@@ -114,13 +119,12 @@ def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: 
 
 
 def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
-    """A message that a later one overtakes is dropped; the later ones come and go for ever."""
+    """A message that a later one overtakes is dropped: nothing more has to happen then."""
     protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
     found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), endless=(2, 0)))
     assert found.levels is not None and found.lasso is not None
     assert found.lasso.message.src == 0
-    cycle = [step.outcome.state for step in found.lasso.cycle]
-    assert len(cycle) > 1
+    assert found.lasso.stem and not found.lasso.cycle
 
 
 @pytest.mark.parametrize("test", ["if last - 1 < n: return", "if last - 1 < 2: return"])
@@ -128,3 +132,33 @@ def test_what_levels_do_not_follow(specify: Specify, test: str) -> None:
     """Then the states are explored as they are."""
     assert lines_for(specify(COUNTER.replace("TEST", test)).protocols[0]) is None
     assert lines_for(specify(COUNTER.replace("TEST", "pass")).protocols[0]) is not None
+
+
+ONE_HELPER = ir.Workload(3, (1, 1, 0), ((1,), (0, 2), ()), endless=(0, 1, 0))
+"""One sender, whose messages go to process 0 and to a helper, on the protocol's channels."""
+
+
+def test_algorithm_1_where_cykas_starves_on_reordering_channels(library: Library) -> None:
+    """Timers fire at any moment, so copies of a packet pile up; each packet arrives in the end."""
+    assert find_lasso(library("cykas").protocols[0], ONE_HELPER).lasso is not None
+    found = find_lasso(library("hybrid_basic").protocols[0], ONE_HELPER)
+    assert found.complete and found.lasso is None and found.piles
+    assert found.states == 6_924
+
+
+def test_algorithm_1_with_permits_on_fifo_channels(library: Library) -> None:
+    """Two messages of the sender at a time, so that permits are missing, and at most two elements in a collection."""
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0), fifo=True, room=2)
+    found = find_lasso(library("hybrid_basic").protocols[0], workload)
+    assert found.complete and found.lasso is None
+    assert found.states == 2_240
+
+
+def test_algorithm_1_starves_without_its_timer(library: Library) -> None:
+    """A permit overtakes its message, and is not asked for again; the sender goes on for ever."""
+    mutant = next(each for each in library("hybrid_basic").mutants if each.name == "without_timer").mutated
+    assert isinstance(mutant, ir.Protocol)
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0))
+    lasso = find_lasso(mutant, workload).lasso
+    assert lasso is not None and lasso.message.src == 0
+    assert all(step.outcome.state.ghost.pending for step in lasso.cycle)

@@ -9,10 +9,8 @@ joined, or with larger distances told apart.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TypeAlias
 
 from whence.dsl import ir
@@ -30,18 +28,23 @@ class Again(Exception):
     """Lines were joined, or larger distances have to be told apart: what was explored is to be explored again."""
 
 
-Numbers: TypeAlias = tuple[tuple[Cell, int, int], ...]
-"""Numbers, each with its line and the role of its cell (see Lines.role)."""
+Numbers: TypeAlias = tuple[tuple[Cell, int], ...]
+"""Numbers, each with its cell."""
 
-Grown: TypeAlias = tuple[tuple[Cell, int, int], ...]
-"""Numbers to which a step added something: the cell, before and after."""
+Grown: TypeAlias = tuple[tuple[Cell, Cell, int, int], ...]
+"""Numbers to which a step added something: where from and where to, before and after."""
 
 
 @dataclass(slots=True)
 class Levelled(Recycling):
-    """A system whose states are kept up to levels; `apply` raises Again and TooFar."""
+    """A system whose states are kept up to levels; `apply` raises Again and TooFar.
+
+    With `piles`, packets that are the same up to levels are one or more: one that arrives is gone, or there is another
+    (`moves`). Every run has its abstract run then, but there are others.
+    """
 
     lines: Lines = field(default_factory=Lines)
+    piles: bool = False
     _grown: dict[tuple[int, int, int, Message | None], Grown] = field(init=False, default_factory=dict)
     _local_numbers: dict[tuple[int, int], Numbers] = field(init=False, default_factory=dict)
     _packet_numbers: dict[int, Numbers] = field(init=False, default_factory=dict)
@@ -65,16 +68,27 @@ class Levelled(Recycling):
 
     def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
         """The state after `action`, up to levels."""
+        return self._applied_and_followed(state, action, observe)[0]
+
+    def moves(self, state: State) -> Iterator[tuple[Action, State, Mapping[int, int]]]:
+        """What can happen: the action, the state that it leads to, and which packet there is which of those before."""
+        for action in self.enabled(state):
+            outcome, packets = self._applied_and_followed(state, action, False)
+            yield action, outcome.state, packets
+            if self.piles and action.kind == "receive":
+                twice = state._replace(network=self.arranged((*state.network, action.packet)))
+                outcome, packets = self._applied_and_followed(twice, action, False)
+                yield action, outcome.state, packets
+
+    def _applied_and_followed(self, state: State, action: Action, observe: bool) -> tuple[Outcome, Mapping[int, int]]:
         outcome = Recycling.apply(self, state, action, observe=observe)
         grown = self._grown.get((action.process, state.locals[action.process], action.packet, outcome.subject), ())
         if grown and action.kind in ("send", "receive", "tick"):
-            on = self._on_lines(state)
-            for cell, before, after in grown:
-                if any(
-                    low < after and before < high and high - low > self.lines.near for low, high in pairwise(on[cell])
-                ):
-                    raise TooFar
-        return replace(outcome, state=self.normal(outcome.state))
+            numbers = frozenset(self._numbers(state))
+            if any(self.lines.is_too_far(*each, numbers) for each in grown):
+                raise TooFar
+        after, packets = self._normal(outcome.state)
+        return replace(outcome, state=after), packets
 
     def again(self) -> Levelled:
         """A fresh system with the same lines."""
@@ -100,7 +114,7 @@ class Levelled(Recycling):
         observe: bool,
     ) -> Step:
         lines = self.lines
-        grown: dict[Cell, tuple[int, int]] = {}
+        grown: set[tuple[Cell, Cell, int, int]] = set()
 
         def level(value: int, cell: Cell) -> int:
             return value if lines.line(cell) == CONSTANT else Level.of(value, cell, lines)
@@ -113,7 +127,7 @@ class Levelled(Recycling):
             lines.copies(value.cell, cell)
             if value.start != int(value):
                 lines.grown.add(cell)
-                grown[cell] = (value.start, int(value))
+                grown.add((value.cell, cell, value.start, int(value)))
             return int(value)
 
         state = self._local_changed(process, local, level)
@@ -130,7 +144,7 @@ class Levelled(Recycling):
         if lines.changed:
             raise Again
         key = (process, self.local_number(local), action.packet, message)
-        self._grown[key] = tuple((lines.line(cell), *values) for cell, values in grown.items())
+        self._grown[key] = tuple(grown)
         return Step(after, emissions, step.guards)
 
     def _settled(self, process: int, emission: Emission, settle: Callable[[int, Cell], int]) -> Emission:
@@ -160,45 +174,43 @@ class Levelled(Recycling):
     # --- states ------------------------------------------------------------------------------
 
     def normal(self, state: State) -> State:
-        """The state with numbers as small as their lines allow, from 1: no gap is larger than one that is not near."""
-        numbers = list(self._numbers(state))
-        floors = {line: value for line, value, role in numbers if role == 2}
-        lines: defaultdict[Cell, set[int]] = defaultdict(set)
-        for line, value, role in numbers:
-            lines[line].add(max(value, floors[line]) if role == 1 else value)
-        small: dict[tuple[Cell, int, int], int] = {}
-        for line, values in lines.items():
-            new, last = 1, -1
-            known: dict[int, int] = {}
-            for value in sorted(values):
-                new += 0 if last < 0 else min(value - last, self.lines.near + 1)
-                known[value], last = new, value
-            for role, value in {(role, value) for on, value, role in numbers if on == line}:
-                small[line, value, role] = known[max(value, floors[line]) if role == 1 else value]
+        """The state with numbers as small as may be, from 1, so that numbers that meet are in the same order and, up to
+        `near`, at the same distances.
+        """
+        return self._normal(state)[0]
+
+    def _normal(self, state: State) -> tuple[State, dict[int, int]]:
+        small = self._small(state)
         locals_ = tuple(
             self._rewrite(process, number, self._in_local(process, number), small)
             for process, number in enumerate(state.locals)
         )
-        network = tuple(self._rewrite(-1, number, self._in_packet(number), small) for number in state.network)
-        return state._replace(locals=locals_, network=self.arranged(network))
+        packets = {number: self._rewrite(-1, number, self._in_packet(number), small) for number in state.network}
+        network = (packets[number] for number in state.network)
+        kept = self.arranged(tuple(set(network) if self.piles else network))
+        return state._replace(locals=locals_, network=kept), packets
 
-    def _numbers(self, state: State) -> Iterator[tuple[Cell, int, int]]:
+    def _small(self, state: State) -> dict[tuple[Cell, int], int]:
+        """What becomes of each number in each cell."""
+        numbers = set(self._numbers(state))
+        floors = {self.lines.line(cell): value for cell, value in numbers if self.lines.role(cell) == 2}
+        raised = {
+            (cell, value): max(value, floors[self.lines.line(cell)]) if self.lines.role(cell) == 1 else value
+            for cell, value in numbers
+        }
+        least = self.lines.least(frozenset((cell, raised[cell, value]) for cell, value in numbers))
+        return {each: least[each[0], raised[each]] for each in numbers}
+
+    def _numbers(self, state: State) -> Iterator[tuple[Cell, int]]:
         for process, number in enumerate(state.locals):
             yield from self._in_local(process, number)
         for number in state.network:
             yield from self._in_packet(number)
 
-    def _on_lines(self, state: State) -> defaultdict[Cell, list[int]]:
-        """The numbers of the state on every line, ascending."""
-        found: defaultdict[Cell, set[int]] = defaultdict(set)
-        for line, value, _ in self._numbers(state):
-            found[line].add(value)
-        return defaultdict(list, {line: sorted(values) for line, values in found.items()})
-
     def _in_local(self, process: int, number: int) -> Numbers:
         known = self._local_numbers.get((process, number))
         if known is None:
-            found: set[tuple[Cell, int, int]] = set()
+            found: set[tuple[Cell, int]] = set()
             local = self.local(number)
             self._local_changed(process, local, self._noting(found))
             for value, variable in zip(local, self.protocol.state, strict=True):
@@ -210,21 +222,20 @@ class Levelled(Recycling):
     def _in_packet(self, number: int) -> Numbers:
         known = self._packet_numbers.get(number)
         if known is None:
-            found: set[tuple[Cell, int, int]] = set()
+            found: set[tuple[Cell, int]] = set()
             self._packet_changed(self.packet(number), self._noting(found))
             known = self._packet_numbers[number] = tuple(sorted(found, key=repr))
         return known
 
-    def _noting(self, found: set[tuple[Cell, int, int]]) -> Callable[[int, Cell], int]:
+    def _noting(self, found: set[tuple[Cell, int]]) -> Callable[[int, Cell], int]:
         def note(value: int, cell: Cell) -> int:
-            line = self.lines.line(cell)
-            if line != CONSTANT:
-                found.add((line, value, self.lines.role(cell)))
+            if self.lines.line(cell) != CONSTANT:
+                found.add((cell, value))
             return value
 
         return note
 
-    def _noting_range(self, found: set[tuple[Cell, int, int]]) -> Callable[[int, int, Cell], None]:
+    def _noting_range(self, found: set[tuple[Cell, int]]) -> Callable[[int, int, Cell], None]:
         """Every index of a window is there: it is left by going on to the next."""
         note = self._noting(found)
 
@@ -234,7 +245,7 @@ class Levelled(Recycling):
 
         return note_all
 
-    def _rewrite(self, process: int, number: int, numbers: Numbers, small: Mapping[tuple[Cell, int, int], int]) -> int:
+    def _rewrite(self, process: int, number: int, numbers: Numbers, small: Mapping[tuple[Cell, int], int]) -> int:
         """The local state of the process, or the packet (-1), with these numbers on their lines instead."""
         new = tuple(small[each] for each in numbers)
         key = (process, number, new)
@@ -242,8 +253,7 @@ class Levelled(Recycling):
         if known is None:
 
             def change(value: int, cell: Cell) -> int:
-                line = self.lines.line(cell)
-                return value if line == CONSTANT else small[line, value, self.lines.role(cell)]
+                return value if self.lines.line(cell) == CONSTANT else small[cell, value]
 
             if process >= 0:
                 known = self.local_number(self._local_changed(process, self.local(number), change))
