@@ -92,7 +92,8 @@ def test_every_scope_is_pinned(library: Library, name: str) -> None:
         ("rst", "links"),  # tests/quality/test_library_rst.py
         *(("mf", "figure_8"), ("rst", "answers_inside_deliveries")),  # refuted: below
         *(("cykas", "any_number_of_two_senders"), ("mf", "any_number")),  # saturation/test_search.py
-        ("rst", "no_starvation"),  # levels/test_levels.py
+        *(("rst", "no_starvation"), ("hybrid_basic", "no_starvation")),  # levels/test_levels.py
+        ("hybrid_basic", "no_starvation_with_permits"),
         *((each, "no_starvation_on_fifo_channels") for each in ("mf", "rst", "hybrid_basic")),
     }
     finite = {scope.name for scope in library(name).scopes if (name, scope.name) not in elsewhere}

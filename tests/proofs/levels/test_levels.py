@@ -62,6 +62,8 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
         ("rst", "no_starvation", 107),
         ("rst", "no_starvation_on_fifo_channels", 27),
         ("hybrid_basic", "no_starvation_on_fifo_channels", 367),
+        ("hybrid_basic", "no_starvation", 6_924),
+        ("hybrid_basic", "no_starvation_with_permits", 2_240),
         ("mf", "no_starvation_on_fifo_channels", 384),
     ],
 )
