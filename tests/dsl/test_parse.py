@@ -203,8 +203,20 @@ def test_clauses() -> None:
         Name("j"),
         True,
     )
-    assert first.arguments == (Variable("x"), Variable("self"))
+    (target,) = first.targets
+    assert (target.transition, target.arguments) == (Name("t"), (Variable("x"), Variable("self")))
     assert (second.parameters, second.rest, second.once) == ((), False, False)
+
+
+def test_an_event_may_be_one_of_several_transitions() -> None:
+    text = "conforms p to m in a:\n  receive K(x) from j is t(x) or u(x, any), once, when busy\n"
+    (link,) = tree_of(text).declarations
+    assert isinstance(link, syntax.Conforms)
+    (clause,) = link.clauses
+    assert [target.transition for target in clause.targets] == [Name("t"), Name("u")]
+    assert [isinstance(argument, syntax.AnyThatEnables) for argument in clause.targets[1].arguments] == [False, True]
+    assert clause.once
+    assert clause.when == Variable("busy")
 
 
 def test_spans_cover_what_they_say() -> None:
