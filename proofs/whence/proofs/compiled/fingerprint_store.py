@@ -33,8 +33,8 @@ class FingerprintStore(Store):
                 self._take_block(emit, shared, own)
             fresh = emit.load(own, Own.NEXT)
             row = self._row(emit, emit.pointer(shared, Shared.STATES), fresh)
-            for at in range(self.layout.words):
-                emit.store(emit.load(entry, at), row, at)
+            for at, word in enumerate(self._words_at(emit, entry)):
+                emit.store(word, row, at)
             self._note(emit, shared, own, entry, fresh)
             emit.store(emit.add(fresh, 1), own, Own.NEXT)
         emit.give()
@@ -74,8 +74,7 @@ class FingerprintStore(Store):
                     emit.store(emit.load(old, at), mixed)
                 with first:
                     row = self._row(emit, states, at)
-                    words = [emit.load(row, word) for word in range(self.layout.words)]
-                    emit.store(fingerprint_of(emit, words), mixed)
+                    emit.store(fingerprint_of(emit, self._words_at(emit, row)), mixed)
             with emit.when(emit.nonzero(emit.load(mixed))):
                 self._enter(emit, shared, emit.load(mixed))
         emit.give()

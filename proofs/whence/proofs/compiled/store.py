@@ -56,7 +56,7 @@ class Store:
         emit = define(module, "finish", [POINTER, POINTER, I64], VOID, internal=True)
         shared, own, slot = emit.function.args
         entry = emit.place(emit.pointer(own, Own.RING_BASE), emit.mul(slot, self.stride))
-        words = [emit.load(entry, at) for at in range(self.layout.words)]
+        words = self._words_at(emit, entry)
         states, index = emit.pointer(shared, Shared.STATES), emit.pointer(shared, Shared.INDEX)
         mask, place = emit.load(shared, Shared.SLOTS_MASK), emit.reserve(1)
         mixed = emit.load(entry, self.layout.words)
@@ -182,7 +182,7 @@ class Store:
 
         def mixed_of(number: Value) -> Value:
             row = self._row(emit, states, number)
-            return hash_of(emit, [emit.load(row, at) for at in range(self.layout.words)])
+            return hash_of(emit, self._words_at(emit, row))
 
         with emit.each(start, end) as number:
             later = emit.add(number, ahead)
