@@ -33,8 +33,8 @@ class Shared(IntEnum):
     """Of the whole search. Addresses, unless said.
 
     STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
-    COUNT (number): how many states have been numbered. CURSOR, END (numbers): the states to expand; LIST: which
-    ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
+    COUNT (number): how many states have been numbered; ROOM: from how many on no state is expanded. CURSOR, END
+    (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
     RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`. OLD: the
     index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that go with
     what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
@@ -54,6 +54,7 @@ class Shared(IntEnum):
     RENAMED_PACKETS = 11
     CLASSES = 12
     OLD = 13
+    ROOM = 14
     COUNT = 16
     CURSOR = 24
     PROGRESS_LOCALS = 32
@@ -140,8 +141,16 @@ class Operation(IntEnum):
     BREAK = 5
 
 
-KNOWN, LATE, ALONE = 1 << 61, 1 << 62, 1 << 63
-"""Bits of a step's entry: always set; it is a send that may come later; it is an arrival that may be taken alone."""
+SHOWN, KNOWN, IDLE, ALONE = 1 << 60, 1 << 61, 1 << 62, 1 << 63
+"""Bits of a step's entry: it is a send that invariants can see; always set; it is a send that nobody notices, whatever
+is sent after it; it is an arrival that may be taken alone. See `lateness`, `confluence`."""
+
+PAIR, PAIR_SHIFT, MOST_CHOICES = 1 << 31, 23, 256
+"""The key of a pair: a process may send, and do something else (an input below 1 << PAIR_SHIFT); above that, which of
+the choices for its next message."""
+
+NEEDED, FURTHER = 1, 2
+"""Bits of a pair's entry: the send has to come first; some send after it has to. See `lateness`."""
 
 SENDS_SHIFT = 24
 """Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""

@@ -1,17 +1,13 @@
-"""Which local steps may be taken alone, and which sends may come later: derived from the local steps themselves.
+"""Which arrivals may be taken alone: derived from the local steps themselves.
 
-A process has reached a `Place`: its number, how many messages it has sent, its local state. Two claims are made of
-inputs that a place takes:
-
-- *alone*: the arrival t of a packet, which delivers nothing. Whatever else this process may do while the packet is in
-  flight commutes with t: the same local state, the same packets sent and messages delivered by each of the two. What
-  others do commutes with t anyhow, since they share nothing with it but packets that are there. So t may go first.
-- *late*: a causal send that sends no packet. Whatever else this process may do next may as well come before it: the
-  same local state, and both together emit the same. The message then has the larger past, so nothing that is wrong
-  goes unseen; and no packet waits for the send.
+A process has reached a `Place`: its number, how many messages it has sent, its local state. Claimed is, of the arrival
+t of a packet at a place, that it delivers nothing, and that whatever else this process may do while the packet is in
+flight commutes with t: the same local state, the same packets sent and messages delivered by each of the two. What
+others do commutes with t anyhow, since they share nothing with it but packets that are there. So t may go first.
 
 What a place may do is not known beforehand. It is what the reduced search saw (`observe`), and what follows from
-it: if t may go first at a place and b is possible after t, b is possible before it. All of this is a finite closure,
+it: if t may go first at a place and b is possible after t, b is possible before it; and what can arrive at a place can
+as well arrive after a send. All of this is a finite closure,
 kept up to date as the search sees more; a claim that it refutes is withdrawn, with all that rests on it. Once
 the search ends with no claim withdrawn that it had used, every run leads, by claimed steps alone, to
 a state that it reached: the induction over the length of a run is in docs/exploring.md.
@@ -69,7 +65,7 @@ class Effect:
 
 
 class Claim(NamedTuple):
-    """That `given` may be taken alone at the place, or come late there."""
+    """That `given` may be taken alone at the place."""
 
     place: Place
     given: int
@@ -105,7 +101,7 @@ class Steps(Protocol):
 
 @dataclass(slots=True)
 class Confluence:
-    """The claims that nothing known refutes, of the kinds wanted.
+    """The claims that nothing known refutes.
 
     `most`: how many messages each process can deliver if it delivers none twice; whoever uses the claims must see to it
     that none is. `withdrawn` collects the claims that were refuted since they were made.
@@ -113,10 +109,7 @@ class Confluence:
 
     steps: Steps
     most: tuple[int, ...]
-    want_alone: bool
-    want_late: bool
     alone: set[Claim] = field(default_factory=set)
-    late: set[Claim] = field(default_factory=set)
     withdrawn: list[Claim] = field(default_factory=list)
     _possible: dict[Place, dict[int, None]] = field(default_factory=dict)
     _delivered: dict[Place, int] = field(default_factory=dict)
@@ -124,7 +117,6 @@ class Confluence:
     _refuted: set[Claim] = field(default_factory=set)
     _needed_by: defaultdict[Claim, set[Claim]] = field(default_factory=lambda: defaultdict(set))
     _into: defaultdict[Place, list[Claim]] = field(default_factory=lambda: defaultdict(list))
-    _late_at: defaultdict[Place, list[Claim]] = field(default_factory=lambda: defaultdict(list))
     _causes: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _work: list[tuple[Claim, int | None]] = field(default_factory=list)
 
@@ -144,16 +136,12 @@ class Confluence:
             if other is None:
                 self._follow(claim)
                 continue
-            alone, late = self.stands(*claim)
-            if alone:
+            if self.stands(*claim):
                 self._swap(claim, other)
-            elif late:
-                self._postpone(claim, other)
 
-    def stands(self, place: Place, given: int) -> tuple[bool, bool]:
-        """Whether the step may be taken alone, and whether it may come late."""
-        claim = self._least(place, given)
-        return claim in self.alone, claim in self.late
+    def stands(self, place: Place, given: int) -> bool:
+        """Whether the step may be taken alone."""
+        return self._least(place, given) in self.alone
 
     # --- up to renaming ----------------------------------------------------------------------
 
@@ -215,14 +203,22 @@ class Confluence:
     def _follow(self, claim: Claim) -> None:
         """All that follows from a new possibility."""
         place, given = claim
-        is_send = given in self.steps.sends_at(place)
-        if is_send:
-            self._claim_late(claim)
+        sends = self.steps.sends_at(place)
+        if given in sends:
+            for other in self._possible_at(place):
+                if other not in sends:
+                    self._add_after(claim, other)
         else:
             self._claim_alone(claim)
+            for send in sends:
+                self._add_after(Claim(place, send), given)
         self._work += [(first, given) for first in self._into[place]]
-        if not is_send:
-            self._work += [(send, given) for send in self._late_at[place]]
+
+    def _add_after(self, send: Claim, given: int) -> None:
+        """What is possible at a place is possible after a send there, too."""
+        effect = self.steps.effect(*send)
+        if not effect.fault:
+            self._add(effect.after, given)
 
     # --- steps taken alone -------------------------------------------------------------------
 
@@ -231,7 +227,7 @@ class Confluence:
         claim = self._least(*wanted)
         if claim in self.alone:
             return True
-        if claim in self._refuted or not self.want_alone or not self.steps.is_arrival(claim.given):
+        if claim in self._refuted or not self.steps.is_arrival(claim.given):
             return False
         effect = self.steps.effect(*claim)
         unfit = effect.fault or effect.visible or effect.broken or effect.deliveries > 0
@@ -301,49 +297,6 @@ class Confluence:
         if not self._claim_alone(after):
             self._refute(claim)
 
-    # --- sends that come late ----------------------------------------------------------------
-
-    def _claim_late(self, wanted: Claim) -> bool:
-        """Claims it, unless what it does speaks against it; whether it is claimed."""
-        claim = self._least(*wanted)
-        if claim in self.late:
-            return True
-        if claim in self._refuted or not self.want_late:
-            return False
-        effect = self.steps.effect(*claim)
-        if effect.fault or effect.visible or effect.broken or effect.emitted:
-            self._refuted.add(claim)
-            return False
-        self.late.add(claim)
-        self._add(*claim)
-        sends = self.steps.sends_at(claim.place)
-        others = [other for other in self._possible_at(claim.place) if other not in sends]
-        for same in self._all_least(*claim):
-            self._late_at[claim.place].append(same)
-            self._work += [(same, other) for other in others]
-        for following in self.steps.sends_at(effect.after):
-            after = Claim(effect.after, following)
-            self._needed_by[self._least(*after)].add(claim)
-            if not self._claim_late(after):
-                self._refute(claim)
-                return False
-        return True
-
-    def _postpone(self, claim: Claim, given: int) -> None:
-        """`given` is possible where the send is: then it is after it, and the send may as well follow it."""
-        effect = self.steps.effect
-        queued, before = effect(*claim), effect(claim.place, given)
-        then = effect(queued.after, given)
-        self._add(queued.after, given)
-        if then.fault or before.fault:
-            if not (then.fault and before.fault):
-                self._refute(claim)
-            return
-        late = effect(before.after, claim.given)
-        same = then.emitted == self.steps.arranged((*before.emitted, *late.emitted))
-        if late.fault or late.after != then.after or not same or then.broken or late.deliveries:
-            self._refute(claim)
-
     # --- claims that do not hold -------------------------------------------------------------
 
     def _refute(self, claim: Claim) -> None:
@@ -354,8 +307,7 @@ class Confluence:
             if current in self._refuted:
                 continue
             self._refuted.add(current)
-            if current in self.alone or current in self.late:
+            if current in self.alone:
                 self.alone.discard(current)
-                self.late.discard(current)
                 self.withdrawn.append(current)
             stack += self._needed_by.pop(current, ())

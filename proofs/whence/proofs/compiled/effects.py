@@ -42,7 +42,11 @@ class Effects:
     _inputs: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
 
     def effect(self, place: Place, given: int) -> Effect:
-        """What an input does at a place."""
+        """What an input does at a place.
+
+        Raises:
+            Asymmetric: where it differs from the effect under other names.
+        """
         known = self._known.get((place, given))
         if known is None:
             known = self._known[place, given] = self._effect(place, given)
@@ -51,6 +55,8 @@ class Effects:
     def _effect(self, place: Place, given: int) -> Effect:
         known = self.inputs[given]
         step = self.system.local_step(place.process, place.local, known.action, known.message)
+        if self.symmetry is not None:
+            self.symmetry.check(known.action, known.message, place.local, step)
         after = place if known.message is None else place._replace(sends=place.sends + 1)
         if isinstance(step, Fault):
             return Effect(after, (), fault=True)

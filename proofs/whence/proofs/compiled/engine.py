@@ -11,8 +11,9 @@ from whence.dsl.causality import Finding
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault
 from whence.proofs import explore as explorer
-from whence.proofs.compiled.cells import FINDINGS, MOST_INVARIANTS
+from whence.proofs.compiled.cells import FINDINGS, MOST_CHOICES, MOST_INVARIANTS
 from whence.proofs.compiled.confluence import Unbounded
+from whence.proofs.compiled.catching_up import put_off
 from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.effects import variables_read
 from whence.proofs.compiled.fingerprint_search import FingerprintSearch, omission
@@ -44,6 +45,10 @@ last of them had reached: where nearly every claim turns out false, all of that 
 
 _SCOUTED = 50_000
 """So many states are first searched for what refutes claims, where it takes the interpreter to judge states."""
+
+
+_MOST_ORDERS = 1 << 16
+"""Sequences of messages that a process may send: in front of every arrival each of them may be tried."""
 
 
 class Scouted(Exception):
@@ -87,6 +92,13 @@ def why_not(system: System) -> str | None:
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
+    return None
+
+
+def too_many_orders(shape: Shape) -> str | None:
+    """Why sends cannot be put off: there are too many ways to catch up on them."""
+    if max(map(len, shape.choices), default=0) > MOST_CHOICES or max(shape.orders, default=0) > _MOST_ORDERS:
+        return "there are too many sequences of messages that a process can send"
     return None
 
 
@@ -181,10 +193,16 @@ class NativeEngine:
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, judge, self._symmetry(), self._measure)
+        if "delay" in self._reducing and (why := too_many_orders(self._shape)):
+            self._refuse({"delay"}, why)
         if self._reducing & LENGTHENING:
             watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
             read = variables_read(system.protocol, watched)
-            self._table.reduce(read, "persistent" in self._reducing, "delay" in self._reducing)
+            try:
+                self._table.reduce(read, "persistent" in self._reducing, "delay" in self._reducing)
+            except Asymmetric as found:
+                self.result.refused["symmetry"] = str(found)
+                self._use_table(locally)
 
     @property
     def _judges_elsewhere(self) -> bool:
@@ -448,9 +466,9 @@ class NativeEngine:
         return Dead.of(self._shape, self.request.properties).state(state)
 
     def _near(self, state: State) -> Iterator[tuple[list[Action], Outcome]]:
-        """What follows from each action, and from steps after it that may be taken alone; fewest steps first."""
+        """What follows from a transition, and from steps after it that may be taken alone; fewest steps first."""
         system = self.request.system
-        frontier = [([action], system.apply(state, action)) for action in system.enabled(state)]
+        frontier = sorted(self._transitions(state), key=lambda found: len(found[0]))
         seen: set[State] = set()
         while frontier:
             following = []
@@ -464,6 +482,14 @@ class NativeEngine:
                         action = Action("receive", system.packet(number).dst, (), number)
                         following.append(([*actions, action], system.apply(outcome.state, action)))
             frontier = following
+
+    def _transitions(self, state: State) -> Iterator[tuple[list[Action], Outcome]]:
+        """Every action of a state, with all sends that may have been put off until then."""
+        system = self.request.system
+        if self._table.lateness is None:
+            yield from (([action], system.apply(state, action)) for action in system.enabled(state))
+            return
+        yield from put_off(system, self._table.lateness, self._table.inputs, state)
 
     def _culprit(self, state: State, name: str) -> tuple[list[Action], Finding]:
         """The first actions that violate the property in this state; native code says that there are some."""

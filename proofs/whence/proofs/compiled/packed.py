@@ -121,6 +121,10 @@ class Packed:
         kept = emit.both(self.word(word), ~(mask << shift))
         emit.store(emit.either(kept, emit.up(emit.both(content, mask), shift)), self.words, word)
 
+    def packet(self, at: Value) -> Value:
+        """The number of the packet at a position."""
+        return self.read("network", at)
+
     def rank(self, number: Value) -> Value:
         """How many packets have at least this number: before them it does not go."""
         emit, field = self.emitter, self.layout.fields["network"]
@@ -179,6 +183,18 @@ def position_on_network(emit: Emitter, shared: Value, state: Packed, number: Val
     """Where a packet belongs: behind those of higher or the same number; on FIFO networks behind its channel."""
     if not state.layout.shape.fifo:
         return state.rank(number)
+    return _before_channel(emit, shared, state, number, "<=")
+
+
+def head_on_network(emit: Emitter, shared: Value, state: Packed, number: Value) -> Value:
+    """Where the packet is, or one that is equal to it; on FIFO networks, where its channel begins."""
+    if not state.layout.shape.fifo:
+        return emit.sub(state.rank(number), 1)
+    return _before_channel(emit, shared, state, number, "<")
+
+
+def _before_channel(emit: Emitter, shared: Value, state: Packed, number: Value, operator: str) -> Value:
+    """How many packets are on channels before that of this packet, or on its own, too."""
     packets = emit.pointer(shared, Shared.PACKETS)
     channel = emit.down(emit.load(packets, number), 32)
     held = emit.reserve(state.layout.slots)
@@ -186,5 +202,5 @@ def position_on_network(emit: Emitter, shared: Value, state: Packed, number: Val
     emit.store(0, place)
     with emit.each(0, count) as at:
         other = emit.down(emit.load(packets, emit.load(held, at)), 32)
-        emit.store(emit.add(emit.load(place), emit.word_of_truth(emit.compare(other, "<=", channel))), place)
+        emit.store(emit.add(emit.load(place), emit.word_of_truth(emit.compare(other, operator, channel))), place)
     return emit.load(place)

@@ -281,20 +281,19 @@ class NativeSearch:
                 done = stop
 
     def _piece(self) -> int:
-        """How many states may be expanded at once: store and index have room for whatever they lead to."""
-        if 2 * self._indexed > self.index.length:
+        """How many states may be expanded at once. Store and index have room for whatever any one of them leads to; when
+        less is left, those still to come are put off.
+        """
+        most = self.threads * (self.layout.successors + BLOCK)
+        while 2 * self._indexed > self.index.length or 2 * self.index.length < 10 * most:
             self._grow_index()
-        shape = self.table.shape
-        branching = shape.branching + self.layout.slots * (1 + bool(shape.duplicates) + bool(shape.losses))
-        spare = min(
-            self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered - BLOCK * self.threads
-        )
-        piece = min(_PIECE, spare // max(branching, 1))
-        if self.bytes_used > self.memory or piece < 1:
+        spare = min(self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered)
+        if self.bytes_used > self.memory or spare <= most:
             raise OutOfMemory
-        if self.limit is not None:
-            piece = max(1, min(piece, (self.limit - self.state_count) // max(branching, 1)))
-        return piece
+        self.shared[Shared.ROOM] = self.numbered + spare - most
+        if self.limit is None:
+            return _PIECE
+        return max(1, min(_PIECE, (self.limit - self.state_count) // max(self.layout.branching, 1)))
 
     @property
     def _indexed(self) -> int:

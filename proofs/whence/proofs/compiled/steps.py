@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from whence.proofs.compiled.cells import (
     ALONE,
@@ -10,7 +11,6 @@ from whence.proofs.compiled.cells import (
     EVERYBODY,
     FINDINGS,
     HOLE,
-    LATE,
     RECENT_STEPS,
     SENDS_SHIFT,
     STEP_FACTOR,
@@ -19,11 +19,12 @@ from whence.proofs.compiled.cells import (
     Shared,
 )  # fmt: skip
 from whence.proofs.compiled.dead import Dead
-from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, TRUE, VOID, Emitter, Value, define
+from whence.proofs.compiled.delay import Delay
+from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.fingerprint_store import FingerprintStore
 from whence.proofs.compiled.layered_store import LayeredStore
 from whence.proofs.compiled.layout import Layout
-from whence.proofs.compiled.packed import Packed, position_on_network
+from whence.proofs.compiled.packed import Packed, head_on_network, position_on_network
 from whence.proofs.compiled.store import Store
 from whence.proofs.explore import Storage
 
@@ -52,6 +53,8 @@ class Search:
         self.operate = self._define_operate(module)
         self.arrive = self._define_arrive(module)
         self.step = self._define_step(module)
+        self.send = self._define_send(module)
+        self.delay = Delay(self, module) if "delay" in layout.reductions else None
         self.successors = self._define_successors(module)
         self._define_expand(module)
 
@@ -92,12 +95,15 @@ class Search:
         return emit.function
 
     def _define_step(self, module: Value) -> Value:
-        """step(shared, own, next, process, input, parent, before): the handler's effect on `next`, then push.
+        """step(shared, own, next, process, input, parent, before, moved, fresh): the handler's effect on `next`, then
+        push.
 
-        `before` is the state before a timer fired, or null: a timer that changes nothing is no transition.
+        `before` is the state before a timer fired, or null: a timer that changes nothing is no transition. `moved` and
+        `fresh`: what sends before it did, see `arrive`.
         """
-        emit = define(module, "step", [POINTER, POINTER, POINTER, I64, I64, I64, POINTER], VOID, internal=True)
-        shared, own, words, process, given, parent, before = emit.function.args
+        parameters = [POINTER, POINTER, POINTER, I64, I64, I64, POINTER, I64, I64]
+        emit = define(module, "step", parameters, VOID, internal=True)
+        shared, own, words, process, given, parent, before, moved, fresh = emit.function.args
         state = Packed(emit, self.layout, words)
         entry = emit.call(self.lookup, shared, own, self._key(emit, state, process, given))
         with emit.when(emit.compare(entry, "==", 0), likely=False):
@@ -115,22 +121,35 @@ class Search:
                     difference = emit.either(difference, emit.differing(state.word(at), previous.word(at)))
                 with emit.when(emit.compare(difference, "==", 0)):
                     emit.give()
-        if "dead" in self.layout.reductions and self.shape.messages:
-            Dead.of(self.shape, self.properties).clear(emit, state, process)
-        emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        moved, fresh = self._one_of(emit, process), self._fresh(emit, shared, entry)
-        emit.builder.call(self.arrive, [shared, own, words, parent, moved, fresh])
+        self._clear_dead(emit, state, process)
+        moved = emit.either(moved, self.one_of(emit, process))
+        self.arrived(emit, shared, own, state, parent, moved, emit.either(fresh, self.fresh(emit, shared, entry)))
         emit.give()
         return emit.function
 
-    def _fresh(self, emit: Emitter, shared: Value, entry: Value) -> Value:
+    def _clear_dead(self, emit: Emitter, state: Packed, process: Value) -> None:
+        if "dead" in self.layout.reductions and self.shape.messages:
+            Dead.of(self.shape, self.properties).clear(emit, state, process)
+
+    def arrived(
+        self, emit: Emitter, shared: Value, own: Value, state: Packed, parent: Value, moved: Value, fresh: Value
+    ) -> None:
+        """A transition has led here; see `arrive`."""
+        emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+        emit.builder.call(self.arrive, [shared, own, state.words, parent, moved, fresh])
+
+    def fresh(self, emit: Emitter, shared: Value, entry: Value) -> Value:
         """The packets that a step puts on the network, as a mask in which some share a bit."""
         if "persistent" not in self.layout.reductions:
             return emit.number(0)
-        place = emit.both(emit.down(entry, 32), _PLACES)
-        return emit.load(emit.pointer(shared, Shared.OPERATIONS), place)
+        return emit.load(emit.pointer(shared, Shared.OPERATIONS), self.operations_at(emit, entry))
 
-    def _one_of(self, emit: Emitter, process: Value) -> Value:
+    def operations_at(self, emit: Emitter, entry: Value) -> Value:
+        """Where the operations of a step are: the packets that they add, as a mask, and then each of them."""
+        return emit.both(emit.down(entry, 32), _PLACES)
+
+    def one_of(self, emit: Emitter, process: Value) -> Value:
+        """A process, as a mask in which some share a bit."""
         return emit.up(1, emit.select(emit.compare(process, "<", 63), process, 63))
 
     def _define_arrive(self, module: Value) -> Value:
@@ -162,14 +181,14 @@ class Search:
                     entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
                     state.take_packet(emit.sub(at, 1))
                     emit.call(self.operate, shared, own, words, process, parent, entry)
-                    emit.store(emit.either(emit.load(places), self._one_of(emit, process)), places)
-                    emit.store(emit.either(emit.load(arrived), self._fresh(emit, shared, entry)), arrived)
+                    emit.store(emit.either(emit.load(places), self.one_of(emit, process)), places)
+                    emit.store(emit.either(emit.load(arrived), self.fresh(emit, shared, entry)), arrived)
         emit.builder.call(self.store.push, [shared, own, words, parent])
         emit.give()
         return emit.function
 
     def _arrival_key(self, emit: Emitter, state: Packed, process: Value, number: Value) -> Value:
-        return self._key(emit, state, process, emit.add(number, inputs_before_packets(self.layout) - 1))
+        return self._key(emit, state, process, self.arrival(emit, number))
 
     def _want(self, emit: Emitter, own: Value, key: Value) -> None:
         """Asks for a step that is not in the table; one that finds no room is asked for again later."""
@@ -188,7 +207,7 @@ class Search:
         state, loud = Packed(emit, self.layout, words), emit.reserve(1)
         state.write("locals", process, emit.both(entry, (1 << 32) - 1))
         emit.store(0, loud)
-        self._operations(emit, shared, own, state, process, parent, emit.both(emit.down(entry, 32), _PLACES), loud)
+        self._operations(emit, shared, own, state, process, parent, self.operations_at(emit, entry), loud)
         emit.give(emit.load(loud))
         return emit.function
 
@@ -366,9 +385,11 @@ class Search:
                     emit.store(emit.load32(listed, at), number)
                 parent = emit.load(number)
                 with emit.when(emit.compare(emit.load32(parents, parent), "!=", HOLE)):
-                    emit.store(0, own, Own.MISSING)
+                    full = emit.compare(emit.load(shared, Shared.COUNT), ">=", emit.load(shared, Shared.ROOM))
+                    emit.store(emit.word_of_truth(full), own, Own.MISSING)
                     emit.store(emit.load(own, Own.EDGES), edges)
-                    emit.builder.call(self.successors, [shared, own, parent])
+                    with emit.when(emit.builder.not_(full), likely=True):
+                        emit.builder.call(self.successors, [shared, own, parent])
                     with emit.when(emit.nonzero(emit.load(own, Own.MISSING)), likely=False):
                         emit.store(emit.load(edges), own, Own.EDGES)
                         count = emit.load(own, Own.DEFERRED_COUNT)
@@ -389,7 +410,7 @@ class Search:
         count = current.unpack_network(held)
         if self.shape.messages:
             self._application_sends(emit, shared, own, parent, current, following, count)
-        self._arrivals(emit, shared, own, parent, current, following, held, count)
+        self._packets(emit, shared, own, parent, current, following, held, count)
         if self.shape.timers:
             self._timers(emit, shared, own, parent, current, following, count)
         elif "delivered" in self.properties and self.shape.messages:
@@ -423,7 +444,7 @@ class Search:
                 emit.store(kind, last)
                 process = emit.both(packet, (1 << 32) - 1)
                 arrived = emit.both(emit.down(fresh, emit.both(number, 63)), 1)
-                with emit.when(emit.nonzero(emit.either(emit.both(moved, self._one_of(emit, process)), arrived))):
+                with emit.when(emit.nonzero(emit.either(emit.both(moved, self.one_of(emit, process)), arrived))):
                     entry = emit.call(self.lookup, shared, own, self._arrival_key(emit, state, process, number))
                     known = emit.compare(emit.load(own, Own.MISSING), "==", 0)
                     with emit.when(emit.builder.and_(known, emit.nonzero(emit.both(entry, ALONE)))):
@@ -432,100 +453,146 @@ class Search:
         emit.give(emit.select(missing, self.layout.slots + 1, 0))
         return emit.function
 
-    def _application_sends(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
-    ) -> None:
+    @contextmanager
+    def choices(self, emit: Emitter, state: Packed, process: Value) -> Iterator[tuple[Value, Value]]:
+        """For each message that the process may send next: how many it has sent, and the choice of destinations."""
         shape = self.shape
-        targets = [sum(1 << process for process in choice) for chosen in shape.choices for choice in chosen]
-        firsts = [sum(map(len, shape.choices[:process])) for process in range(shape.processes)]
-        inputs = [shape.processes]
-        for sends, chosen in zip(shape.sends, shape.choices, strict=True):
-            inputs.append(inputs[-1] + sends * len(chosen))
-        limit, amount = (
+        limits, amounts = (
             emit.table(shape.sends, "sends"),
             emit.table([len(chosen) for chosen in shape.choices], "amounts"),
         )
-        base, first = emit.table(shape.bases, "bases"), emit.table(firsts, "firsts")
-        numbered, target = emit.table(inputs, "inputs"), emit.table(targets, "targets")
-        with emit.each(0, shape.processes) as process:
-            done = current.read("sends", process)
-            with emit.when(emit.compare(done, "<", emit.load(limit, process))):
-                message, many = emit.add(emit.load(base, process), done), emit.load(amount, process)
-                with emit.each(0, many) as choice:
-                    given = emit.add(emit.add(emit.load(numbered, process), emit.mul(done, many)), choice)
-                    current.copy_to(following)
-                    following.increase("sends", process)
-                    to = emit.load(target, emit.add(emit.load(first, process), choice))
-                    somewhere = emit.nonzero(to)
-                    past = emit.select(somewhere, current.read("pasts", process), 0)
-                    following.write("pastof", message, past)
-                    following.join("pasts", process, emit.up(emit.word_of_truth(somewhere), message))
-                    for other in range(shape.processes):
-                        chosen_bit = emit.up(emit.both(emit.down(to, other), 1), message)
-                        following.join("due", other, chosen_bit)
-                        if shape.chosen:
-                            following.join("addressed", other, chosen_bit)
-                    with emit.when(self._now(emit, shared, own, following, process, given, count)):
-                        self._take(emit, shared, own, following, process, given, parent, None)
+        done = state.read("sends", process)
+        with emit.when(emit.compare(done, "<", emit.load(limits, process))):
+            with emit.each(0, emit.load(amounts, process)) as choice:
+                yield done, choice
 
-    def _now(
-        self, emit: Emitter, shared: Value, own: Value, following: Packed, process: Value, given: Value, count: Value
-    ) -> Value:
-        """Whether a send is made in this state: one that may as well come later waits while packets are in flight."""
-        if "delay" not in self.layout.reductions:
-            return TRUE
-        entry = emit.call(self.lookup, shared, own, self._key(emit, following, process, given))
-        return emit.builder.or_(emit.compare(emit.both(entry, LATE), "==", 0), emit.compare(count, "==", 0))
+    def sending(self, emit: Emitter, process: Value, done: Value, choice: Value) -> Value:
+        """The input by which a message is sent."""
+        shape = self.shape
+        numbered = [shape.processes]
+        for sends, chosen in zip(shape.sends, shape.choices, strict=True):
+            numbered.append(numbered[-1] + sends * len(chosen))
+        amount = emit.load(emit.table([len(chosen) for chosen in shape.choices], "amounts"), process)
+        first = emit.load(emit.table(numbered, "inputs"), process)
+        return emit.add(emit.add(first, emit.mul(done, amount)), choice)
+
+    def arrival(self, emit: Emitter, number: Value) -> Value:
+        """The input by which a packet arrives."""
+        return emit.add(number, inputs_before_packets(self.layout) - 1)
+
+    def _sent(self, emit: Emitter, state: Packed, process: Value, done: Value, choice: Value) -> None:
+        """What the observer knows of a message that the process sends."""
+        shape = self.shape
+        targets = [sum(1 << process for process in choice) for chosen in shape.choices for choice in chosen]
+        firsts = [sum(map(len, shape.choices[:process])) for process in range(shape.processes)]
+        base, first, target = (
+            emit.table(shape.bases, "bases"), emit.table(firsts, "firsts"), emit.table(targets, "targets"),
+        )  # fmt: skip
+        message = emit.add(emit.load(base, process), done)
+        to = emit.load(target, emit.add(emit.load(first, process), choice))
+        somewhere = emit.nonzero(to)
+        past = emit.select(somewhere, state.read("pasts", process), 0)
+        state.increase("sends", process)
+        state.write("pastof", message, past)
+        state.join("pasts", process, emit.up(emit.word_of_truth(somewhere), message))
+        for other in range(shape.processes):
+            chosen_bit = emit.up(emit.both(emit.down(to, other), 1), message)
+            state.join("due", other, chosen_bit)
+            if shape.chosen:
+                state.join("addressed", other, chosen_bit)
+
+    def _define_send(self, module: Value) -> Value:
+        """send(shared, own, next, process, choice, parent): what a causal send does to `next`; its entry, or 0 if it is
+        not known or at fault.
+        """
+        emit = define(module, "send", [POINTER, POINTER, POINTER, I64, I64, I64], I64, internal=True)
+        shared, own, words, process, choice, parent = emit.function.args
+        state = Packed(emit, self.layout, words)
+        done = state.read("sends", process)
+        self._sent(emit, state, process, done, choice)
+        key = self._key(emit, state, process, self.sending(emit, process, done, choice))
+        entry = emit.call(self.lookup, shared, own, key)
+        with emit.when(emit.compare(entry, "==", 0), likely=False):
+            emit.give(0)
+        loud = emit.call(self.operate, shared, own, words, process, parent, entry)
+        with emit.when(emit.compare(loud, "==", _FAULT), likely=False):
+            emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
+            emit.give(0)
+        self._clear_dead(emit, state, process)
+        emit.give(entry)
+        return emit.function
+
+    def _application_sends(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
+    ) -> None:
+        quiet, nothing = emit.word_of_truth(emit.compare(count, "==", 0)), emit.number(0)
+        with emit.each(0, self.shape.processes) as process:
+            if self.delay is not None:
+                emit.builder.call(self.delay.chain, [shared, own, current.words, process, parent, quiet, nothing])
+            else:
+                with self.choices(emit, current, process) as (_, choice):
+                    current.copy_to(following)
+                    entry = emit.call(self.send, shared, own, following.words, process, choice, parent)
+                    with emit.when(emit.nonzero(entry)):
+                        moved, fresh = self.one_of(emit, process), self.fresh(emit, shared, entry)
+                        self.arrived(emit, shared, own, following, parent, moved, fresh)
+
+    def _packets(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, held: Value,
+        count: Value,
+    ) -> None:  # fmt: skip
+        """What can happen to each of the packets in flight; to equal ones only once."""
+        packets, last = emit.pointer(shared, Shared.PACKETS), emit.reserve(1)
+        emit.store((1 << 64) - 1, last)
+        with emit.each(0, count) as at:
+            number = emit.load(held, at)
+            kind = emit.down(emit.load(packets, number), 32) if self.shape.fifo else number
+            with emit.when(emit.compare(kind, "!=", emit.load(last))):
+                emit.store(kind, last)
+                if self.delay is not None:
+                    nothing = emit.number(0)
+                    emit.builder.call(
+                        self.delay.consume, [shared, own, current.words, number, parent, nothing, nothing]
+                    )
+                else:
+                    self._arrival(emit, shared, own, parent, current, following, at, number)
+                    self.disturb(emit, shared, own, parent, current, following, number)
+
+    def _arrival(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, at: Value,
+        number: Value,
+    ) -> None:  # fmt: skip
+        current.copy_to(following)
+        following.take_packet(at)
+        process = emit.both(emit.load(emit.pointer(shared, Shared.PACKETS), number), (1 << 32) - 1)
+        self._take(emit, shared, own, following, process, self.arrival(emit, number), parent, None)
 
     def _take(
         self, emit: Emitter, shared: Value, own: Value, following: Packed, process: Value, given: Value, parent: Value,
         before: Packed | None,
     ) -> None:  # fmt: skip
-        previous = NOWHERE if before is None else before.words
-        emit.builder.call(self.step, [shared, own, following.words, process, given, parent, previous])
+        previous, nothing = NOWHERE if before is None else before.words, emit.number(0)
+        emit.builder.call(
+            self.step, [shared, own, following.words, process, given, parent, previous, nothing, nothing]
+        )
 
-    def _arrivals(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, held: Value,
-        count: Value,
-    ) -> None:  # fmt: skip
-        shape, packets = self.shape, emit.pointer(shared, Shared.PACKETS)
-        last = emit.reserve(1)
-        emit.store((1 << 64) - 1, last)
-        with emit.each(0, count) as at:
-            number = emit.load(held, at)
-            packet = emit.load(packets, number)
-            kind = emit.down(packet, 32) if shape.fifo else number
-            with emit.when(emit.compare(kind, "!=", emit.load(last))):
-                emit.store(kind, last)
-                self._arrival(emit, shared, own, parent, current, following, at, held)
-                if shape.duplicates:
-                    with emit.when(emit.compare(current.read("duplicates", 0), "<", shape.duplicates)):
-                        current.copy_to(following)
-                        following.increase("duplicates", 0)
-                        self._add_packet(emit, shared, own, following, number)
-                        self._moved(emit, shared, own, following, parent)
-                if shape.losses:
-                    with emit.when(emit.compare(current.read("losses", 0), "<", shape.losses)):
-                        current.copy_to(following)
-                        following.increase("losses", 0)
-                        following.take_packet(at)
-                        self._moved(emit, shared, own, following, parent)
-
-    def _arrival(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, at: Value,
-        held: Value,
-    ) -> None:  # fmt: skip
-        number, packets = emit.load(held, at), emit.pointer(shared, Shared.PACKETS)
-        current.copy_to(following)
-        following.take_packet(at)
-        process = emit.both(emit.load(packets, number), (1 << 32) - 1)
-        given = emit.add(number, inputs_before_packets(self.layout) - 1)
-        self._take(emit, shared, own, following, process, given, parent, None)
-
-    def _moved(self, emit: Emitter, shared: Value, own: Value, following: Packed, parent: Value) -> None:
-        """The network did something by itself."""
-        emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
-        emit.builder.call(self.arrive, [shared, own, following.words, parent, emit.number(EVERYBODY), emit.number(0)])
+    def disturb(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, number: Value
+    ) -> None:
+        """What the network may do with a packet."""
+        shape = self.shape
+        if shape.duplicates:
+            with emit.when(emit.compare(current.read("duplicates", 0), "<", shape.duplicates)):
+                current.copy_to(following)
+                following.increase("duplicates", 0)
+                self._add_packet(emit, shared, own, following, number)
+                self.arrived(emit, shared, own, following, parent, emit.number(EVERYBODY), emit.number(0))
+        if shape.losses:
+            with emit.when(emit.compare(current.read("losses", 0), "<", shape.losses)):
+                current.copy_to(following)
+                following.increase("losses", 0)
+                following.take_packet(head_on_network(emit, shared, following, number))
+                self.arrived(emit, shared, own, following, parent, emit.number(EVERYBODY), emit.number(0))
 
     def _timers(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
@@ -539,7 +606,10 @@ class Search:
             else:
                 may = emit.compare(current.read("ticks", process), "<", shape.ticks)
             with emit.when(may):
-                current.copy_to(following)
-                if shape.ticks is not None:
-                    following.increase("ticks", process)
-                self._take(emit, shared, own, following, process, process, parent, current)
+                if self.delay is not None:
+                    emit.builder.call(self.delay.tick, [shared, own, current.words, process, parent])
+                else:
+                    current.copy_to(following)
+                    if shape.ticks is not None:
+                        following.increase("ticks", process)
+                    self._take(emit, shared, own, following, process, process, parent, current)

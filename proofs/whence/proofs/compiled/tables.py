@@ -15,11 +15,25 @@ from operator import or_
 from whence.dsl.execute import Delivered, Emission, Sent
 from whence.dsl.system import State, System
 from whence.dsl.values import Fault, Message, Packet
-from whence.proofs.compiled.cells import ALONE, FINDINGS, KNOWN, LATE, SENDS_SHIFT, STEP_FACTOR, Operation
+from whence.proofs.compiled.cells import (
+    ALONE,
+    FINDINGS,
+    FURTHER,
+    IDLE,
+    KNOWN,
+    NEEDED,
+    PAIR,
+    PAIR_SHIFT,
+    SENDS_SHIFT,
+    SHOWN,
+    STEP_FACTOR,
+    Operation,
+)
 from whence.proofs.compiled.confluence import Claim, Confluence, Place
 from whence.proofs.compiled.effects import Effects
 from whence.proofs.compiled.inputs import Inputs
 from whence.proofs.compiled.invariants import LocalJudge
+from whence.proofs.compiled.lateness import Lateness
 from whence.proofs.compiled.layout import Shape
 from whence.proofs.compiled.measure import Measure
 from whence.proofs.compiled.memory import Array
@@ -39,7 +53,8 @@ class StepTable:
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
     what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps, and
-    `measure` sees them. `confluence` has what may be left out, and `effects` what it knows of steps. `locals_noted` and
+    `measure` sees them. `confluence` has what may be taken alone, `lateness` which sends may come later, and `effects` what
+    both know of steps. `locals_noted` and
     `packets_noted` have the numbers that native code may meet, in the order in which they came up, closed under the
     symmetry; `locals_used` and `packets_used` are above all of them.
     """
@@ -52,6 +67,7 @@ class StepTable:
     measure: Measure | None = None
     effects: Effects | None = field(init=False, default=None)
     confluence: Confluence | None = field(init=False, default=None)
+    lateness: Lateness | None = field(init=False, default=None)
     entries: Array = field(init=False)
     operations: Array = field(init=False)
     packets: Array = field(init=False)
@@ -60,7 +76,7 @@ class StepTable:
     packets_noted: dict[int, None] = field(init=False, default_factory=dict)
     locals_used: int = field(init=False, default=0)
     packets_used: int = field(init=False, default=0)
-    _inputs: Inputs = field(init=False)
+    inputs: Inputs = field(init=False)
     _relied_on: set[int] = field(init=False, default_factory=set)
     _lists: dict[tuple[int, ...], int] = field(init=False, default_factory=dict)
     _size: int = field(init=False, default=_SMALLEST)
@@ -70,13 +86,17 @@ class StepTable:
         self.entries = Array(2 * self._size)
         self.operations = Array(1 << 24)
         self.packets = Array(1 << 24)
-        self._inputs = Inputs(self.system, self.shape)
+        self.inputs = Inputs(self.system, self.shape)
         for local in self.system.initial().locals:
             self._note_local(local)
 
     def reduce(self, watched: tuple[int, ...], alone: bool, late: bool) -> None:
         """From now on, find out what may be left out. `watched`: positions of variables that are judged elsewhere."""
-        self.effects = Effects(self.system, self._inputs, self.judge, watched, self.symmetry)
+        self.effects = Effects(self.system, self.inputs, self.judge, watched, self.symmetry)
+        if late:
+            self.lateness = Lateness(self.effects)
+        if not alone:
+            return
         most = tuple(
             sum(
                 sends
@@ -85,7 +105,7 @@ class StepTable:
             )
             for process in range(self.shape.processes)
         )
-        self.confluence = Confluence(self.effects, most, alone, late)
+        self.confluence = Confluence(self.effects, most)
         for process, local in enumerate(self.system.initial().locals):
             self.confluence.start(Place(process, 0, local))
 
@@ -106,10 +126,10 @@ class StepTable:
         for key in fresh:
             self._enter(key, self._entry(key))
         if self.confluence is not None and self.effects is not None:
-            self._claim(self.confluence, self.effects, fresh)
+            self._claim(self.confluence, self.effects, [key for key in fresh if not key & PAIR])
 
     def _claim(self, confluence: Confluence, effects: Effects, fresh: list[int]) -> None:
-        """Marks the new steps that may be taken alone or come later."""
+        """Marks the new steps that may be taken alone."""
         for key in fresh:
             confluence.observe(self._place(key), key & _HALF)
         gone = {
@@ -119,13 +139,12 @@ class StepTable:
         }
         confluence.withdrawn.clear()
         for key in fresh:
-            alone, late = confluence.stands(self._place(key), key & _HALF)
-            if alone or late:
+            if confluence.stands(self._place(key), key & _HALF):
                 self._relied_on.add(key)
-                self._replace(key, self.known[key] | ALONE * alone | LATE * late)
+                self._replace(key, self.known[key] | ALONE)
         wrong = self._relied_on & gone
         for key in wrong:
-            self._replace(key, self.known[key] & ~(ALONE | LATE))
+            self._replace(key, self.known[key] & ~ALONE)
         self._relied_on -= wrong
         if wrong:
             raise Withdrawn
@@ -136,30 +155,32 @@ class StepTable:
             return False
         process = self.system.packet(packet).dst
         place = Place(process, state.sends[process], state.locals[process])
-        return self.confluence.stands(place, self._inputs.arrival(packet))[0]
+        return self.confluence.stands(place, self.inputs.arrival(packet))
 
     def _place(self, key: int) -> Place:
         """Where the step with this key is taken. A key tells how much has been sent with the step."""
-        given = self._inputs[key & _HALF]
+        given = self.inputs[key & _HALF]
         sent = (key >> 32 + SENDS_SHIFT) - (given.message is not None)
         return Place(given.action.process, sent, self._local(key))
 
     def _key(self, claim: Claim) -> int:
-        sent = claim.place.sends + (self._inputs[claim.given].message is not None)
+        sent = claim.place.sends + (self.inputs[claim.given].message is not None)
         return (sent << SENDS_SHIFT | claim.place.local) << 32 | claim.given
 
     def _local(self, key: int) -> int:
         local = key >> 32
-        return local & (1 << SENDS_SHIFT) - 1 if self.confluence is not None else local
+        return local & (1 << SENDS_SHIFT) - 1 if self.effects is not None else local
 
     def _entry(self, key: int) -> int:
+        if key & PAIR:
+            return self._pair(key)
         local, given = self._local(key), key & _HALF
-        known = self._inputs[given]
+        known = self.inputs[given]
         step = self.system.local_step(known.action.process, local, known.action, known.message)
         if self.symmetry is not None:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
-            return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
+            return KNOWN | local | self._list((Operation.FAULT, 0)) << 32 | self._lateness(key)
         after, emissions = step
         if self.measure is not None:
             self.measure.see(local, known.action.packet, known.message, after, emissions)
@@ -174,7 +195,25 @@ class StepTable:
                     raise Asymmetric("an invariant tells processes apart")
         for invariant in broken:
             found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
-        return KNOWN | after | self._list(tuple(found)) << 32
+        return KNOWN | after | self._list(tuple(found)) << 32 | self._lateness(key)
+
+    def _lateness(self, key: int) -> int:
+        """What the entry of a send says about whether it may come later."""
+        if self.lateness is None or self.effects is None or self.inputs[key & _HALF].message is None:
+            return 0
+        place, send = self._place(key), key & _HALF
+        shown = self.effects.effect(place, send).visible
+        return SHOWN * shown | IDLE * self.lateness.is_idle(place, send)
+
+    def _pair(self, key: int) -> int:
+        """Whether a send has to come before another step of its process."""
+        assert self.lateness is not None
+        given = key & (1 << PAIR_SHIFT) - 1
+        process, sent = self.inputs[given].action.process, key >> 32 + SENDS_SHIFT
+        choice = (key & _HALF & ~PAIR) >> PAIR_SHIFT
+        send = self.inputs.sends(process, sent)[choice]
+        need = self.lateness.need(Place(process, sent, self._local(key)), send, given)
+        return KNOWN | NEEDED * need.itself | FURTHER * need.further
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
@@ -244,13 +283,15 @@ class StepTable:
 
     def _note_local(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.locals(number):
-            if self.confluence is not None and name >> SENDS_SHIFT:
+            if self.effects is not None and name >> SENDS_SHIFT:
                 raise MemoryError("there are too many local states")
             self.locals_noted.setdefault(name)
             self.locals_used = max(self.locals_used, name + 1)
 
     def _note_packet(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
+            if self.lateness is not None and self.inputs.arrival(name) >> PAIR_SHIFT:
+                raise MemoryError("there are too many packets")
             packet = self.system.packet(name)
             self.packets[name + 1] = packet.dst | (packet.src * self.shape.processes + packet.dst) << 32
             self.packets_noted.setdefault(name)
