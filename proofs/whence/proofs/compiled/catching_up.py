@@ -2,79 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from whence.dsl.execute import Sent
 from whence.dsl.system import Action, Outcome, State, System
-from whence.dsl.values import Message
 from whence.proofs.compiled.confluence import Place
-from whence.proofs.compiled.inputs import Inputs
-from whence.proofs.compiled.lateness import Lateness
+from whence.proofs.compiled.lateness import Lateness, Sequence, Waiting
+from whence.proofs.compiled.tables import StepTable
 
 Taken: TypeAlias = tuple[list[Action], Outcome]
 """Actions, and what the last of them leads to."""
 
 
-def put_off(system: System, lateness: Lateness, inputs: Inputs, state: State) -> Iterator[Taken]:
-    """What a state leads to: sends one by one, and arrivals and timers after the sends that have to come before.
+@dataclass(frozen=True, slots=True)
+class CatchingUp:
+    """What leads from state to state where sends, and arrivals that deliver nothing, are put off."""
 
-    Each prefix is given, too: the last action of a prefix may be the one that violates something.
-    """
-    yield from _arrivals(system, lateness, inputs, [], state, None)
-    for process in range(system.workload.processes):
-        yield from _chain(system, lateness, inputs, process, [], state)
+    system: System
+    table: StepTable
 
+    @property
+    def _lateness(self) -> Lateness:
+        assert self.table.lateness is not None
+        return self.table.lateness
 
-def _chain(
-    system: System, lateness: Lateness, inputs: Inputs, process: int, actions: list[Action], state: State
-) -> Iterator[Taken]:
-    """Sends of the process, each with what becomes of the packets that it emits."""
-    for action in system.application_sends(state):
-        if action.process != process:
-            continue
-        outcome = system.apply(state, action)
-        taken = [*actions, action]
-        yield taken, outcome
-        emitted = {system.packet_number(process, sent) for sent in outcome.emissions if isinstance(sent, Sent)}
-        yield from _arrivals(system, lateness, inputs, taken, outcome.state, emitted)
-        if outcome.state != state:
-            yield from _chain(system, lateness, inputs, process, taken, outcome.state)
+    def transitions(self, state: State) -> Iterator[Taken]:
+        """What a state leads to, with all that has to come before.
 
+        What only leads up to a transition is given, too: some step of it may be the one that violates something.
+        """
+        yield from self._happening([], state, None, {})
+        for process in range(self.system.workload.processes):
+            waiting = self._waiting(state, process)
+            for ahead in self._lateness.ahead(waiting, not state.network):
+                taken = list(self._follow([], state, ahead.steps))
+                yield from taken
+                if len(taken) == len(ahead.steps):
+                    actions, outcome = taken[-1]
+                    sent = {
+                        self.system.packet_number(process, one) for one in outcome.emissions if isinstance(one, Sent)
+                    }
+                    now = {process: self._waiting(outcome.state, process)}
+                    others = {q: self._waiting(state, q) for q in range(self.system.workload.processes)}
+                    yield from self._happening(actions, outcome.state, sent, others | now)
 
-def _arrivals(
-    system: System, lateness: Lateness, inputs: Inputs, actions: list[Action], state: State, chosen: set[int] | None
-) -> Iterator[Taken]:
-    """What can happen to the packets chosen; None: to all, and what timers do."""
-    for action in system.internal(state):
-        if chosen is not None and action.packet not in chosen:
-            continue
-        taken = [*actions, action]
-        yield taken, system.apply(state, action)
-        if action.kind in ("receive", "tick"):
-            yield from _hurried(system, lateness, inputs, action, actions, state)
+    def _waiting(self, state: State, process: int) -> Waiting:
+        arrivals = [
+            self.table.inputs.arrival(number)
+            for number in state.network
+            if self.system.packet(number).dst == process and self.system.packet(number).kind not in self.table.loud
+        ]
+        return Waiting(Place(process, state.sends[process], state.locals[process]), tuple(sorted(arrivals)))
 
+    def _follow(self, actions: list[Action], state: State, sequence: Sequence) -> Iterator[Taken]:
+        """The steps of a sequence, as far as they go."""
+        for step in sequence:
+            action = self.table.inputs[step].action
+            actions = [*actions, action]
+            outcome = self.system.apply(state, action)
+            yield actions, outcome
+            if outcome.state == state:
+                return  # a fault
+            state = outcome.state
 
-def _hurried(
-    system: System, lateness: Lateness, inputs: Inputs, action: Action, actions: list[Action], state: State
-) -> Iterator[Taken]:
-    """The same action after sends of its process that have to come before it."""
-    process = action.process
-    given = process if action.kind == "tick" else inputs.arrival(action.packet)
-    place = Place(process, state.sends[process], state.locals[process])
-    for send in system.application_sends(state):
-        if send.process != process:
-            continue
-        message = Message(process, place.sends, send.destinations)
-        need = lateness.need(place, inputs.sending(message), given)
-        if not any(need):
-            continue
-        outcome = system.apply(state, send)
-        sent = [*actions, send]
-        yield sent, outcome
-        if action not in system.internal(outcome.state):
-            continue  # a timer that fires only while nothing is in flight
-        if need.itself:
-            yield [*sent, action], system.apply(outcome.state, action)
-        if need.further:
-            yield from _hurried(system, lateness, inputs, action, sent, outcome.state)
+    def _happening(
+        self, actions: list[Action], state: State, chosen: Collection[int] | None, waiting: dict[int, Waiting]
+    ) -> Iterator[Taken]:
+        """What can become of the packets chosen, or of all, and what timers do then."""
+        for action in self.system.internal(state):
+            if chosen is not None and action.packet not in chosen:
+                continue
+            yield [*actions, action], self.system.apply(state, action)
+            if action.kind not in ("receive", "tick"):
+                continue
+            process = action.process
+            given = process if action.kind == "tick" else self.table.inputs.arrival(action.packet)
+            for sequence in self._lateness.before(waiting.get(process) or self._waiting(state, process), given):
+                taken = list(self._follow(actions, state, sequence))
+                yield from taken
+                before, outcome = taken[-1]
+                if len(taken) == len(sequence) and action in self.system.internal(outcome.state):
+                    yield [*before, action], self.system.apply(outcome.state, action)

@@ -141,16 +141,14 @@ class Operation(IntEnum):
     BREAK = 5
 
 
-SHOWN, KNOWN, IDLE, ALONE = 1 << 60, 1 << 61, 1 << 62, 1 << 63
-"""Bits of a step's entry: it is a send that invariants can see; always set; it is a send that nobody notices, whatever
-is sent after it; it is an arrival that may be taken alone. See `lateness`, `confluence`."""
+KNOWN, ALONE = 1 << 61, 1 << 63
+"""Bits of an entry: always set; it is an arrival that may be taken alone."""
 
-PAIR, PAIR_SHIFT, MOST_CHOICES = 1 << 31, 23, 256
-"""The key of a pair: a process may send, and do something else (an input below 1 << PAIR_SHIFT); above that, which of
-the choices for its next message."""
+PLANS, EXTENDED, ASKED, AHEAD = 1 << 31, 1 << 30, 1 << 29, 1 << 28
+"""Bits of a key that is not that of a step: see `tables.Plans`."""
 
-NEEDED, FURTHER = 1, 2
-"""Bits of a pair's entry: the send has to come first; some send after it has to. See `lateness`."""
+SILENT = 1 << 63
+"""Set where a packet's receiver is: its arrival delivers nothing, so that it may be put off. See `tables`, `lateness`."""
 
 SENDS_SHIFT = 24
 """Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""

@@ -6,8 +6,7 @@ flight commutes with t: the same local state, the same packets sent and messages
 others do commutes with t anyhow, since they share nothing with it but packets that are there. So t may go first.
 
 What a place may do is not known beforehand. It is what the reduced search saw (`observe`), and what follows from
-it: if t may go first at a place and b is possible after t, b is possible before it; and what can arrive at a place can
-as well arrive after a send. All of this is a finite closure,
+it: if t may go first at a place and b is possible after t, b is possible before it. All of this is a finite closure,
 kept up to date as the search sees more; a claim that it refutes is withdrawn, with all that rests on it. Once
 the search ends with no claim withdrawn that it had used, every run leads, by claimed steps alone, to
 a state that it reached: the induction over the length of a run is in docs/exploring.md.
@@ -82,6 +81,9 @@ class Steps(Protocol):
 
     def is_arrival(self, given: int) -> bool:
         """Whether the input is the arrival of a packet."""
+
+    def is_send(self, given: int) -> bool:
+        """Whether the input is a causal send."""
 
     def arranged(self, emitted: Emitted) -> Emitted:
         """Emissions in an order of which only their effect depends."""
@@ -203,22 +205,9 @@ class Confluence:
     def _follow(self, claim: Claim) -> None:
         """All that follows from a new possibility."""
         place, given = claim
-        sends = self.steps.sends_at(place)
-        if given in sends:
-            for other in self._possible_at(place):
-                if other not in sends:
-                    self._add_after(claim, other)
-        else:
+        if not self.steps.is_send(given):
             self._claim_alone(claim)
-            for send in sends:
-                self._add_after(Claim(place, send), given)
         self._work += [(first, given) for first in self._into[place]]
-
-    def _add_after(self, send: Claim, given: int) -> None:
-        """What is possible at a place is possible after a send there, too."""
-        effect = self.steps.effect(*send)
-        if not effect.fault:
-            self._add(effect.after, given)
 
     # --- steps taken alone -------------------------------------------------------------------
 

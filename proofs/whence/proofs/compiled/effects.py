@@ -105,6 +105,10 @@ class Effects:
         """Whether the input is the arrival of a packet."""
         return self.inputs.is_arrival(given)
 
+    def is_send(self, given: int) -> bool:
+        """Whether the input is a causal send."""
+        return self.inputs[given].message is not None
+
     def sends_at(self, place: Place) -> tuple[int, ...]:
         """What the application may send at a place, at any time."""
         return self.inputs.sends(place.process, place.sends)

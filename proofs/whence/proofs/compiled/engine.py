@@ -11,9 +11,9 @@ from whence.dsl.causality import Finding
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault
 from whence.proofs import explore as explorer
-from whence.proofs.compiled.cells import FINDINGS, MOST_CHOICES, MOST_INVARIANTS
+from whence.proofs.compiled.cells import FINDINGS, MOST_INVARIANTS
 from whence.proofs.compiled.confluence import Unbounded
-from whence.proofs.compiled.catching_up import put_off
+from whence.proofs.compiled.catching_up import CatchingUp
 from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.effects import variables_read
 from whence.proofs.compiled.fingerprint_search import FingerprintSearch, omission
@@ -45,10 +45,6 @@ last of them had reached: where nearly every claim turns out false, all of that 
 
 _SCOUTED = 50_000
 """So many states are first searched for what refutes claims, where it takes the interpreter to judge states."""
-
-
-_MOST_ORDERS = 1 << 16
-"""Sequences of messages that a process may send: in front of every arrival each of them may be tried."""
 
 
 class Scouted(Exception):
@@ -92,13 +88,6 @@ def why_not(system: System) -> str | None:
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
-    return None
-
-
-def too_many_orders(shape: Shape) -> str | None:
-    """Why sends cannot be put off: there are too many ways to catch up on them."""
-    if max(map(len, shape.choices), default=0) > MOST_CHOICES or max(shape.orders, default=0) > _MOST_ORDERS:
-        return "there are too many sequences of messages that a process can send"
     return None
 
 
@@ -193,8 +182,6 @@ class NativeEngine:
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, judge, self._symmetry(), self._measure)
-        if "delay" in self._reducing and (why := too_many_orders(self._shape)):
-            self._refuse({"delay"}, why)
         if self._reducing & LENGTHENING:
             watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
             read = variables_read(system.protocol, watched)
@@ -484,12 +471,12 @@ class NativeEngine:
             frontier = following
 
     def _transitions(self, state: State) -> Iterator[tuple[list[Action], Outcome]]:
-        """Every action of a state, with all sends that may have been put off until then."""
+        """Every action of a state, with all that may have been put off until then."""
         system = self.request.system
         if self._table.lateness is None:
             yield from (([action], system.apply(state, action)) for action in system.enabled(state))
             return
-        yield from put_off(system, self._table.lateness, self._table.inputs, state)
+        yield from CatchingUp(system, self._table).transitions(state)
 
     def _culprit(self, state: State, name: str) -> tuple[list[Action], Finding]:
         """The first actions that violate the property in this state; native code says that there are some."""

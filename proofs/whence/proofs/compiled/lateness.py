@@ -1,73 +1,160 @@
-"""Which causal sends may come later: found by taking the local steps in both orders.
+"""Which steps may come later, and which must come before others: found by taking local steps in both orders.
 
-A causal send shares nothing with the steps of other processes but the packets that it emits, and is asked for by
-nobody. So it may be put off until something needs it: the arrival of a packet that it emits, or a step of its own
-process that does not commute with it. The message then has the larger past, so whatever is wrong is still wrong.
-What is found here is about one local state at a time, and exact: nothing is claimed that would have to be withdrawn.
+Nobody but the process itself asks for a causal send, or for an arrival that delivers nothing. So either may be put off
+until something needs it: the arrival of a packet that it emits, or a step of its own process that does not commute with
+it. A message that is sent later has the larger past, so whatever is wrong is still wrong.
+
+What is put off is caught up on in sequences, which are found here, for one process at a time. Of sequences that
+differ only in the order of steps that commute there is one, and each has only what its last step needs. All of that
+is exact; but that packets of a kind never deliver anything is believed until one does (`loud`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from whence.dsl.values import Message
-from whence.proofs.compiled.confluence import Effect, Emitted, Place, Steps
+from whence.proofs.compiled.confluence import Effect, Emitted, Place, Steps, Unbounded
+
+Sequence: TypeAlias = tuple[int, ...]
+"""Inputs that a process takes one after the other."""
+
+_MOST_TRIED = 20_000
 
 
-class Need(NamedTuple):
-    """Whether a send has to come before some other step of its process, and whether some send after it has to."""
+class Waiting(NamedTuple):
+    """A process, and the arrivals there that may be put off: inputs in ascending order, equal ones side by side."""
 
-    itself: bool
-    further: bool
+    place: Place
+    arrivals: tuple[int, ...] = ()
 
 
-NOT_NEEDED = Need(False, False)
+class Ahead(NamedTuple):
+    """A sequence whose last step is noticed, and how many packets leave by it; if `shown`, what comes of it is a state."""
+
+    steps: Sequence
+    shown: bool
+    leaving: int
 
 
 @dataclass(slots=True)
 class Lateness:
-    """What is known of the sends of a system. Inputs are numbers, see `inputs`."""
+    """The sequences of a system, see `inputs` for the numbers. `met`: inputs that turned out to be possible at a place;
+    whoever is told takes them from there.
+    """
 
     steps: Steps
-    _needs: dict[tuple[Place, int, int], Need] = field(init=False, default_factory=dict)
-    _idle: dict[tuple[Place, int], bool] = field(init=False, default_factory=dict)
+    met: list[tuple[Place, int]] = field(init=False, default_factory=list)
+    _before: dict[tuple[Waiting, int], tuple[Sequence, ...]] = field(init=False, default_factory=dict)
+    _ahead: dict[tuple[Waiting, bool], tuple[Ahead, ...]] = field(init=False, default_factory=dict)
+    _commuting: dict[tuple[Place, int, int], bool] = field(init=False, default_factory=dict)
 
-    def is_idle(self, place: Place, send: int) -> bool:
-        """Whether neither the send nor what can be sent after it does anything that others could notice."""
-        known = self._idle.get((place, send))
+    def before(self, waiting: Waiting, given: int) -> tuple[Sequence, ...]:
+        """All that may have to come before the process takes an input: of one or more steps each."""
+        arrivals = list(waiting.arrivals)
+        if given in arrivals:
+            arrivals.remove(given)
+        key = (waiting._replace(arrivals=tuple(arrivals)), given)
+        known = self._before.get(key)
         if known is None:
-            effect = self.steps.effect(place, send)
-            noticed = effect.emitted or effect.visible or effect.broken or effect.fault
-            following = () if noticed else self.steps.sends_at(effect.after)
-            known = not noticed and all(self.is_idle(effect.after, after) for after in following)
-            self._idle[place, send] = known
+            known = self._before[key] = tuple(self._find_before(*key))
         return known
 
-    def need(self, place: Place, send: int, given: int) -> Need:
-        """Whether the send, or some after it, has to come before `given`, which the same process does."""
-        known = self._needs.get((place, send, given))
+    def _find_before(self, waiting: Waiting, given: int) -> Iterator[Sequence]:
+        for sequence, effect in self._sequences(waiting):
+            if effect.fault or effect.visible:
+                continue  # nothing comes after the one, and the other is never put off
+            self.met.append((effect.after, given))
+            if self._is_needed(waiting.place, (*sequence, given)):
+                yield sequence
+
+    def ahead(self, waiting: Waiting, quiet: bool) -> tuple[Ahead, ...]:
+        """What the process may do by itself that is noticed. `quiet`: nothing is in flight; then any send is noticed."""
+        key = (waiting, quiet)
+        known = self._ahead.get(key)
         if known is None:
-            known = self._needs[place, send, given] = self._need(place, send, given)
+            known = self._ahead[key] = tuple(self._find_ahead(*key))
         return known
 
-    def _need(self, place: Place, send: int, given: int) -> Need:
-        sent = self.steps.effect(place, send)
-        if sent.fault or sent.visible:
-            return NOT_NEEDED  # nothing comes after the one, and the other is never put off
-        after = [self.need(sent.after, following, given) for following in self.steps.sends_at(sent.after)]
-        return Need(not self._commute(place, send, sent, given), any(map(any, after)))
+    def _find_ahead(self, waiting: Waiting, quiet: bool) -> Iterator[Ahead]:
+        for sequence, effect in self._sequences(waiting):
+            unnoticed = quiet and not self.steps.effect(waiting.place, sequence[0]).emitted
+            if unnoticed and len(sequence) > 1:
+                continue  # its first step leads to a state
+            shown = effect.visible or unnoticed
+            noticed = shown or effect.emitted or effect.broken or effect.fault
+            if noticed and self._is_needed(waiting.place, sequence):
+                yield Ahead(sequence, shown and not effect.fault, len(_leaving(effect.emitted)))
 
-    def _commute(self, place: Place, send: int, sent: Effect, given: int) -> bool:
-        effect = self.steps.effect
-        then, before = effect(sent.after, given), effect(place, given)
-        if then.fault or before.fault:
-            return then.fault and before.fault
-        last = effect(before.after, send)
+    def _sequences(self, waiting: Waiting) -> Iterator[tuple[Sequence, Effect]]:
+        """Sends and arrivals in all orders that matter, with the effect of the last of them."""
+        tried = 0
+        stack: list[tuple[Sequence, Place, Place, tuple[int, ...]]] = [
+            ((), waiting.place, waiting.place, waiting.arrivals)
+        ]
+        while stack:
+            sequence, before, here, arrivals = stack.pop()
+            for step in (*self.steps.sends_at(here), *dict.fromkeys(arrivals)):
+                if sequence and self._comes_sooner(before, sequence[-1], step):
+                    continue
+                effect = self.steps.effect(here, step)
+                self.met.append((here, step))
+                longer = (*sequence, step)
+                yield longer, effect
+                tried += 1
+                if tried > _MOST_TRIED:
+                    raise Unbounded("there are too many orders in which a process may catch up on what it has put off")
+                if not effect.fault and not effect.visible:
+                    stack.append((longer, here, effect.after, _without(arrivals, step)))
+
+    def _comes_sooner(self, place: Place, first: int, step: int) -> bool:
+        """Whether a step is only taken where it is before the one that it follows here."""
+        arrives = self.steps.is_arrival
+        if not arrives(step) or (arrives(first) and first <= step):
+            return False
+        return self._commute(place, first, step)
+
+    def _is_needed(self, place: Place, sequence: Sequence) -> bool:
+        """Whether none of the steps may as well come after the last."""
+        places = [place]
+        for step in sequence[:-1]:
+            places.append(self.steps.effect(places[-1], step).after)
+        return not any(self._floats(places[at], sequence[at:]) for at in range(len(sequence) - 1))
+
+    def _floats(self, place: Place, sequence: Sequence) -> bool:
+        """Whether the first step may as well come after all the others."""
+        first, *others = sequence
+        for other in others:
+            if not self._commute(place, first, other):
+                return False
+            place = self.steps.effect(place, other).after
+        return True
+
+    def _commute(self, place: Place, first: int, second: int) -> bool:
+        """Whether the first step may as well come after the second."""
+        key = (place, first, second)
+        known = self._commuting.get(key)
+        if known is None:
+            known = self._commuting[key] = self._compare(place, first, second)
+        return known
+
+    def _compare(self, place: Place, first: int, second: int) -> bool:
+        effect, is_send = self.steps.effect, self.steps.is_send
+        if is_send(first) and is_send(second):
+            return False  # messages are numbered
+        one, other = effect(place, first), effect(place, second)
+        if one.fault:
+            return False
+        then = effect(one.after, second)
+        if then.fault or other.fault:
+            return then.fault and other.fault
+        last = effect(other.after, first)
         return (
             not last.fault
             and last.after == then.after
-            and self._same((*sent.emitted, *then.emitted), (*before.emitted, *last.emitted))
+            and self._same((*one.emitted, *then.emitted), (*other.emitted, *last.emitted))
         )
 
     def _same(self, one: Emitted, other: Emitted) -> bool:
@@ -83,3 +170,11 @@ def _delivered(emitted: Emitted) -> Emitted:
 
 def _leaving(emitted: Emitted) -> Emitted:
     return tuple(one for one in emitted if not isinstance(one, Message))
+
+
+def _without(arrivals: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """What is left after a step: one arrival less, if it is one."""
+    if step not in arrivals:
+        return arrivals
+    at = arrivals.index(step)
+    return (*arrivals[:at], *arrivals[at + 1 :])

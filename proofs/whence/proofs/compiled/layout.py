@@ -69,14 +69,6 @@ class Shape:
         return self.multicast and any(len(choices) > 1 for choices in self.choices)
 
     @property
-    def orders(self) -> tuple[int, ...]:
-        """For each process, how many sequences of messages it can send, of one or more."""
-        return tuple(
-            sum(len(choices) ** length for length in range(1, sends + 1))
-            for sends, choices in zip(self.sends, self.choices, strict=True)
-        )
-
-    @property
     def branching(self) -> int:
         """At most so many application sends and timers are enabled in one state."""
         return sum(map(len, self.choices)) + (self.processes if self.timers else 0)
@@ -195,17 +187,6 @@ class Layout:
     def branching(self) -> int:
         """About so many transitions a state may have: at most so many where sends do not wait."""
         return self.shape.branching + self.slots * (1 + bool(self.shape.duplicates) + bool(self.shape.losses))
-
-    @cached_property
-    def successors(self) -> int:
-        """At most so many transitions a state has."""
-        if "delay" not in self.reductions:
-            return self.branching
-        before = 1 + max(self.shape.orders, default=0)
-        packets = self.slots * (1 + sum(self.shape.orders))
-        timers = self.shape.processes * self.shape.timers
-        disturbed = bool(self.shape.duplicates) + bool(self.shape.losses)
-        return sum(self.shape.orders) + timers * before + packets * (before + disturbed)
 
     @cached_property
     def slots(self) -> int:

@@ -284,7 +284,7 @@ class NativeSearch:
         """How many states may be expanded at once. Store and index have room for whatever any one of them leads to; when
         less is left, those still to come are put off.
         """
-        most = self.threads * (self.layout.successors + BLOCK)
+        most = self.threads * (self._successors + BLOCK)
         while 2 * self._indexed > self.index.length or 2 * self.index.length < 10 * most:
             self._grow_index()
         spare = min(self.index.length * 2 // 5, self.states.length // self.layout.words - self.numbered)
@@ -294,6 +294,17 @@ class NativeSearch:
         if self.limit is None:
             return _PIECE
         return max(1, min(_PIECE, (self.limit - self.state_count) // max(self.layout.branching, 1)))
+
+    @property
+    def _successors(self) -> int:
+        """At most so many transitions a state has, by the steps that are known."""
+        shape, plans = self.layout.shape, self.table.plans
+        if plans is None:
+            return self.layout.branching
+        before = 1 + plans.most_before
+        disturbed = bool(shape.duplicates) + bool(shape.losses)
+        packets = self.layout.slots + shape.processes * plans.most_leaving
+        return shape.processes * (plans.most_shown + before * shape.timers) + packets * (before + disturbed)
 
     @property
     def _indexed(self) -> int:

@@ -53,8 +53,9 @@ class Search:
         self.operate = self._define_operate(module)
         self.arrive = self._define_arrive(module)
         self.step = self._define_step(module)
-        self.send = self._define_send(module)
-        self.delay = Delay(self, module) if "delay" in layout.reductions else None
+        self.send = self._define_send(module) if self.shape.messages else None
+        self.receive = self._define_receive(module)
+        self.delay = Delay(self, module) if "delay" in layout.reductions and self.shape.messages else None
         self.successors = self._define_successors(module)
         self._define_expand(module)
 
@@ -408,12 +409,16 @@ class Search:
         following = Packed(emit, self.layout, emit.reserve(self.layout.words))
         held = emit.reserve(self.layout.slots)
         count = current.unpack_network(held)
-        if self.shape.messages:
-            self._application_sends(emit, shared, own, parent, current, following, count)
-        self._packets(emit, shared, own, parent, current, following, held, count)
-        if self.shape.timers:
+        if self.delay is not None:
+            self.delay.every(emit, shared, own, parent, current, held, count)
+        else:
+            if self.shape.messages:
+                self._application_sends(emit, shared, own, parent, current, following)
+            with self.packets(emit, shared, held, count) as (at, number):
+                self._arrival(emit, shared, own, parent, current, following, at, number)
+                self.disturb(emit, shared, own, parent, current, following, number)
             self._timers(emit, shared, own, parent, current, following, count)
-        elif "delivered" in self.properties and self.shape.messages:
+        if "delivered" in self.properties and self.shape.messages and not self.shape.timers:
             quiet = emit.builder.and_(emit.compare(count, "==", 0), emit.builder.not_(current.nothing("due")))
             with emit.when(quiet, likely=False):
                 self._found(emit, own, "delivered", parent)
@@ -454,8 +459,8 @@ class Search:
         return emit.function
 
     @contextmanager
-    def choices(self, emit: Emitter, state: Packed, process: Value) -> Iterator[tuple[Value, Value]]:
-        """For each message that the process may send next: how many it has sent, and the choice of destinations."""
+    def _choices(self, emit: Emitter, state: Packed, process: Value) -> Iterator[Value]:
+        """For each message that the process may send next the choice of destinations."""
         shape = self.shape
         limits, amounts = (
             emit.table(shape.sends, "sends"),
@@ -464,7 +469,7 @@ class Search:
         done = state.read("sends", process)
         with emit.when(emit.compare(done, "<", emit.load(limits, process))):
             with emit.each(0, emit.load(amounts, process)) as choice:
-                yield done, choice
+                yield choice
 
     def sending(self, emit: Emitter, process: Value, done: Value, choice: Value) -> Value:
         """The input by which a message is sent."""
@@ -510,38 +515,48 @@ class Search:
         state = Packed(emit, self.layout, words)
         done = state.read("sends", process)
         self._sent(emit, state, process, done, choice)
-        key = self._key(emit, state, process, self.sending(emit, process, done, choice))
-        entry = emit.call(self.lookup, shared, own, key)
+        self._did(emit, shared, own, state, process, self.sending(emit, process, done, choice), parent)
+        return emit.function
+
+    def _define_receive(self, module: Value) -> Value:
+        """receive(shared, own, next, process, packet, parent): what an arrival does to `next`, likewise."""
+        emit = define(module, "receive", [POINTER, POINTER, POINTER, I64, I64, I64], I64, internal=True)
+        shared, own, words, process, number, parent = emit.function.args
+        state = Packed(emit, self.layout, words)
+        state.take_packet(head_on_network(emit, shared, state, number))
+        self._did(emit, shared, own, state, process, self.arrival(emit, number), parent)
+        return emit.function
+
+    def _did(
+        self, emit: Emitter, shared: Value, own: Value, state: Packed, process: Value, given: Value, parent: Value
+    ) -> None:
+        """What a local step does; gives its entry, or 0 if it is not known or at fault."""
+        entry = emit.call(self.lookup, shared, own, self._key(emit, state, process, given))
         with emit.when(emit.compare(entry, "==", 0), likely=False):
             emit.give(0)
-        loud = emit.call(self.operate, shared, own, words, process, parent, entry)
+        loud = emit.call(self.operate, shared, own, state.words, process, parent, entry)
         with emit.when(emit.compare(loud, "==", _FAULT), likely=False):
             emit.store(emit.add(emit.load(own, Own.EDGES), 1), own, Own.EDGES)
             emit.give(0)
         self._clear_dead(emit, state, process)
         emit.give(entry)
-        return emit.function
 
     def _application_sends(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed
     ) -> None:
-        quiet, nothing = emit.word_of_truth(emit.compare(count, "==", 0)), emit.number(0)
         with emit.each(0, self.shape.processes) as process:
-            if self.delay is not None:
-                emit.builder.call(self.delay.chain, [shared, own, current.words, process, parent, quiet, nothing])
-            else:
-                with self.choices(emit, current, process) as (_, choice):
-                    current.copy_to(following)
-                    entry = emit.call(self.send, shared, own, following.words, process, choice, parent)
-                    with emit.when(emit.nonzero(entry)):
-                        moved, fresh = self.one_of(emit, process), self.fresh(emit, shared, entry)
-                        self.arrived(emit, shared, own, following, parent, moved, fresh)
+            with self._choices(emit, current, process) as choice:
+                current.copy_to(following)
+                entry = emit.call(self.send, shared, own, following.words, process, choice, parent)
+                with emit.when(emit.nonzero(entry)):
+                    moved, fresh = self.one_of(emit, process), self.fresh(emit, shared, entry)
+                    self.arrived(emit, shared, own, following, parent, moved, fresh)
 
-    def _packets(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, held: Value,
-        count: Value,
-    ) -> None:  # fmt: skip
-        """What can happen to each of the packets in flight; to equal ones only once."""
+    @contextmanager
+    def packets(
+        self, emit: Emitter, shared: Value, held: Value, count: Value
+    ) -> Iterator[tuple[Value, Value]]:
+        """Position and number of each packet that the network could let arrive next; of equal ones only once."""
         packets, last = emit.pointer(shared, Shared.PACKETS), emit.reserve(1)
         emit.store((1 << 64) - 1, last)
         with emit.each(0, count) as at:
@@ -549,14 +564,7 @@ class Search:
             kind = emit.down(emit.load(packets, number), 32) if self.shape.fifo else number
             with emit.when(emit.compare(kind, "!=", emit.load(last))):
                 emit.store(kind, last)
-                if self.delay is not None:
-                    nothing = emit.number(0)
-                    emit.builder.call(
-                        self.delay.consume, [shared, own, current.words, number, parent, nothing, nothing]
-                    )
-                else:
-                    self._arrival(emit, shared, own, parent, current, following, at, number)
-                    self.disturb(emit, shared, own, parent, current, following, number)
+                yield at, number
 
     def _arrival(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, at: Value,
@@ -594,22 +602,30 @@ class Search:
                 following.take_packet(head_on_network(emit, shared, following, number))
                 self.arrived(emit, shared, own, following, parent, emit.number(EVERYBODY), emit.number(0))
 
-    def _timers(
-        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
-    ) -> None:
+    @property
+    def fires(self) -> bool:
+        """Whether there are timers that may fire."""
+        return self.shape.timers and self.shape.ticks != 0
+
+    @contextmanager
+    def timers(self, emit: Emitter, current: Packed, count: Value) -> Iterator[Value]:
+        """For each process whose timer may fire."""
         shape = self.shape
-        if shape.ticks == 0:
-            return
         with emit.each(0, shape.processes) as process:
             if shape.ticks is None:
                 may = emit.compare(count, "==", 0)
             else:
                 may = emit.compare(current.read("ticks", process), "<", shape.ticks)
             with emit.when(may):
-                if self.delay is not None:
-                    emit.builder.call(self.delay.tick, [shared, own, current.words, process, parent])
-                else:
-                    current.copy_to(following)
-                    if shape.ticks is not None:
-                        following.increase("ticks", process)
-                    self._take(emit, shared, own, following, process, process, parent, current)
+                yield process
+
+    def _timers(
+        self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, count: Value
+    ) -> None:
+        if not self.fires:
+            return
+        with self.timers(emit, current, count) as process:
+            current.copy_to(following)
+            if self.shape.ticks is not None:
+                following.increase("ticks", process)
+            self._take(emit, shared, own, following, process, process, parent, current)

@@ -18,25 +18,22 @@ from whence.dsl.values import Fault, Message, Packet
 from whence.proofs.compiled.cells import (
     ALONE,
     FINDINGS,
-    FURTHER,
-    IDLE,
     KNOWN,
-    NEEDED,
-    PAIR,
-    PAIR_SHIFT,
+    PLANS,
     SENDS_SHIFT,
-    SHOWN,
+    SILENT,
     STEP_FACTOR,
     Operation,
 )
 from whence.proofs.compiled.confluence import Claim, Confluence, Place
 from whence.proofs.compiled.effects import Effects
-from whence.proofs.compiled.inputs import Inputs
+from whence.proofs.compiled.inputs import Input, Inputs
 from whence.proofs.compiled.invariants import LocalJudge
 from whence.proofs.compiled.lateness import Lateness
 from whence.proofs.compiled.layout import Shape
 from whence.proofs.compiled.measure import Measure
 from whence.proofs.compiled.memory import Array
+from whence.proofs.compiled.plans import Plans
 from whence.proofs.compiled.symmetry import Asymmetric, Symmetry
 
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
@@ -53,8 +50,8 @@ class StepTable:
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
     what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps, and
-    `measure` sees them. `confluence` has what may be taken alone, `lateness` which sends may come later, and `effects` what
-    both know of steps. `locals_noted` and
+    `measure` sees them. `confluence` has what may be taken alone, `lateness` what may come later, by way of `plans`, and
+    `effects` what both know of steps. `loud`: the kinds of packets that deliver something. `locals_noted` and
     `packets_noted` have the numbers that native code may meet, in the order in which they came up, closed under the
     symmetry; `locals_used` and `packets_used` are above all of them.
     """
@@ -68,6 +65,8 @@ class StepTable:
     effects: Effects | None = field(init=False, default=None)
     confluence: Confluence | None = field(init=False, default=None)
     lateness: Lateness | None = field(init=False, default=None)
+    plans: Plans | None = field(init=False, default=None)
+    loud: set[str] = field(init=False, default_factory=set)
     entries: Array = field(init=False)
     operations: Array = field(init=False)
     packets: Array = field(init=False)
@@ -95,6 +94,11 @@ class StepTable:
         self.effects = Effects(self.system, self.inputs, self.judge, watched, self.symmetry)
         if late:
             self.lateness = Lateness(self.effects)
+            self.plans = Plans(self.lateness, self.inputs, self._written)
+            carries = {kind.name for kind in self.system.protocol.packets if kind.carries is not None}
+            self.loud = carries if self.system.protocol.network.reordering else {
+                kind.name for kind in self.system.protocol.packets
+            }
         if not alone:
             return
         most = tuple(
@@ -123,15 +127,23 @@ class StepTable:
             NoMeasure: where a step is no progress, whatever is measured.
         """
         fresh = [key for key in keys if key not in self.known]
+        quiet = len(self.loud)
         for key in fresh:
             self._enter(key, self._entry(key))
         if self.confluence is not None and self.effects is not None:
-            self._claim(self.confluence, self.effects, [key for key in fresh if not key & PAIR])
+            self._claim(self.confluence, self.effects, [key for key in fresh if not key & PLANS])
+        if len(self.loud) > quiet:
+            self._packets_again()
+            raise Withdrawn
 
     def _claim(self, confluence: Confluence, effects: Effects, fresh: list[int]) -> None:
         """Marks the new steps that may be taken alone."""
         for key in fresh:
             confluence.observe(self._place(key), key & _HALF)
+        if self.lateness is not None:
+            for place, given in self.lateness.met:
+                confluence.observe(place, given)
+            self.lateness.met.clear()
         gone = {
             self._key(effects.renamed(*claim, renaming))
             for claim in confluence.withdrawn
@@ -172,16 +184,19 @@ class StepTable:
         return local & (1 << SENDS_SHIFT) - 1 if self.effects is not None else local
 
     def _entry(self, key: int) -> int:
-        if key & PAIR:
-            return self._pair(key)
+        if key & PLANS:
+            assert self.plans is not None
+            return self.plans.entry(key)
         local, given = self._local(key), key & _HALF
         known = self.inputs[given]
         step = self.system.local_step(known.action.process, local, known.action, known.message)
         if self.symmetry is not None:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
-            return KNOWN | local | self._list((Operation.FAULT, 0)) << 32 | self._lateness(key)
+            return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
+        if self.lateness is not None and any(isinstance(emission, Delivered) for emission in emissions):
+            self._note_loud(known)
         if self.measure is not None:
             self.measure.see(local, known.action.packet, known.message, after, emissions)
         self._note_local(after)
@@ -195,25 +210,12 @@ class StepTable:
                     raise Asymmetric("an invariant tells processes apart")
         for invariant in broken:
             found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
-        return KNOWN | after | self._list(tuple(found)) << 32 | self._lateness(key)
+        return KNOWN | after | self._list(tuple(found)) << 32
 
-    def _lateness(self, key: int) -> int:
-        """What the entry of a send says about whether it may come later."""
-        if self.lateness is None or self.effects is None or self.inputs[key & _HALF].message is None:
-            return 0
-        place, send = self._place(key), key & _HALF
-        shown = self.effects.effect(place, send).visible
-        return SHOWN * shown | IDLE * self.lateness.is_idle(place, send)
-
-    def _pair(self, key: int) -> int:
-        """Whether a send has to come before another step of its process."""
-        assert self.lateness is not None
-        given = key & (1 << PAIR_SHIFT) - 1
-        process, sent = self.inputs[given].action.process, key >> 32 + SENDS_SHIFT
-        choice = (key & _HALF & ~PAIR) >> PAIR_SHIFT
-        send = self.inputs.sends(process, sent)[choice]
-        need = self.lateness.need(Place(process, sent, self._local(key)), send, given)
-        return KNOWN | NEEDED * need.itself | FURTHER * need.further
+    def _note_loud(self, given: Input) -> None:
+        """A packet that delivers something."""
+        if given.action.kind == "receive":
+            self.loud.add(self.system.packet(given.action.packet).kind)
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
@@ -244,10 +246,16 @@ class StepTable:
         """Where a list of operations is."""
         place = self._lists.get(operations)
         if place is None:
-            place = self._lists[operations] = self._operations_used
-            words = [self._added(operations), *operations, Operation.END]
-            self.operations.write(place, words)
-            self._operations_used += len(words) + 1
+            place = self._lists[operations] = self._written((self._added(operations), *operations, Operation.END, 0))
+        return place
+
+    def _written(self, words: tuple[int, ...]) -> int:
+        """Where the words are from now on."""
+        place = self._operations_used
+        if place + len(words) > self.operations.length:
+            raise MemoryError("there are too many different steps")
+        self.operations.write(place, words)
+        self._operations_used += len(words)
         return place
 
     def _added(self, operations: tuple[int, ...]) -> int:
@@ -290,9 +298,17 @@ class StepTable:
 
     def _note_packet(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
-            if self.lateness is not None and self.inputs.arrival(name) >> PAIR_SHIFT:
-                raise MemoryError("there are too many packets")
-            packet = self.system.packet(name)
-            self.packets[name + 1] = packet.dst | (packet.src * self.shape.processes + packet.dst) << 32
+            self._describe_packet(name)
             self.packets_noted.setdefault(name)
             self.packets_used = max(self.packets_used, name + 1)
+
+    def _describe_packet(self, number: int) -> None:
+        packet = self.system.packet(number)
+        silent = self.lateness is not None and packet.kind not in self.loud
+        channel = packet.src * self.shape.processes + packet.dst
+        self.packets[number + 1] = packet.dst | channel << 32 | SILENT * silent
+
+    def _packets_again(self) -> None:
+        """Other packets are silent now."""
+        for number in self.packets_noted:
+            self._describe_packet(number)
