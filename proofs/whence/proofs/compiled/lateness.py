@@ -67,7 +67,7 @@ class Lateness:
             if effect.fault or effect.visible:
                 continue  # nothing comes after the one, and the other is never put off
             self.met.append((effect.after, given))
-            if self._is_needed(waiting.place, (*sequence, given)):
+            if self._is_needed(waiting.place, (*sequence, given), alone=False):
                 yield sequence
 
     def ahead(self, waiting: Waiting, quiet: bool) -> tuple[Ahead, ...]:
@@ -84,8 +84,8 @@ class Lateness:
             if unnoticed and len(sequence) > 1:
                 continue  # its first step leads to a state
             shown = effect.visible or unnoticed
-            noticed = shown or effect.emitted or effect.broken or effect.fault
-            if noticed and self._is_needed(waiting.place, sequence):
+            noticed = shown or effect.emitted or effect.fault
+            if effect.broken or (noticed and self._is_needed(waiting.place, sequence, alone=True)):
                 yield Ahead(sequence, shown and not effect.fault, len(_leaving(effect.emitted)))
 
     def _sequences(self, waiting: Waiting) -> Iterator[tuple[Sequence, Effect]]:
@@ -116,24 +116,29 @@ class Lateness:
             return False
         return self._commute(place, first, step)
 
-    def _is_needed(self, place: Place, sequence: Sequence) -> bool:
-        """Whether none of the steps may as well come after the last."""
+    def _is_needed(self, place: Place, sequence: Sequence, *, alone: bool) -> bool:
+        """Whether none of the steps may as well come after the last; `alone`: and the last emits what it emits here."""
         places = [place]
         for step in sequence[:-1]:
             places.append(self.steps.effect(places[-1], step).after)
-        return not any(self._floats(places[at], sequence[at:]) for at in range(len(sequence) - 1))
+        emitted = self.steps.effect(places[-1], sequence[-1]).emitted
+        return not any(
+            self._floats(places[at], sequence[at:], emitted if alone else None) for at in range(len(sequence) - 1)
+        )
 
-    def _floats(self, place: Place, sequence: Sequence) -> bool:
-        """Whether the first step may as well come after all the others."""
+    def _floats(self, place: Place, sequence: Sequence, emitted: Emitted | None) -> bool:
+        """Whether the first step may as well come after all the others, the last of which then emits so much."""
         first, *others = sequence
+        effect = None
         for other in others:
             if not self._commute(place, first, other):
                 return False
-            place = self.steps.effect(place, other).after
-        return True
+            effect = self.steps.effect(place, other)
+            place = effect.after
+        return effect is not None and emitted in (None, effect.emitted)
 
     def _commute(self, place: Place, first: int, second: int) -> bool:
-        """Whether the first step may as well come after the second."""
+        """Whether the first step may as well come after the second: the same comes of both, and the same is emitted."""
         key = (place, first, second)
         known = self._commuting.get(key)
         if known is None:
@@ -153,6 +158,7 @@ class Lateness:
         last = effect(other.after, first)
         return (
             not last.fault
+            and not last.visible
             and last.after == then.after
             and self._same((*one.emitted, *then.emitted), (*other.emitted, *last.emitted))
         )
