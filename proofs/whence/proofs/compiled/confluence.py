@@ -97,6 +97,9 @@ class Steps(Protocol):
     def all_renamings(self) -> tuple[int, ...]:
         """All renamings, by number."""
 
+    def inverse(self, renaming: int) -> int:
+        """The renaming that undoes this one, by number."""
+
     def renamed(self, place: Place, given: int, renaming: int) -> Claim:
         """A place and an input under a renaming."""
 

@@ -53,14 +53,24 @@ class Lateness:
 
     def before(self, waiting: Waiting, given: int) -> tuple[Sequence, ...]:
         """All that may have to come before the process takes an input: of one or more steps each."""
-        arrivals = list(waiting.arrivals)
-        if given in arrivals:
-            arrivals.remove(given)
-        key = (waiting._replace(arrivals=tuple(arrivals)), given)
+        least, renaming = self._least(waiting)
+        step = self._renamed(waiting.place, given, renaming)
+        key = (least._replace(arrivals=_without(least.arrivals, step)), step)
         known = self._before.get(key)
         if known is None:
             known = self._before[key] = tuple(self._find_before(*key))
-        return known
+        back = self.steps.inverse(renaming)
+        return tuple(tuple(self._renamed(least.place, one, back) for one in sequence) for sequence in known)
+
+    def _least(self, waiting: Waiting) -> tuple[Waiting, int]:
+        """The same up to the names of processes, and the renaming that leads there: what is found for one is for all."""
+        place, arrivals = waiting
+        renaming = self.steps.least(place)[0]
+        renamed, _ = self.steps.renamed(place, 0, renaming)
+        return Waiting(renamed, tuple(sorted(self._renamed(place, one, renaming) for one in arrivals))), renaming
+
+    def _renamed(self, place: Place, step: int, renaming: int) -> int:
+        return self.steps.renamed(place, step, renaming).given if renaming else step
 
     def _find_before(self, waiting: Waiting, given: int) -> Iterator[Sequence]:
         for sequence, effect in self._sequences(waiting):
@@ -72,11 +82,14 @@ class Lateness:
 
     def ahead(self, waiting: Waiting, quiet: bool) -> tuple[Ahead, ...]:
         """What the process may do by itself that is noticed. `quiet`: nothing is in flight; then any send is noticed."""
-        key = (waiting, quiet)
-        known = self._ahead.get(key)
+        least, renaming = self._least(waiting)
+        known = self._ahead.get((least, quiet))
         if known is None:
-            known = self._ahead[key] = tuple(self._find_ahead(*key))
-        return known
+            known = self._ahead[least, quiet] = tuple(self._find_ahead(least, quiet))
+        back = self.steps.inverse(renaming)
+        return tuple(
+            ahead._replace(steps=tuple(self._renamed(least.place, step, back) for step in ahead.steps)) for ahead in known
+        )
 
     def _find_ahead(self, waiting: Waiting, quiet: bool) -> Iterator[Ahead]:
         for sequence, effect in self._sequences(waiting):
@@ -91,13 +104,12 @@ class Lateness:
     def _sequences(self, waiting: Waiting) -> Iterator[tuple[Sequence, Effect]]:
         """Sends and arrivals in all orders that matter, with the effect of the last of them."""
         tried = 0
-        stack: list[tuple[Sequence, Place, Place, tuple[int, ...]]] = [
-            ((), waiting.place, waiting.place, waiting.arrivals)
-        ]
+        stack: list[tuple[Sequence, tuple[Place, ...], tuple[int, ...]]] = [((), (waiting.place,), waiting.arrivals)]
         while stack:
-            sequence, before, here, arrivals = stack.pop()
+            sequence, places, arrivals = stack.pop()
+            here = places[-1]
             for step in (*self.steps.sends_at(here), *dict.fromkeys(arrivals)):
-                if sequence and self._comes_sooner(before, sequence[-1], step):
+                if self._comes_sooner(places, sequence, step):
                     continue
                 effect = self.steps.effect(here, step)
                 self.met.append((here, step))
@@ -107,14 +119,20 @@ class Lateness:
                 if tried > _MOST_TRIED:
                     raise Unbounded("there are too many orders in which a process may catch up on what it has put off")
                 if not effect.fault and not effect.visible:
-                    stack.append((longer, here, effect.after, _without(arrivals, step)))
+                    stack.append((longer, (*places, effect.after), _without(arrivals, step)))
 
-    def _comes_sooner(self, place: Place, first: int, step: int) -> bool:
-        """Whether a step is only taken where it is before the one that it follows here."""
-        arrives = self.steps.is_arrival
-        if not arrives(step) or (arrives(first) and first <= step):
+    def _comes_sooner(self, places: tuple[Place, ...], sequence: Sequence, step: int) -> bool:
+        """Whether a step is not taken here, since it may as well come before one that comes after it in order: arrivals
+        are before sends, and among themselves by number.
+        """
+        if not self.steps.is_arrival(step):
             return False
-        return self._commute(place, first, step)
+        for place, earlier in zip(reversed(places[:-1]), reversed(sequence), strict=True):
+            if not self._commute(place, earlier, step):
+                return False
+            if not self.steps.is_arrival(earlier) or step < earlier:
+                return True
+        return False
 
     def _is_needed(self, place: Place, sequence: Sequence, *, alone: bool) -> bool:
         """Whether none of the steps may as well come after the last; `alone`: and the last emits what it emits here."""
