@@ -24,12 +24,12 @@ _HERE = [POINTER, POINTER, POINTER]
 
 
 class Delay:
-    """Defines `gather`, `consume`, `tick` and `chain` in a module."""
+    """Defines `waiting`, `consume`, `tick` and `chain` in a module."""
 
     def __init__(self, search: Search, module: Value) -> None:
         self.search = search
         self.layout, self.shape = search.layout, search.shape
-        self.gather = self._define_gather(module)
+        self.waiting = self._define_waiting(module)
         self.follow = self._define_follow(module)
         self.take = self._define_take(module)
         self.consume = self._define_consume(module)
@@ -43,9 +43,9 @@ class Delay:
     def _receiver(self, emit: Emitter, shared: Value, number: Value) -> Value:
         return emit.both(emit.load(emit.pointer(shared, Shared.PACKETS), number), _HALF)
 
-    def _define_gather(self, module: Value) -> Value:
-        """gather(shared, own, words, nodes): for each process, the node of what waits there; whether all are known."""
-        emit = define(module, "gather", [*_HERE, POINTER], I64, internal=True)
+    def _define_waiting(self, module: Value) -> Value:
+        """waiting(shared, own, words, nodes): for each process, the node of what waits there; whether all are known."""
+        emit = define(module, "waiting", [*_HERE, POINTER], I64, internal=True)
         shared, own, words, nodes = emit.function.args
         state, held = Packed(emit, self.layout, words), emit.reserve(self.layout.slots)
 
@@ -216,7 +216,7 @@ class Delay:
                 with emit.when(emit.compare(first, "==", number)):
                     with emit.builder.if_else(to_itself, likely=False) as (here, elsewhere):
                         with here:
-                            found = emit.call(self.gather, shared, own, state.words, own_nodes)
+                            found = emit.call(self.waiting, shared, own, state.words, own_nodes)
                             with emit.when(emit.nonzero(found)):
                                 self._call_consume(
                                     emit, shared, own, state, own_nodes, number, parent, moved, fresh
@@ -236,7 +236,7 @@ class Delay:
     ) -> None:
         """Every transition of a state. Arrivals that deliver nothing are some only where nothing else is in flight."""
         nodes = emit.reserve(self.shape.processes)
-        found = emit.call(self.gather, shared, own, current.words, nodes)
+        found = emit.call(self.waiting, shared, own, current.words, nodes)
         with emit.when(emit.compare(found, "==", 0), likely=False):
             emit.give()
         quiet, nothing = emit.word_of_truth(emit.compare(count, "==", 0)), emit.number(0)
