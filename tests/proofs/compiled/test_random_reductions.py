@@ -1,4 +1,7 @@
-"""Reductions keep the verdicts of protocols that nobody wrote: random small edits of the library's, by the hundred."""
+"""Reductions keep the verdicts of protocols that nobody wrote: random small edits of the library's, by the hundred.
+
+What a reduced search stores has to cover every state that the interpreter reaches, too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from whence.dsl import execute, ir
 from whence.dsl.load import load
 from whence.dsl.system import System
 from whence.dsl.workload import all_choices
+from whence.proofs.compiled.crosscheck import different_states
 from whence.proofs.compiled.engine import NativeEngine, Sample, explore_natively
 from whence.proofs.explore import Interpretation, Request, Resources
 from whence.proofs.reductions import AUTOMATIC, REDUCTIONS
@@ -63,9 +67,11 @@ def _compared(protocol: ir.Protocol, workload: ir.Workload, tally: Tally) -> Non
     if not expected.complete:
         return
     reducing = Request(request.system, judged, resources=request.resources, reductions=frozenset(REDUCTIONS))
-    found = NativeEngine(reducing, 1).run(Sample().capacity)
+    engine = NativeEngine(reducing, 1)
+    found = engine.run(Sample().capacity)
     assert found.complete
     assert found.violations.keys() == expected.violations.keys()
+    assert different_states(set(interpretation.origins), engine) == []
     tally.compared += 1
     tally.violating += bool(expected.violations)
     tally.smaller += found.states < expected.states

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from whence.dsl.system import State
+from whence.proofs.compiled.coverage import Coverage
 from whence.proofs.compiled.engine import NativeEngine, Sample, why_not
 from whence.proofs.compiled.memory import processors
 from whence.proofs.explore import Exploration, Interpretation, Request
@@ -43,7 +44,7 @@ def explore_with_both(request: Request) -> Exploration:
     expected.seconds = found.seconds = time.perf_counter() - started
     if not found.complete:
         return found
-    differences = [*_differences(expected, found), *_different_states(set(interpretation.origins), engine)]
+    differences = [*_differences(expected, found), *different_states(set(interpretation.origins), engine)]
     if differences:
         raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
     found.engine, found.violations = "both", expected.violations
@@ -66,11 +67,10 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
     ]
 
 
-def _different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
+def different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
     """The interpreter's states without what is dead are those stored and their renamings.
 
-    Where arrivals are taken alone or sends wait, the states stored are among them, and those in which nothing is in
-    flight are stored, whatever the observer knows of them.
+    Where arrivals are taken alone or sends wait, the states stored are among them, and cover them.
     """
     assert engine.search is not None
     stored = {engine.search.state(number) for number in engine.search.numbers()}
@@ -78,19 +78,14 @@ def _different_states(interpreted: set[State], engine: NativeEngine) -> list[str
         symmetry = engine.symmetry
         stored = {symmetry.state(state, each) for state in stored for each in symmetry.group}
     expected = {engine.without_dead(state) for state in interpreted}
-    missing = expected - stored
-    if not LENGTHENING.isdisjoint(engine.result.reductions):
-        quiet = {_unobserved(state) for state in stored if not state.network}
-        missing = {state for state in expected if not state.network and _unobserved(state) not in quiet}
     found = []
+    if LENGTHENING.isdisjoint(engine.result.reductions):
+        missing = list(expected - stored)
+    else:
+        delays = "delay" in engine.result.reductions
+        missing = Coverage(engine.request.system, engine.search.table, delays).missing(expected, stored)
     if missing:
         found.append(f"{len(missing)} states only by the interpreter, as {min(missing)}")
     if stored - expected:
         found.append(f"{len(stored - expected)} states only by native code, as {min(stored - expected)}")
     return found
-
-
-def _unobserved(state: State) -> tuple[object, ...]:
-    """The state without what is observed of causality: the protocol's part, and to whom what is due."""
-    due = tuple((entry.message, entry.due) for entry in state.ghost.pending)
-    return (state.locals, state.sends, state.ticks, state.duplicates, state.losses, due)
