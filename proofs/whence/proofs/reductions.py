@@ -28,12 +28,13 @@ REDUCTIONS = {
         ("verdicts",),
     ),
     "delay": Reduction(
-        "a send that only queues its message waits, where it may as well come later, until no packet is in flight",
+        "a send, and an arrival that delivers nothing, comes as late as it can: with the first step that needs it",
         ("verdicts",),
     ),
 }
-"""By name. `persistent` and `delay` are claims about local steps, which the search checks as it goes, and withdraws
-where they turn out false; see `compiled.confluence`. Symmetry is a claim of the same sort; see `compiled.symmetry`.
+"""By name. `persistent` is made of claims about local steps, which the search checks as it goes, and withdraws where
+they turn out false; see `compiled.confluence`. Symmetry is a claim of the same sort; see `compiled.symmetry`. `delay`
+takes steps in both orders, and claims of kinds of packets that they deliver nothing; see `compiled.lateness`.
 """
 
 AUTOMATIC = ("symmetry", "dead", "persistent")

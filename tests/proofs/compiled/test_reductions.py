@@ -176,6 +176,15 @@ def test_a_wrong_order_would_be_seen(library: Library, monkeypatch: pytest.Monke
         explore(protocol, workload, SAFETY, engine="both", reductions=["delay"])
 
 
+def test_duplicates_in_order(library: Library) -> None:
+    """The copy comes after what was sent in the meantime, so sends may not be put off; losses do not matter."""
+    protocol = library("tree").protocols[0]
+    workload = ir.Workload(2, (3, 1), ((1,), (0,)))
+    twice, less = replace(workload, duplicates=1), replace(workload, losses=1)
+    assert "FIFO" in explore(protocol, twice, SAFETY, engine="both", reductions=["delay"]).refused["delay"]
+    assert explore(protocol, less, SAFETY, engine="both", reductions=["delay"]).reductions == ("delay",)
+
+
 def test_messages_delivered_again(library: Library) -> None:
     """The closure counts on each message being delivered once; where one is not, nothing is taken alone."""
     mutant = next(known for known in library("mf").mutants if known.name == "posts_at_once")

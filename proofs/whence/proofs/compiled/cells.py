@@ -34,10 +34,10 @@ class Shared(IntEnum):
 
     STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
     COUNT (number): how many states have been numbered; ROOM: from how many on no state is expanded. CURSOR, END
-    (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK: see `tables`; OPERATIONS; PACKETS: see `tables`.
-    RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`. OLD: the
-    index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that go with
-    what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
+    (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK, OPERATIONS, PACKETS:
+    see `tables`. RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
+    OLD: the index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that
+    go with what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
     """
 
     STATES = 0
@@ -148,7 +148,7 @@ PLANS, EXTENDED, ASKED, AHEAD = 1 << 31, 1 << 30, 1 << 29, 1 << 28
 """Bits of a key that is not that of a step: see `tables.Plans`."""
 
 SILENT = 1 << 63
-"""Set where a packet's receiver is: its arrival delivers nothing, so that it may be put off. See `tables`, `lateness`."""
+"""Set where a packet's receiver is: its arrival delivers nothing, so it may be put off. See `tables`, `lateness`."""
 
 SENDS_SHIFT = 24
 """Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""

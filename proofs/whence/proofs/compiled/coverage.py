@@ -33,7 +33,9 @@ class Coverage:
     def _settled(self, state: State) -> State:
         """The state after all arrivals that are taken alone."""
         while True:
-            alone = next((action for action in self.system.internal(state) if self._is_taken_alone(state, action)), None)
+            alone = next(
+                (action for action in self.system.internal(state) if self._is_taken_alone(state, action)), None
+            )
             if alone is None:
                 return state
             state = self.system.apply(state, alone).state

@@ -1,7 +1,7 @@
 """Code of the reduction `delay`: sends, and arrivals that deliver nothing, come as late as they can.
 
-A transition is an arrival, or what a timer does, with all that has to come before it: at the process that sends the packet,
-and at the one that takes the step. `plans` has the sequences, and docs/exploring.md why nothing is missed.
+A transition is an arrival, or what a timer does, with all that has to come before it: at the process that sends the
+packet, and at the one that takes the step. `plans` has the sequences, and docs/exploring.md why nothing is missed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from whence.proofs.compiled.cells import AHEAD, ASKED, EXTENDED, PLANS, SENDS_SHIFT, SILENT, Operation, Own, Shared
+from whence.proofs.compiled.cells import AHEAD, ASKED, EXTENDED, PLANS, SENDS_SHIFT, SILENT, Operation, Shared
 from whence.proofs.compiled.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
 from whence.proofs.compiled.packed import Packed, head_on_network
 
@@ -81,9 +81,10 @@ class Delay:
             emit.store(emit.add(emit.load(at), 1), at)
 
     def _define_follow(self, module: Value) -> Value:
-        """follow(shared, own, next, process, at, parent, added): does the steps of a sequence; the entry of the last, or 0.
+        """follow(shared, own, next, process, at, parent, added): does the steps of a sequence.
 
-        `added` collects the packets that they put on the network, see `Search.fresh`.
+        What is given is the entry of the last, or 0. `added` collects the packets that they put on the network, see
+        `Search.fresh`.
         """
         emit = define(module, "follow", [*_HERE, I64, I64, I64, POINTER], I64, internal=True)
         shared, own, words, process, start, parent, added = emit.function.args
@@ -155,7 +156,7 @@ class Delay:
                 )
 
     def _define_consume(self, module: Value) -> Value:
-        """consume(shared, own, words, nodes, packet, parent, moved, fresh): all that can happen to a packet in flight."""
+        """consume(shared, own, words, nodes, packet, parent, moved, fresh): what can become of a packet in flight."""
         emit = define(module, "consume", [*_HERE, POINTER, *[I64] * 4], VOID, internal=True)
         shared, own, words, nodes, number, parent, moved, fresh = emit.function.args
         state, into = Packed(emit, self.layout, words), emit.reserve(self.layout.words)
@@ -190,12 +191,12 @@ class Delay:
             following = self._copy(emit, words, into)
             emit.store(0, added)
             last = emit.call(self.follow, shared, own, following.words, process, start, parent, added)
-            with emit.when(emit.nonzero(last)):
-                with emit.builder.if_else(emit.nonzero(emit.both(header, _SHOWN))) as (shown, noticed):
-                    with shown:
-                        self.search.arrived(emit, shared, own, following, parent, moved, emit.load(added))
-                    with noticed:
-                        self._consume_added(emit, shared, own, following, nodes, process, last, parent, emit.load(added))
+            is_shown = emit.nonzero(emit.both(header, _SHOWN))
+            with emit.when(emit.nonzero(last)), emit.builder.if_else(is_shown) as (shown, noticed):
+                with shown:
+                    self.search.arrived(emit, shared, own, following, parent, moved, emit.load(added))
+                with noticed:
+                    self._consume_added(emit, shared, own, following, nodes, process, last, parent, emit.load(added))
         emit.give()
         return emit.function
 
@@ -213,16 +214,14 @@ class Delay:
                 number = emit.down(operation, 8)
                 first = state.packet(head_on_network(emit, shared, state, number))
                 to_itself = emit.compare(self._receiver(emit, shared, number), "==", process)
-                with emit.when(emit.compare(first, "==", number)):
-                    with emit.builder.if_else(to_itself, likely=False) as (here, elsewhere):
-                        with here:
-                            found = emit.call(self.waiting, shared, own, state.words, own_nodes)
-                            with emit.when(emit.nonzero(found)):
-                                self._call_consume(
-                                    emit, shared, own, state, own_nodes, number, parent, moved, fresh
-                                )
-                        with elsewhere:
-                            self._call_consume(emit, shared, own, state, nodes, number, parent, moved, fresh)
+                is_first = emit.compare(first, "==", number)
+                with emit.when(is_first), emit.builder.if_else(to_itself, likely=False) as (here, elsewhere):
+                    with here:
+                        found = emit.call(self.waiting, shared, own, state.words, own_nodes)
+                        with emit.when(emit.nonzero(found)):
+                            self._call_consume(emit, shared, own, state, own_nodes, number, parent, moved, fresh)
+                    with elsewhere:
+                        self._call_consume(emit, shared, own, state, nodes, number, parent, moved, fresh)
             emit.store(emit.add(emit.load(at), 2), at)
 
     def _call_consume(
@@ -252,9 +251,7 @@ class Delay:
             waits = emit.builder.and_(self.is_silent(emit, shared, number), emit.compare(emit.load(alike), "==", 0))
             with emit.builder.if_else(waits) as (later, now):
                 with later:
-                    self.search.disturb(
-                        emit, shared, own, parent, current, Packed(emit, self.layout, into), number
-                    )
+                    self.search.disturb(emit, shared, own, parent, current, Packed(emit, self.layout, into), number)
                 with now:
                     self._call_consume(emit, shared, own, current, nodes, number, parent, nothing, nothing)
         if self.search.fires:

@@ -11,9 +11,9 @@ from whence.dsl.causality import Finding
 from whence.dsl.system import Action, Outcome, State, System
 from whence.dsl.values import Fault
 from whence.proofs import explore as explorer
+from whence.proofs.compiled.catching_up import CatchingUp
 from whence.proofs.compiled.cells import FINDINGS, MOST_INVARIANTS
 from whence.proofs.compiled.confluence import Unbounded
-from whence.proofs.compiled.catching_up import CatchingUp
 from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.effects import variables_read
 from whence.proofs.compiled.fingerprint_search import FingerprintSearch, omission
@@ -172,6 +172,8 @@ class NativeEngine:
             self._measure = Measure(self.request.system)
         self._memory = self.request.resources.memory or available() * 7 // 10
         self._shape = shape_of(self.request.system)
+        if self._shape.duplicates and not self.request.system.protocol.network.reordering:
+            self._refuse(("delay",), "what is duplicated on a FIFO channel comes again after all that was sent by then")
         self._use_table(locally=True)
 
     def _use_table(self, locally: bool) -> None:
@@ -277,11 +279,13 @@ class NativeEngine:
         return True
 
     def _give_up_if_wasted(self) -> None:
-        """Explores without claims where those made so far keep turning out false."""
+        """Takes nothing alone any longer where the claims made so far keep turning out false."""
         reached = 0 if self.search is None else self.search.state_count
         self._wasted += reached
         if self._wasted > max(_LEAST_WASTED, _MOST_WASTED * reached):
-            self._refuse(LENGTHENING, f"nearly all that it claims turns out false ({self._wasted:,} states in vain)")
+            self._refuse(
+                ("persistent",), f"nearly all that it claims turns out false ({self._wasted:,} states in vain)"
+            )
             self._use_table(locally=bool(self._table.judge.invariants))
 
     def _explore(self) -> None:

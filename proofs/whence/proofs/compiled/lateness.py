@@ -32,7 +32,7 @@ class Waiting(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """A sequence whose last step is noticed, and how many packets leave by it; if `shown`, what comes of it is a state."""
+    """A sequence whose last step is noticed, and how many packets leave by it. `shown`: what comes of it is a state."""
 
     steps: Sequence
     shown: bool
@@ -63,7 +63,7 @@ class Lateness:
         return tuple(tuple(self._renamed(least.place, one, back) for one in sequence) for sequence in known)
 
     def _least(self, waiting: Waiting) -> tuple[Waiting, int]:
-        """The same up to the names of processes, and the renaming that leads there: what is found for one is for all."""
+        """The same under other names, and the renaming that leads there: what is found for one is for all."""
         place, arrivals = waiting
         renaming = self.steps.least(place)[0]
         renamed, _ = self.steps.renamed(place, 0, renaming)
@@ -81,14 +81,15 @@ class Lateness:
                 yield sequence
 
     def ahead(self, waiting: Waiting, quiet: bool) -> tuple[Ahead, ...]:
-        """What the process may do by itself that is noticed. `quiet`: nothing is in flight; then any send is noticed."""
+        """What the process may do by itself that is noticed. `quiet`: nothing is in flight, so any send is noticed."""
         least, renaming = self._least(waiting)
         known = self._ahead.get((least, quiet))
         if known is None:
             known = self._ahead[least, quiet] = tuple(self._find_ahead(least, quiet))
         back = self.steps.inverse(renaming)
         return tuple(
-            ahead._replace(steps=tuple(self._renamed(least.place, step, back) for step in ahead.steps)) for ahead in known
+            ahead._replace(steps=tuple(self._renamed(least.place, step, back) for step in ahead.steps))
+            for ahead in known
         )
 
     def _find_ahead(self, waiting: Waiting, quiet: bool) -> Iterator[Ahead]:

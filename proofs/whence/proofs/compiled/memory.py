@@ -8,6 +8,7 @@ import mmap
 import os
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,7 +68,7 @@ class Array:
         assert 0 <= at <= at + count <= self.length
         return struct.unpack_from(f"={count}{'Q' if self.width == 8 else 'I'}", self._memory, at * self.width)
 
-    def write(self, at: int, values: list[int]) -> None:
+    def write(self, at: int, values: Sequence[int]) -> None:
         """Replaces some elements in a row."""
         assert 0 <= at <= at + len(values) <= self.length
         code = f"={len(values)}{'Q' if self.width == 8 else 'I'}"

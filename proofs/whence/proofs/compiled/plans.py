@@ -1,8 +1,8 @@
 """What native code is told of `lateness`: sequences of steps to catch up on, by key.
 
-What waits at a process is a node: its place, and the arrivals there that may be put off. Native code comes to it arrival by
-arrival, and then asks for plans. A plan is a list of sequences; each is a header, then for each step twice the
-packet's number (plus one) or twice the choice of destinations and one, then zero. Another zero ends the plan.
+What waits at a process is a node: its place, and the arrivals there that may be put off. Native code comes to it
+arrival by arrival, and then asks for plans. A plan is a list of sequences; each is a header, then for each step twice
+the packet's number (plus one) or twice the choice of destinations and one, then zero. Another zero ends the plan.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SHOWN = 2
 class Plans:
     """The entries of keys with PLANS: the number of a node, or where a plan was written.
 
-    `most_before`, `most_shown`, `most_leaving`: at most so many sequences come before a step, and of those that are noticed
-    so many lead to a state themselves, and so many packets leave by the others.
+    `most_before`, `most_shown`, `most_leaving`: at most so many sequences come before a step, and of those that are
+    noticed so many lead to a state themselves, and so many packets leave by the others.
     """
 
     lateness: Lateness

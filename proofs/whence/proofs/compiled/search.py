@@ -281,8 +281,8 @@ class NativeSearch:
                 done = stop
 
     def _piece(self) -> int:
-        """How many states may be expanded at once. Store and index have room for whatever any one of them leads to; when
-        less is left, those still to come are put off.
+        """How many states may be expanded at once. Store and index have room for whatever any one of them leads to;
+        when less is left, those still to come are put off.
         """
         most = self.threads * (self._successors + BLOCK)
         while 2 * self._indexed > self.index.length or 2 * self.index.length < 10 * most:

@@ -467,9 +467,9 @@ class Search:
             emit.table([len(chosen) for chosen in shape.choices], "amounts"),
         )
         done = state.read("sends", process)
-        with emit.when(emit.compare(done, "<", emit.load(limits, process))):
-            with emit.each(0, emit.load(amounts, process)) as choice:
-                yield choice
+        is_left = emit.compare(done, "<", emit.load(limits, process))
+        with emit.when(is_left), emit.each(0, emit.load(amounts, process)) as choice:
+            yield choice
 
     def sending(self, emit: Emitter, process: Value, done: Value, choice: Value) -> Value:
         """The input by which a message is sent."""
@@ -544,18 +544,15 @@ class Search:
     def _application_sends(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed
     ) -> None:
-        with emit.each(0, self.shape.processes) as process:
-            with self._choices(emit, current, process) as choice:
-                current.copy_to(following)
-                entry = emit.call(self.send, shared, own, following.words, process, choice, parent)
-                with emit.when(emit.nonzero(entry)):
-                    moved, fresh = self.one_of(emit, process), self.fresh(emit, shared, entry)
-                    self.arrived(emit, shared, own, following, parent, moved, fresh)
+        with emit.each(0, self.shape.processes) as process, self._choices(emit, current, process) as choice:
+            current.copy_to(following)
+            entry = emit.call(self.send, shared, own, following.words, process, choice, parent)
+            with emit.when(emit.nonzero(entry)):
+                moved, fresh = self.one_of(emit, process), self.fresh(emit, shared, entry)
+                self.arrived(emit, shared, own, following, parent, moved, fresh)
 
     @contextmanager
-    def packets(
-        self, emit: Emitter, shared: Value, held: Value, count: Value
-    ) -> Iterator[tuple[Value, Value]]:
+    def packets(self, emit: Emitter, shared: Value, held: Value, count: Value) -> Iterator[tuple[Value, Value]]:
         """Position and number of each packet that the network could let arrive next; of equal ones only once."""
         packets, last = emit.pointer(shared, Shared.PACKETS), emit.reserve(1)
         emit.store((1 << 64) - 1, last)
@@ -580,9 +577,7 @@ class Search:
         before: Packed | None,
     ) -> None:  # fmt: skip
         previous, nothing = NOWHERE if before is None else before.words, emit.number(0)
-        emit.builder.call(
-            self.step, [shared, own, following.words, process, given, parent, previous, nothing, nothing]
-        )
+        emit.builder.call(self.step, [shared, own, following.words, process, given, parent, previous, nothing, nothing])
 
     def disturb(
         self, emit: Emitter, shared: Value, own: Value, parent: Value, current: Packed, following: Packed, number: Value

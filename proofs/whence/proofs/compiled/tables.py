@@ -50,7 +50,7 @@ class StepTable:
 
     `packets` holds, by number plus one, the receiver and, in the upper half, the channel. `checks` tells whether
     what is said about network sends matters. `judge` says which invariants a step breaks; `symmetry` checks steps, and
-    `measure` sees them. `confluence` has what may be taken alone, `lateness` what may come later, by way of `plans`, and
+    `measure` sees them. `confluence` has what may be taken alone, `lateness` what may come later, by way of `plans`;
     `effects` what both know of steps. `loud`: the kinds of packets that deliver something. `locals_noted` and
     `packets_noted` have the numbers that native code may meet, in the order in which they came up, closed under the
     symmetry; `locals_used` and `packets_used` are above all of them.
@@ -96,9 +96,11 @@ class StepTable:
             self.lateness = Lateness(self.effects)
             self.plans = Plans(self.lateness, self.inputs, self._written)
             carries = {kind.name for kind in self.system.protocol.packets if kind.carries is not None}
-            self.loud = carries if self.system.protocol.network.reordering else {
-                kind.name for kind in self.system.protocol.packets
-            }
+            self.loud = (
+                carries
+                if self.system.protocol.network.reordering
+                else {kind.name for kind in self.system.protocol.packets}
+            )
         if not alone:
             return
         most = tuple(
