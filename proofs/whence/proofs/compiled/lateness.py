@@ -31,6 +31,14 @@ class Waiting(NamedTuple):
     arrivals: tuple[int, ...] = ()
 
 
+class Order(NamedTuple):
+    """Steps one after the other, the places from which they are taken, and the effect of the last."""
+
+    steps: Sequence
+    places: tuple[Place, ...]
+    effect: Effect
+
+
 class Ahead(NamedTuple):
     """A sequence whose last step is noticed, and how many packets leave by it. `shown`: what comes of it is a state."""
 
@@ -47,6 +55,8 @@ class Lateness:
 
     steps: Steps
     met: list[tuple[Place, int]] = field(init=False, default_factory=list)
+    _all_met: set[tuple[Place, int]] = field(init=False, default_factory=set)
+    _orders: dict[Waiting, list[Order]] = field(init=False, default_factory=dict)
     _before: dict[tuple[Waiting, int], tuple[Sequence, ...]] = field(init=False, default_factory=dict)
     _ahead: dict[tuple[Waiting, bool], tuple[Ahead, ...]] = field(init=False, default_factory=dict)
     _commuting: dict[tuple[Place, int, int], bool] = field(init=False, default_factory=dict)
@@ -73,12 +83,12 @@ class Lateness:
         return self.steps.renamed(place, step, renaming).given if renaming else step
 
     def _find_before(self, waiting: Waiting, given: int) -> Iterator[Sequence]:
-        for sequence, effect in self._sequences(waiting):
+        for steps, places, effect in self._all_orders(waiting):
             if effect.fault or effect.visible:
                 continue  # nothing comes after the one, and the other is never put off
-            self.met.append((effect.after, given))
-            if self._is_needed(waiting.place, (*sequence, given), alone=False):
-                yield sequence
+            self._meet(effect.after, given)
+            if self._is_needed((*steps, given), (*places, effect.after), None):
+                yield steps
 
     def ahead(self, waiting: Waiting, quiet: bool) -> tuple[Ahead, ...]:
         """What the process may do by itself that is noticed. `quiet`: nothing is in flight, so any send is noticed."""
@@ -93,61 +103,65 @@ class Lateness:
         )
 
     def _find_ahead(self, waiting: Waiting, quiet: bool) -> Iterator[Ahead]:
-        for sequence, effect in self._sequences(waiting):
-            unnoticed = quiet and not self.steps.effect(waiting.place, sequence[0]).emitted
-            if unnoticed and len(sequence) > 1:
+        for steps, places, effect in self._all_orders(waiting):
+            unnoticed = quiet and not self.steps.effect(waiting.place, steps[0]).emitted
+            if unnoticed and len(steps) > 1:
                 continue  # its first step leads to a state
             shown = effect.visible or unnoticed
             noticed = shown or effect.emitted or effect.fault
-            if effect.broken or (noticed and self._is_needed(waiting.place, sequence, alone=True)):
-                yield Ahead(sequence, shown and not effect.fault, len(_leaving(effect.emitted)))
+            if effect.broken or (noticed and self._is_needed(steps, places, effect.emitted)):
+                yield Ahead(steps, shown and not effect.fault, len(_leaving(effect.emitted)))
 
-    def _sequences(self, waiting: Waiting) -> Iterator[tuple[Sequence, Effect]]:
-        """Sends and arrivals in all orders that matter, with the effect of the last of them."""
+    def _all_orders(self, waiting: Waiting) -> list[Order]:
+        known = self._orders.get(waiting)
+        if known is None:
+            known = self._orders[waiting] = list(self._find_orders(waiting))
+        return known
+
+    def _find_orders(self, waiting: Waiting) -> Iterator[Order]:
+        """Sends and arrivals in all orders that matter."""
         tried = 0
         stack: list[tuple[Sequence, tuple[Place, ...], tuple[int, ...]]] = [((), (waiting.place,), waiting.arrivals)]
         while stack:
-            sequence, places, arrivals = stack.pop()
+            taken, places, arrivals = stack.pop()
             here = places[-1]
             for step in (*self.steps.sends_at(here), *dict.fromkeys(arrivals)):
-                if self._comes_sooner(places, sequence, step):
+                if self._comes_sooner(places, taken, step):
                     continue
                 effect = self.steps.effect(here, step)
-                self.met.append((here, step))
-                longer = (*sequence, step)
-                yield longer, effect
+                self._meet(here, step)
+                yield Order((*taken, step), places, effect)
                 tried += 1
                 if tried > _MOST_TRIED:
                     raise Unbounded("there are too many orders in which a process may catch up on what it has put off")
                 if not effect.fault and not effect.visible:
-                    stack.append((longer, (*places, effect.after), _without(arrivals, step)))
+                    stack.append(((*taken, step), (*places, effect.after), _without(arrivals, step)))
 
-    def _comes_sooner(self, places: tuple[Place, ...], sequence: Sequence, step: int) -> bool:
+    def _meet(self, place: Place, given: int) -> None:
+        if (place, given) not in self._all_met:
+            self._all_met.add((place, given))
+            self.met.append((place, given))
+
+    def _comes_sooner(self, places: tuple[Place, ...], taken: Sequence, step: int) -> bool:
         """Whether a step is not taken here, since it may as well come before one that comes after it in order: arrivals
         are before sends, and among themselves by number.
         """
         if not self.steps.is_arrival(step):
             return False
-        for place, earlier in zip(reversed(places[:-1]), reversed(sequence), strict=True):
+        for place, earlier in zip(reversed(places[:-1]), reversed(taken), strict=True):
             if not self._commute(place, earlier, step):
                 return False
             if not self.steps.is_arrival(earlier) or step < earlier:
                 return True
         return False
 
-    def _is_needed(self, place: Place, sequence: Sequence, *, alone: bool) -> bool:
-        """Whether none of the steps may as well come after the last; `alone`: and the last emits what it emits here."""
-        places = [place]
-        for step in sequence[:-1]:
-            places.append(self.steps.effect(places[-1], step).after)
-        emitted = self.steps.effect(places[-1], sequence[-1]).emitted
-        return not any(
-            self._floats(places[at], sequence[at:], emitted if alone else None) for at in range(len(sequence) - 1)
-        )
+    def _is_needed(self, steps: Sequence, places: tuple[Place, ...], emitted: Emitted | None) -> bool:
+        """Whether none of the steps may as well come after the last, if this then still emits so much."""
+        return not any(self._floats(place, steps[at:], emitted) for at, place in enumerate(places[:-1]))
 
-    def _floats(self, place: Place, sequence: Sequence, emitted: Emitted | None) -> bool:
+    def _floats(self, place: Place, steps: Sequence, emitted: Emitted | None) -> bool:
         """Whether the first step may as well come after all the others, the last of which then emits so much."""
-        first, *others = sequence
+        first, *others = steps
         effect = None
         for other in others:
             if not self._commute(place, first, other):
