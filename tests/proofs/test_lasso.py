@@ -121,6 +121,39 @@ def test_a_run_that_comes_to_rest_starves_what_it_leaves(specify: Specify) -> No
     assert "Nothing more has to happen, and m0.1 is never delivered." in text and picture.startswith("<svg")
 
 
+WAITS_FOR_A_TIMER = """
+protocol p:
+  network reliable, ORDER
+  message MSG(m: message) carries m
+  message TOKEN()
+  state:
+    waiting: queue of message
+  on causal_send(m):
+    waiting.push(m)
+    send TOKEN() to m.dst
+  periodically:
+    while waiting is not empty:
+      let m = waiting.first
+      send MSG(m) to m.dst
+      waiting.pop()
+  on receive TOKEN() from j:
+    send TOKEN() to j
+  on receive MSG(m) from j:
+    deliver m
+  eventually delivered under fair receive
+"""
+
+
+@pytest.mark.parametrize(("order", "verdict"), [("reordering", Verdict.HOLDS), ("fifo", Verdict.UNKNOWN)])
+def test_timers_where_something_is_always_in_flight(specify: Specify, order: str, verdict: Verdict) -> None:
+    """On reordering channels they fire, at any moment and fairly; on FIFO channels when nothing is, if ever."""
+    protocol = specify(WAITS_FOR_A_TIMER.replace("ORDER", order)).protocols[0]
+    workload = ir.Workload(2, (1, 0), ((1,), ()), endless=(1, 0))
+    (found,) = explore_scope(protocol, "s", workload)
+    assert found.verdict is verdict
+    assert ("which need not come" in str(found.facts.get("unknown"))) == (order == "fifo"), found.facts
+
+
 @given(
     st.integers(1, 7).flatmap(
         lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))))
