@@ -176,6 +176,31 @@ def test_a_wrong_order_would_be_seen(library: Library, monkeypatch: pytest.Monke
         explore(protocol, workload, SAFETY, engine="both", reductions=["delay"])
 
 
+BETWEEN_TWO = [
+    ("mf", "not (waiting@p and waiting@q)", True),
+    ("mf", "OB@p.size + OB@q.size <= 1", True),
+    ("mf", "OB@q is empty or waiting@p", True),
+    ("cykas", "OB@p is empty or MODE@q = 0", False),
+    ("cykas", "not (p in UNACK@q and q in UNACK@p)", True),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "is_violated"), BETWEEN_TWO)
+def test_invariants_of_two_processes(specify: Specify, name: str, said: str, is_violated: bool) -> None:
+    """What puts steps off must not put off what such an invariant reads."""
+    text = next(path for path in library_files() if path.stem == name).read_text(encoding="utf-8")
+    stated = f"  invariant between_two: forall p, q: process. p = q or {said}\n  property "
+    protocol = specify(text.replace("  property ", stated, 1)).protocols[0]
+    violated = set()
+    for sends in ((2, 1), (2, 2), (1, 1, 1)):
+        others = tuple(tuple(q for q in range(len(sends)) if q != p) for p in range(len(sends)))
+        workload = ir.Workload(len(sends), sends, others)
+        for reductions in (["delay"], ["persistent", "delay"], REDUCTIONS):
+            found = explore(protocol, workload, [*SAFETY, "between_two"], engine="both", reductions=reductions)
+            violated |= found.violations.keys()
+    assert violated == ({"between_two"} if is_violated else set())
+
+
 def test_duplicates_in_order(library: Library) -> None:
     """The copy comes after what was sent in the meantime, so sends may not be put off; losses do not matter."""
     protocol = library("tree").protocols[0]
