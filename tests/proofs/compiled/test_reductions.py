@@ -10,7 +10,7 @@ import pytest
 
 from whence.dsl import ir
 from whence.dsl.load import library as library_files
-from whence.proofs.compiled import engine
+from whence.proofs.compiled import engine, lateness
 from whence.proofs.compiled.confluence import Confluence
 from whence.proofs.compiled.crosscheck import EnginesDisagree, different_states
 from whence.proofs.compiled.engine import NativeEngine, Sample
@@ -199,6 +199,15 @@ def test_invariants_of_two_processes(specify: Specify, name: str, said: str, is_
             found = explore(protocol, workload, [*SAFETY, "between_two"], engine="both", reductions=reductions)
             violated |= found.violations.keys()
     assert violated == ({"between_two"} if is_violated else set())
+
+
+def test_too_many_orders(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is taken alone is so all the same."""
+    monkeypatch.setattr(lateness, "_MOST_TRIED", 2)
+    workload = ir.Workload(3, (2, 1, 0), ANY)
+    found = explore(library("cykas").protocols[0], workload, SAFETY, engine="both", reductions=["persistent", "delay"])
+    assert found.reductions == ("persistent",)
+    assert "too many orders" in found.refused["delay"]
 
 
 def test_duplicates_in_order(library: Library) -> None:

@@ -18,6 +18,7 @@ from whence.proofs.compiled.dead import Dead
 from whence.proofs.compiled.effects import variables_read
 from whence.proofs.compiled.fingerprint_search import FingerprintSearch, omission
 from whence.proofs.compiled.invariants import LocalJudge, local_invariants
+from whence.proofs.compiled.lateness import TooManyOrders
 from whence.proofs.compiled.layered_search import LayeredSearch
 from whence.proofs.compiled.layout import Capacity, Shape, shape_of
 from whence.proofs.compiled.measure import Measure, Regress
@@ -273,7 +274,7 @@ class NativeEngine:
             self._scouting = False
             return False
         except Unbounded as found:
-            self._refuse(LENGTHENING, str(found))
+            self._refuse(("delay",) if isinstance(found, TooManyOrders) else LENGTHENING, str(found))
             self._use_table(locally=bool(self._table.judge.invariants))
             return False
         return True

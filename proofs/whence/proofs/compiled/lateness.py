@@ -24,6 +24,10 @@ Sequence: TypeAlias = tuple[int, ...]
 _MOST_TRIED = 20_000
 
 
+class TooManyOrders(Unbounded):
+    """Why nothing can be put off."""
+
+
 class Waiting(NamedTuple):
     """A process, and the arrivals there that may be put off: inputs in ascending order, equal ones side by side."""
 
@@ -133,7 +137,9 @@ class Lateness:
                 yield Order((*taken, step), places, effect)
                 tried += 1
                 if tried > _MOST_TRIED:
-                    raise Unbounded("there are too many orders in which a process may catch up on what it has put off")
+                    raise TooManyOrders(
+                        "there are too many orders in which a process may catch up on what it has put off"
+                    )
                 if not effect.fault and not effect.visible:
                     stack.append(((*taken, step), (*places, effect.after), _without(arrivals, step)))
 
