@@ -1,0 +1,38 @@
+"""Whether stored states stand for all: those of a reduced search do, and not all of them can be spared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+
+from whence.dsl import ir
+from whence.dsl.system import System
+from whence.proofs.compiled.coverage import Coverage
+from whence.proofs.compiled.engine import NativeEngine, Sample
+from whence.proofs.explore import Interpretation, Request
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+
+WORKLOAD = ir.Workload(3, (2, 1, 0), ((1, 2), (0, 2), (0, 1)))
+
+
+@pytest.mark.parametrize("reductions", [("persistent",), ("delay",), ("persistent", "delay")])
+@pytest.mark.parametrize("name", ["cykas", "mf"])
+def test_coverage(library: Library, name: str, reductions: tuple[str, ...]) -> None:
+    request = Request(System(library(name).protocols[0], WORKLOAD), frozenset(("causal", "delivered")))
+    interpretation = Interpretation(request)
+    interpretation.run()
+    reachable = set(interpretation.origins)
+    reduced = Request(request.system, request.properties, reductions=frozenset(reductions))
+    engine = NativeEngine(reduced, 1)
+    engine.run(Sample().capacity)
+    assert engine.search is not None
+    stored = {engine.search.state(number) for number in engine.search.numbers()}
+    assert stored < reachable
+    coverage = Coverage(request.system, engine.search.table, "delay" in reductions)
+    assert coverage.missing(reachable, stored) == []
+    spared = [state for state in sorted(stored) if not coverage.missing(reachable, stored - {state})]
+    assert len(spared) < len(stored)
+    assert set(coverage.missing(reachable, [])) == reachable
