@@ -17,9 +17,11 @@ class RST:
 
     def receive(self, source, packet):
         self.waiting.append((source, packet))
-        while ready := next((one for one in self.waiting if self.is_next(one[1])), None):
-            self.waiting.remove(ready)
-            self.hand_over(*ready)
+        while any(self.is_next(packet) for _, packet in self.waiting):
+            for mail in self.waiting[:]:
+                if self.is_next(mail[1]):
+                    self.waiting.remove(mail)
+                    self.hand_over(*mail)
 
     def is_next(self, packet):
         return all(mine >= row[self.identity] for mine, row in zip(self.delivered, packet["sent"], strict=True))
