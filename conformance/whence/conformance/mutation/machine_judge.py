@@ -54,7 +54,9 @@ UNIVERSES: Final = tuple(
 )
 """Where steps are looked for that break a conjunct."""
 
-LARGER: Final = tuple({"message": messages, "process": 3} for messages in (4, 5))
+LARGER: Final = tuple(
+    {"message": messages, "process": processes} for messages, processes in ((4, 3), (5, 3), (2, 4), (3, 4))
+)
 """Where they are looked for once more, one by one, if the solver does not say."""
 
 ONCE: Final = "at_most_once"
