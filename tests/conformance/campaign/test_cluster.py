@@ -40,7 +40,9 @@ class Mine(RST):
 def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_left_running(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A module by --py-files, in process and isolated, and a program by --archives; a worker is killed, and an executor of the other one."""
+    """A module by --py-files, in process and isolated, and a program by --archives; a worker is killed, and an
+    executor of the other one.
+    """
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     name = f"adapter-{os.getpid()}"
     place = tmp_path / "at home"
