@@ -10,12 +10,13 @@ counted up to renaming.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TypeAlias
 
 from whence.dsl.causality import Ghost, Pending
-from whence.dsl.execute import Delivered, Emission, Sent
+from whence.dsl.execute import Delivered, Emission
 from whence.dsl.system import Action, State, System
 from whence.dsl.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from whence.dsl.values import Fault, Message, Packet, Value, ascending
@@ -96,9 +97,14 @@ class Symmetry:
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
+    _then: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.group = group_of(self.shape)
+        numbers = {permutation: at for at, permutation in enumerate(self.group)}
+        self._then = tuple(
+            tuple(numbers[tuple(second[process] for process in first)] for second in self.group) for first in self.group
+        )
         self._parameters = {
             kind.name: tuple(parameter.type for parameter in kind.parameters) for kind in self.system.protocol.packets
         }
@@ -113,7 +119,7 @@ class Symmetry:
         known = self._locals.get(number)
         if known is None:
             state, variables = self.system.local(number), self.system.protocol.state
-            known = self._locals[number] = tuple(
+            known = tuple(
                 self.system.local_number(
                     tuple(
                         renamed(value, variable.type, permutation)
@@ -122,8 +128,7 @@ class Symmetry:
                 )
                 for permutation in self.group
             )
-            for other in known:
-                self.locals(other)
+            self._note(known, self._locals)
         return known
 
     def packets(self, number: int) -> tuple[int, ...]:
@@ -131,12 +136,16 @@ class Symmetry:
         known = self._packets.get(number)
         if known is None:
             packet = self.system.packet(number)
-            known = self._packets[number] = tuple(
+            known = tuple(
                 self.system.number_of(self._renamed_packet(packet, permutation)) for permutation in self.group
             )
-            for other in known:
-                self.packets(other)
+            self._note(known, self._packets)
         return known
+
+    def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
+        """What one is under every permutation tells it of each other: a permutation after another is a third."""
+        for other, then in zip(orbit, self._then, strict=True):
+            known[other] = tuple(orbit[at] for at in then)
 
     def _renamed_packet(self, packet: Packet, permutation: Permutation) -> Packet:
         arguments = self._renamed_arguments(packet.kind, packet.arguments, permutation)
@@ -200,6 +209,7 @@ class Symmetry:
         """
         if (action.process, action.packet, message, local) in self._checked:
             return
+        emitted = None if isinstance(step, Fault) else self._emitted(action.process, step[1])
         for at, permutation in enumerate(self.group):
             other = action._replace(
                 process=permutation[action.process],
@@ -207,43 +217,43 @@ class Symmetry:
                 packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
             )
             renamed_to = None if message is None else renamed_message(message, permutation)
-            self._checked.add((other.process, other.packet, renamed_to, self.locals(local)[at]))
-            found = self.system.local_step(other.process, self.locals(local)[at], other, renamed_to)
-            if not self._same(step, found, permutation, at):
+            place = self.locals(local)[at]
+            self._checked.add((other.process, other.packet, renamed_to, place))
+            found = self.system.local_step(other.process, place, other, renamed_to)
+            if isinstance(step, Fault) or isinstance(found, Fault):
+                same = isinstance(step, Fault) and isinstance(found, Fault)
+            else:
+                assert emitted is not None
+                same = self.locals(step[0])[at] == found[0] and self._arranged(
+                    self._renamed(one, at) for one in emitted
+                ) == self._arranged(self._emitted(other.process, found[1]))
+            if not same:
                 names = f"p{action.process} and p{other.process}"
                 raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
 
-    def _same(
-        self,
-        step: tuple[int, tuple[Emission, ...]] | Fault,
-        other: tuple[int, tuple[Emission, ...]] | Fault,
-        permutation: Permutation,
-        at: int,
-    ) -> bool:
-        if isinstance(step, Fault) or isinstance(other, Fault):
-            return isinstance(step, Fault) and isinstance(other, Fault)
-        if self.locals(step[0])[at] != other[0]:
-            return False
-        expected = tuple(self._renamed_emission(emission, permutation) for emission in step[1])
-        return _arranged(expected) == _arranged(other[1])
+    def _emitted(self, process: int, emissions: tuple[Emission, ...]) -> list[int | Message]:
+        """The packets, by number, and the messages delivered."""
+        return [
+            emission.message if isinstance(emission, Delivered) else self.system.packet_number(process, emission)
+            for emission in emissions
+        ]
 
-    def _renamed_emission(self, emission: Emission, permutation: Permutation) -> Emission:
-        match emission:
-            case Delivered(message):
-                return Delivered(renamed_message(message, permutation))
-            case Sent(kind, arguments, to):
-                return Sent(kind, self._renamed_arguments(kind, arguments, permutation), permutation[to])
+    def _renamed(self, emitted: int | Message, at: int) -> int | Message:
+        if isinstance(emitted, Message):
+            return renamed_message(emitted, self.group[at])
+        return self.packets(emitted)[at]
 
-
-def _arranged(emissions: tuple[Emission, ...]) -> list[Emission]:
-    """Packets that leave between the same deliveries go to different channels in any order: by receiver, then."""
-    found: list[Emission] = []
-    leaving: list[Sent] = []
-    for emission in emissions:
-        match emission:
-            case Sent():
-                leaving.append(emission)
-            case Delivered():
-                found += [*sorted(leaving, key=lambda sent: sent.to), emission]
+    def _arranged(self, emitted: Iterable[int | Message]) -> list[int | Message]:
+        """Packets that leave between the same deliveries go to different channels in any order: by receiver, then."""
+        found: list[int | Message] = []
+        leaving: list[int] = []
+        for one in emitted:
+            if isinstance(one, Message):
+                found += [*sorted(leaving, key=self._receiver), one]
                 leaving = []
-    return [*found, *sorted(leaving, key=lambda sent: sent.to)]
+            else:
+                leaving.append(one)
+        return [*found, *sorted(leaving, key=self._receiver)]
+
+    def _receiver(self, packet: int) -> int:
+        return self.system.packet(packet).dst
