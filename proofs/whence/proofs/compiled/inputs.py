@@ -27,6 +27,7 @@ class Inputs:
     _numbered: list[Input] = field(init=False)
     _sends: dict[Message, int] = field(init=False, default_factory=dict)
     _choices: defaultdict[tuple[int, int], tuple[int, ...]] = field(init=False)
+    _arrivals: dict[int, Input] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = self.shape
@@ -43,8 +44,12 @@ class Inputs:
     def __getitem__(self, number: int) -> Input:
         if number < len(self._numbered):
             return self._numbered[number]
-        packet = number - len(self._numbered)
-        return Input(Action("receive", self.system.packet(packet).dst, (), packet))
+        known = self._arrivals.get(number)
+        if known is None:
+            packet = self.packet(number)
+            action = Action("receive", self.system.packet(packet).dst, (), packet)
+            known = self._arrivals[number] = Input(action)
+        return known
 
     def is_arrival(self, number: int) -> bool:
         """Whether it is the arrival of a packet."""
