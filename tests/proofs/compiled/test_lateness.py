@@ -10,9 +10,10 @@ import pytest
 from whence.dsl import ir
 from whence.dsl.system import State, System
 from whence.dsl.values import Message
+from whence.proofs.compiled.catching_up import CatchingUp
 from whence.proofs.compiled.confluence import Place, Steps
 from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.compiled.lateness import Lateness, Sequence, Waiting
+from whence.proofs.compiled.lateness import Lateness, Sequence, Waiting, without
 from whence.proofs.compiled.tables import StepTable
 from whence.proofs.explore import Interpretation, Request
 
@@ -47,10 +48,7 @@ def all_orders(steps: Steps, place: Place, arrivals: tuple[int, ...]) -> Iterato
         effect = steps.effect(place, step)
         if effect.fault:
             continue
-        left = list(arrivals)
-        if step in left:
-            left.remove(step)
-        for longer in all_orders(steps, effect.after, tuple(left)):
+        for longer in all_orders(steps, effect.after, without(arrivals, step)):
             yield (step, *longer)
 
 
@@ -66,15 +64,9 @@ def rest(whole: Sequence, part: Sequence) -> Sequence | None:
 
 def waiting_in(system: System, table: StepTable, state: State) -> Iterator[tuple[Waiting, int]]:
     """What waits at the receiver of each packet in flight, and the packet's arrival."""
+    catching_up = CatchingUp(system, table)
     for number in dict.fromkeys(state.network):
-        process = system.packet(number).dst
-        arrivals = sorted(
-            table.inputs.arrival(other)
-            for other in state.network
-            if system.packet(other).dst == process and system.packet(other).kind not in table.loud
-        )
-        place = Place(process, state.sends[process], state.locals[process])
-        yield Waiting(place, tuple(arrivals)), table.inputs.arrival(number)
+        yield catching_up.waiting(state, system.packet(number).dst), table.inputs.arrival(number)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +90,7 @@ def test_what_comes_before(library: Library, name: str, some_is_needed: bool) ->
     for waiting, arrival in asked:
         given = [(), *lateness.before(waiting, arrival)]
         needed += len(given) - 1
-        left = rest(waiting.arrivals, (arrival,)) if arrival in waiting.arrivals else waiting.arrivals
-        assert left is not None
-        for order in all_orders(lateness.steps, waiting.place, left):
+        for order in all_orders(lateness.steps, waiting.place, without(waiting.arrivals, arrival)):
             wanted = taken(lateness.steps, waiting.place, (*order, arrival))
             found = (
                 taken(lateness.steps, waiting.place, (*part, arrival, *others))

@@ -33,10 +33,10 @@ class CatchingUp:
 
         What only leads up to a transition is given, too: some step of it may be the one that violates something.
         """
-        yield from self._happening([], state, None, {})
-        for process in range(self.system.workload.processes):
-            waiting = self._waiting(state, process)
-            for ahead in self._lateness.ahead(waiting, not state.network):
+        waiting = {process: self.waiting(state, process) for process in range(self.system.workload.processes)}
+        yield from self._happening([], state, None, waiting)
+        for process in waiting:
+            for ahead in self._lateness.ahead(waiting[process], not state.network):
                 taken = list(self._follow([], state, ahead.steps))
                 yield from taken
                 if len(taken) == len(ahead.steps):
@@ -44,11 +44,11 @@ class CatchingUp:
                     sent = {
                         self.system.packet_number(process, one) for one in outcome.emissions if isinstance(one, Sent)
                     }
-                    now = {process: self._waiting(outcome.state, process)}
-                    others = {q: self._waiting(state, q) for q in range(self.system.workload.processes)}
-                    yield from self._happening(actions, outcome.state, sent, others | now)
+                    now = waiting | {process: self.waiting(outcome.state, process)}
+                    yield from self._happening(actions, outcome.state, sent, now)
 
-    def _waiting(self, state: State, process: int) -> Waiting:
+    def waiting(self, state: State, process: int) -> Waiting:
+        """What waits at a process."""
         arrivals = [
             self.table.inputs.arrival(number)
             for number in state.network
@@ -79,7 +79,7 @@ class CatchingUp:
                 continue
             process = action.process
             given = process if action.kind == "tick" else self.table.inputs.arrival(action.packet)
-            for sequence in self._lateness.before(waiting.get(process) or self._waiting(state, process), given):
+            for sequence in self._lateness.before(waiting[process], given):
                 taken = list(self._follow(actions, state, sequence))
                 yield from taken
                 before, outcome = taken[-1]

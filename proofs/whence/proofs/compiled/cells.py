@@ -145,7 +145,7 @@ KNOWN, ALONE = 1 << 61, 1 << 63
 """Bits of an entry: always set; it is an arrival that may be taken alone."""
 
 PLANS, EXTENDED, ASKED, AHEAD = 1 << 31, 1 << 30, 1 << 29, 1 << 28
-"""Bits of a key that is not that of a step: see `tables.Plans`."""
+"""Bits of a key that is not that of a step: see `plans`."""
 
 SILENT = 1 << 63
 """Set where a packet's receiver is: its arrival delivers nothing, so it may be put off. See `tables`, `lateness`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from whence.dsl.system import Action, State, System
+from whence.proofs.compiled.lateness import without
 from whence.proofs.compiled.tables import StepTable
 
 _Protocol: TypeAlias = tuple[object, ...]
@@ -57,8 +58,7 @@ class Coverage:
                 if action.kind == "send":
                     stack.append((self.system.apply(state, action).state, left))
                 elif action.kind == "receive" and action.packet in left:
-                    at = left.index(action.packet)
-                    stack.append((self.system.apply(state, action).state, (*left[:at], *left[at + 1 :])))
+                    stack.append((self.system.apply(state, action).state, without(left, action.packet)))
 
     def _silent(self, state: State) -> tuple[int, ...]:
         return tuple(number for number in state.network if self.system.packet(number).kind not in self.table.loud)

@@ -13,7 +13,7 @@ from whence.dsl.values import Fault, Message
 from whence.proofs.compiled.confluence import Claim, Effect, Emitted, Place
 from whence.proofs.compiled.inputs import Inputs
 from whence.proofs.compiled.invariants import LocalJudge
-from whence.proofs.compiled.symmetry import Symmetry, inverse, renamed_message
+from whence.proofs.compiled.symmetry import Symmetry, renamed_message
 
 
 def variables_read(protocol: ir.Protocol, invariants: Collection[str]) -> tuple[int, ...]:
@@ -39,7 +39,6 @@ class Effects:
     symmetry: Symmetry | None
     _known: dict[tuple[Place, int], Effect] = field(init=False, default_factory=dict)
     _least: dict[Place, tuple[int, ...]] = field(init=False, default_factory=dict)
-    _undoing: list[int] = field(init=False, default_factory=list)
     _inputs: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
 
     def effect(self, place: Place, given: int) -> Effect:
@@ -132,12 +131,7 @@ class Effects:
 
     def inverse(self, renaming: int) -> int:
         """The renaming that undoes this one, by number."""
-        return 0 if self.symmetry is None else self._inverses(self.symmetry)[renaming]
-
-    def _inverses(self, symmetry: Symmetry) -> list[int]:
-        if not self._undoing:
-            self._undoing = [symmetry.group.index(inverse(permutation)) for permutation in symmetry.group]
-        return self._undoing
+        return 0 if self.symmetry is None else self.symmetry.inverses[renaming]
 
     def renamed(self, place: Place, given: int, renaming: int) -> Claim:
         """A place and an input under a renaming."""

@@ -69,7 +69,7 @@ class Lateness:
         """All that may have to come before the process takes an input: of one or more steps each."""
         least, renaming = self._least(waiting)
         step = self._renamed(waiting.place, given, renaming)
-        key = (least._replace(arrivals=_without(least.arrivals, step)), step)
+        key = (least._replace(arrivals=without(least.arrivals, step)), step)
         known = self._before.get(key)
         if known is None:
             known = self._before[key] = tuple(self._find_before(*key))
@@ -141,7 +141,7 @@ class Lateness:
                         "there are too many orders in which a process may catch up on what it has put off"
                     )
                 if not effect.fault and not effect.visible:
-                    stack.append(((*taken, step), (*places, effect.after), _without(arrivals, step)))
+                    stack.append(((*taken, step), (*places, effect.after), without(arrivals, step)))
 
     def _meet(self, place: Place, given: int) -> None:
         if (place, given) not in self._all_met:
@@ -217,8 +217,8 @@ def _leaving(emitted: Emitted) -> Emitted:
     return tuple(one for one in emitted if not isinstance(one, Message))
 
 
-def _without(arrivals: tuple[int, ...], step: int) -> tuple[int, ...]:
-    """What is left after a step: one arrival less, if it is one."""
+def without(arrivals: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """What is left of the arrivals after a step: one less, if it is one."""
     if step not in arrivals:
         return arrivals
     at = arrivals.index(step)

@@ -28,6 +28,8 @@ MOST_PERMUTED = 5
 Permutation: TypeAlias = tuple[int, ...]
 """What each process is called."""
 
+_Outcome: TypeAlias = tuple[int, list[int | Message]]
+
 
 class Asymmetric(Exception):
     """The protocol treats processes differently; the message says where."""
@@ -88,11 +90,12 @@ def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
 
 @dataclass(slots=True)
 class Symmetry:
-    """The renamings of a system's local states and packets, by number."""
+    """The renamings of a system's local states and packets, by number. `inverses`: which of the group undoes each."""
 
     system: System
     shape: Shape
     group: tuple[Permutation, ...] = field(init=False)
+    inverses: tuple[int, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
@@ -102,6 +105,7 @@ class Symmetry:
     def __post_init__(self) -> None:
         self.group = group_of(self.shape)
         numbers = {permutation: at for at, permutation in enumerate(self.group)}
+        self.inverses = tuple(numbers[inverse(permutation)] for permutation in self.group)
         self._then = tuple(
             tuple(numbers[tuple(second[process] for process in first)] for second in self.group) for first in self.group
         )
@@ -209,7 +213,7 @@ class Symmetry:
         """
         if (action.process, action.packet, message, local) in self._checked:
             return
-        emitted = None if isinstance(step, Fault) else self._emitted(action.process, step[1])
+        outcome = self._outcome(action.process, step)
         for at, permutation in enumerate(self.group):
             other = action._replace(
                 process=permutation[action.process],
@@ -220,23 +224,25 @@ class Symmetry:
             place = self.locals(local)[at]
             self._checked.add((other.process, other.packet, renamed_to, place))
             found = self.system.local_step(other.process, place, other, renamed_to)
-            if isinstance(step, Fault) or isinstance(found, Fault):
-                same = isinstance(step, Fault) and isinstance(found, Fault)
-            else:
-                assert emitted is not None
-                same = self.locals(step[0])[at] == found[0] and self._arranged(
-                    self._renamed(one, at) for one in emitted
-                ) == self._arranged(self._emitted(other.process, found[1]))
-            if not same:
+            if not self._same(outcome, self._outcome(other.process, found), at):
                 names = f"p{action.process} and p{other.process}"
                 raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
 
-    def _emitted(self, process: int, emissions: tuple[Emission, ...]) -> list[int | Message]:
-        """The packets, by number, and the messages delivered."""
-        return [
+    def _outcome(self, process: int, step: tuple[int, tuple[Emission, ...]] | Fault) -> _Outcome | None:
+        """The local state that a step leads to, with the packets, by number, and the messages delivered."""
+        if isinstance(step, Fault):
+            return None
+        return step[0], [
             emission.message if isinstance(emission, Delivered) else self.system.packet_number(process, emission)
-            for emission in emissions
+            for emission in step[1]
         ]
+
+    def _same(self, one: _Outcome | None, other: _Outcome | None, at: int) -> bool:
+        """Whether the second is the first under a permutation; two faults are the same."""
+        if one is None or other is None:
+            return one is other
+        expected = self._arranged(self._renamed(emitted, at) for emitted in one[1])
+        return self.locals(one[0])[at] == other[0] and expected == self._arranged(other[1])
 
     def _renamed(self, emitted: int | Message, at: int) -> int | Message:
         if isinstance(emitted, Message):

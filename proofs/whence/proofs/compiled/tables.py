@@ -95,12 +95,10 @@ class StepTable:
         if late:
             self.lateness = Lateness(self.effects)
             self.plans = Plans(self.lateness, self.inputs, self._written)
-            carries = {kind.name for kind in self.system.protocol.packets if kind.carries is not None}
-            self.loud = (
-                carries
-                if self.system.protocol.network.reordering
-                else {kind.name for kind in self.system.protocol.packets}
-            )
+            protocol = self.system.protocol
+            self.loud = {
+                kind.name for kind in protocol.packets if kind.carries is not None or not protocol.network.reordering
+            }
         if not alone:
             return
         most = tuple(
