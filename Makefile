@@ -17,7 +17,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.whence-setup
+STAMP := $(VENV)/.thence-setup
 JOBS ?= 2
 ARGS ?=
 # An interpreter of your choice: make PYTHON=/path/to/python3 setup
@@ -37,7 +37,7 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then chosen=$$candidate; break; fi; \
 	  done; \
 	  if [ -z "$$chosen" ]; then \
-	    echo "whence needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo no python3)." >&2; \
+	    echo "thence needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo no python3)." >&2; \
 	    echo "Install it, or name it: make PYTHON=/path/to/python3.11 setup" >&2; \
 	    exit 2; \
 	  fi; \
@@ -48,12 +48,12 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	echo "Dependencies of requirements.lock (the first time takes a few minutes: Spark is large)"; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	$(BIN)/python -m whence.conformance.proof_checker || echo "Everything else works without it; make checker tries again."; \
+	$(BIN)/python -m thence.conformance.proof_checker || echo "Everything else works without it; make checker tries again."; \
 	touch $(STAMP)
 
 verify: setup
-	@$(BIN)/python -m whence.conformance.java
-	@$(BIN)/whence verify $(ARGS)
+	@$(BIN)/python -m thence.conformance.java
+	@$(BIN)/thence verify $(ARGS)
 
 test: setup tools
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(ARGS)
@@ -70,28 +70,28 @@ lint: setup
 	$(BIN)/lint-imports
 
 checker: setup
-	$(BIN)/python -m whence.conformance.proof_checker
+	$(BIN)/python -m thence.conformance.proof_checker
 
 statements: setup
 	mkdir -p build
-	$(BIN)/whence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
-	$(BIN)/python -m whence.conformance.statements build/verify.json > build/statements.md
+	$(BIN)/thence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
+	$(BIN)/python -m thence.conformance.statements build/verify.json > build/statements.md
 	mv build/statements.md docs/statements.md
-	$(BIN)/python -m whence.conformance.rows build/verify.json README.md docs/library.md
+	$(BIN)/python -m thence.conformance.rows build/verify.json README.md docs/library.md
 
 errata: setup
-	$(BIN)/python -m whence.conformance.errata docs
+	$(BIN)/python -m thence.conformance.errata docs
 
 figures: setup
-	$(BIN)/python -m whence.conformance.figures docs
+	$(BIN)/python -m thence.conformance.figures docs
 
 comparison: setup
-	$(BIN)/python -m whence.conformance.costs docs
+	$(BIN)/python -m thence.conformance.costs docs
 
 mutation: setup
 	mkdir -p build/mutation
-	$(BIN)/whence mutate --results build/mutation --jobs $(JOBS)
-	$(BIN)/python -m whence.conformance.mutation build/mutation docs
+	$(BIN)/thence mutate --results build/mutation --jobs $(JOBS)
+	$(BIN)/python -m thence.conformance.mutation build/mutation docs
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup
@@ -101,5 +101,5 @@ lock: setup
 	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .whence
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .thence
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

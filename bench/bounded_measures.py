@@ -6,14 +6,14 @@ import statistics
 import time
 from collections.abc import Callable
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.bounded.machine import Reach, bounded_statements, check_machine
-from whence.proofs.bounded.search import search
-from whence.proofs.discharge import Options
-from whence.proofs.scopes import properties_of
-from whence.proofs.solver import SolverPool
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
+from thence.proofs.bounded.search import search
+from thence.proofs.discharge import Options
+from thence.proofs.scopes import properties_of
+from thence.proofs.solver import SolverPool
+from thence.spec.verdict import Verdict
 
 REPEATS = 5
 

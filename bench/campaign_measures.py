@@ -21,10 +21,10 @@ def merge_ratio() -> str:
     """How much more often starving a channel finds the discarded merge than uniform scheduling does."""
     from faults import FAULTS
 
-    from whence.conformance.drive import settings_for
-    from whence.conformance.harness import run_scheduled
-    from whence.conformance.protocols import find_protocol
-    from whence.conformance.schedulers import SCHEDULERS
+    from thence.conformance.drive import settings_for
+    from thence.conformance.harness import run_scheduled
+    from thence.conformance.protocols import find_protocol
+    from thence.conformance.schedulers import SCHEDULERS
 
     fault = next(each for each in FAULTS["rst"] if each.__name__ == "MergeDiscarded")
     settings = settings_for(find_protocol("rst"))
@@ -45,10 +45,10 @@ EXPENSIVE: dict[str, Any] = {
 
 def campaign_seconds(master: str) -> tuple[float, float, int]:
     """Wall time of a campaign of expensive cases, what of it passed in batches, and the digest."""
-    from whence.conformance.campaign import CampaignParameters, start
+    from thence.conformance.campaign import CampaignParameters, start
 
     parameters = CampaignParameters(
-        "whence.conformance.harness_campaign:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
+        "thence.conformance.harness_campaign:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
         partitions=8, master=master,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def spark_speedup() -> str:
 
 def protocol_cases(name: str) -> str:
     """A campaign's cases over a protocol itself, ten processes and 300 operations each: its compiled handlers run."""
-    from whence.conformance.harness_campaign import campaign_runner
+    from thence.conformance.harness_campaign import campaign_runner
 
     run = campaign_runner({**EXPENSIVE, "system": f"protocol:{name}"})
     run(0)
@@ -81,11 +81,11 @@ def protocol_cases(name: str) -> str:
 
 def mutation(name: str) -> str:
     """The mutation score of everything in a file."""
-    from whence.conformance.mutation.mutants import subjects
-    from whence.conformance.mutation.run import Limits, mutate
-    from whence.conformance.mutation.subjects import Subject
-    from whence.dsl import ir
-    from whence.dsl.load import load
+    from thence.conformance.mutation.mutants import subjects
+    from thence.conformance.mutation.run import Limits, mutate
+    from thence.conformance.mutation.subjects import Subject
+    from thence.dsl import ir
+    from thence.dsl.load import load
 
     specification = load(name).specification
     assert specification is not None

@@ -9,8 +9,8 @@ import json
 import sys
 from pathlib import Path
 
-from whence.conformance.campaign import CampaignError, Report, report
-from whence.conformance.campaign.page import duration
+from thence.conformance.campaign import CampaignError, Report, report
+from thence.conformance.campaign.page import duration
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "campaigns.md"
@@ -23,7 +23,7 @@ def section(found: Report) -> str:
     status = found.status
     tally = status.tally
     asked = "" if status.complete else f" of the {status.parameters.cases:,} that it has"
-    kept = {"whence", "python", "pyspark"}
+    kept = {"thence", "python", "pyspark"}
     versions = ", ".join(f"{name} {number}" for name, number in sorted(status.versions.items()) if name in kept)
     lines = [
         f"{tally.cases:,} cases{asked}, {tally.events:,} events, {tally.failures:,} failures, {tally.errors:,} without "

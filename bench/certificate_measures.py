@@ -11,19 +11,19 @@ from tempfile import mkdtemp
 
 from proof_measures import unbounded, with_statements
 
-from whence.conformance.proof_checker import find_checker
-from whence.dsl.load import load
-from whence.proofs.certificate.build import NotCertified, certificate
-from whence.proofs.certificate.place import write
-from whence.proofs.certificate.recheck import recheck
-from whence.proofs.discharge import Options
-from whence.proofs.prove import proofs
+from thence.conformance.proof_checker import find_checker
+from thence.dsl.load import load
+from thence.proofs.certificate.build import NotCertified, certificate
+from thence.proofs.certificate.place import write
+from thence.proofs.certificate.recheck import recheck
+from thence.proofs.discharge import Options
+from thence.proofs.prove import proofs
 
 
 @cache
 def written() -> tuple[Path, float, int, int]:
     """A certificate of each file, without mutants: where, seconds, obligations, proof objects."""
-    folder = Path(mkdtemp(prefix="whence-bench-"))
+    folder = Path(mkdtemp(prefix="thence-bench-"))
     checker = find_checker()
     obligations = objects = 0
     seconds = 0.0

@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import Case, run_scheduled
-from whence.conformance.harness_campaign import find_protocol
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.network import PER_MILLE, Settings
-from whence.conformance.replay import Replay
-from whence.conformance.schedule import React, Receive, Send, Tick
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import MakeProcess, load_subject
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import Case, run_scheduled
+from thence.conformance.harness_campaign import find_protocol
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.network import PER_MILLE, Settings
+from thence.conformance.replay import Replay
+from thence.conformance.schedule import React, Receive, Send, Tick
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import MakeProcess, load_subject
 
 REPEATS = 5
 CASES = 1_500

@@ -1,6 +1,6 @@
 """What a message costs of each shipped implementation, in processor time of one core, and its growth over n.
 
-The counts of `whence compare` with a clock in place of the counter: each process sends to the three after it in turn;
+The counts of `thence compare` with a clock in place of the counter: each process sends to the three after it in turn;
 a message is a causal-send and all that comes of it. Of a broadcast, the time is for each process that it reaches.
 """
 
@@ -15,8 +15,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from whence.conformance.implementations import SHIPPED
-from whence.impl.commands import Deliver, Send
+from thence.conformance.implementations import SHIPPED
+from thence.impl.commands import Deliver, Send
 
 REPEATS = 3
 SIZES = (8, 32, 128)

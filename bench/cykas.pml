@@ -1,5 +1,5 @@
 /* Cykas (Tong, Liittschwager, Kuper, Algorithms 1-5, Algorithm 4 repaired) among P = 3 processes that send K messages
-   each to any other, on a reliable reordering network; every handler is one d_step. The state is that of whence's
+   each to any other, on a reliable reordering network; every handler is one d_step. The state is that of thence's
    explorer: the paper's variables, packets in flight as a multiset, causal pasts over undelivered messages.
    Message P-th block: i*K + n is the n-th message of process i. 52,521 states for K=2, 5,022,640 for K=3.
 

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.compiled.kernel import compile_kernel
-from whence.proofs.explore import Engine, Exploration, Resources, Storage, explore
-from whence.proofs.saturation.search import saturate
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.compiled.kernel import compile_kernel
+from thence.proofs.explore import Engine, Exploration, Resources, Storage, explore
+from thence.proofs.saturation.search import saturate
+from thence.proofs.scopes import properties_of
 
 REPEATS = 5
 PUBLISHED = {("cykas", 2): 52_521, ("cykas", 3): 5_022_640, ("mf", 2): 6_859, ("mf", 3): 110_592}

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from whence.impl.commands import Deliver, Send
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.hybrid_multicast import HybridMulticast
-from whence.impl.hybrid_optimal import HybridOptimal
-from whence.impl.rst import RST, Msg
+from thence.impl.commands import Deliver, Send
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.rst import RST, Msg
 
 REPEATS = 5
 SIZES = (3, 10, 30, 100, 300, 1000)

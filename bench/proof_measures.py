@@ -10,13 +10,13 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 
-from whence.dsl import ir
-from whence.dsl.load import library, load, load_bytes
-from whence.proofs.discharge import Options
-from whence.proofs.inductive_set import inductive_set
-from whence.proofs.lemmas import Lemmas
-from whence.proofs.prove import proofs, proofs_by, provable_names, solver_pool
-from whence.proofs.stability import measure, proved_obligations
+from thence.dsl import ir
+from thence.dsl.load import library, load, load_bytes
+from thence.proofs.discharge import Options
+from thence.proofs.inductive_set import inductive_set
+from thence.proofs.lemmas import Lemmas
+from thence.proofs.prove import proofs, proofs_by, provable_names, solver_pool
+from thence.proofs.stability import measure, proved_obligations
 
 SEEDS = 20
 PLANTED = ("mf", "hybrid_basic")
@@ -84,7 +84,7 @@ def proved_file(name: str) -> File:
 
 
 def whole_library() -> str:
-    """Each file once, two at a time, as `whence verify` does it: a minute's work."""
+    """Each file once, two at a time, as `thence verify` does it: a minute's work."""
     started, used = time.perf_counter(), getrusage(RUSAGE_CHILDREN)
     with ProcessPoolExecutor(2) as pool:
         found = list(pool.map(proved_file, with_statements()))
@@ -121,7 +121,7 @@ def planted() -> str:
 
 
 def edited(name: str) -> str:
-    """As `whence prove --watch` does it, after one line was added."""
+    """As `thence prove --watch` does it, after one line was added."""
     path = next(path for path in library() if path.stem == name)
     text = path.read_text(encoding="utf-8")
     before, after = EDITS[name]

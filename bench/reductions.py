@@ -28,15 +28,15 @@ from typing import Any
 
 from reductions_page import page
 
-from whence.conformance.cli.targets import Choice, Target, targets
-from whence.dsl import execute, ir
-from whence.dsl.load import library, load
-from whence.dsl.recycling import system_of
-from whence.dsl.system import System
-from whence.proofs.compiled.engine import explore_natively, why_not
-from whence.proofs.explore import Exploration, Request, Resources
-from whence.proofs.reductions import AUTOMATIC, REDUCTIONS
-from whence.proofs.scopes import describe, properties_of
+from thence.conformance.cli.targets import Choice, Target, targets
+from thence.dsl import execute, ir
+from thence.dsl.load import library, load
+from thence.dsl.recycling import system_of
+from thence.dsl.system import System
+from thence.proofs.compiled.engine import explore_natively, why_not
+from thence.proofs.explore import Exploration, Request, Resources
+from thence.proofs.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.scopes import describe, properties_of
 
 ROWS = Path(__file__).with_name("reductions.json")
 PAGE = Path(__file__).parents[1] / "docs" / "reductions.md"

@@ -25,15 +25,15 @@ from impl_measures import MEASURES as IMPLEMENTATIONS
 from proof_measures import MEASURES as PROOFS
 from trace_measures import MEASURES as TRACES
 
-from whence.conformance.drive import conform, settings_for
-from whence.conformance.implementations import SHIPPED
-from whence.dsl import ir
-from whence.dsl.load import library, load
-from whence.dsl.parse import parse
-from whence.proofs.explore import explore
-from whence.proofs.link import check_link
-from whence.proofs.prove import prove_specification
-from whence.proofs.scopes import properties_of
+from thence.conformance.drive import conform, settings_for
+from thence.conformance.implementations import SHIPPED
+from thence.dsl import ir
+from thence.dsl.load import library, load
+from thence.dsl.parse import parse
+from thence.proofs.explore import explore
+from thence.proofs.link import check_link
+from thence.proofs.prove import prove_specification
+from thence.proofs.scopes import properties_of
 
 REPEATS = 5
 CASES = 200
@@ -65,14 +65,14 @@ def parse_lines() -> str:
         lines += body[first:]
     lines *= 1 + LINES // len(lines)
     text = "\n".join(lines[: max(at for at in range(LINES + 1) if lines[at][0].isalpha())]) + "\n"
-    tree, faults = parse(text, "bench.whence")
+    tree, faults = parse(text, "bench.thence")
     assert tree is not None, faults
-    took = seconds(lambda: parse(text, "bench.whence"))
+    took = seconds(lambda: parse(text, "bench.thence"))
     return f"{took:.3f} s for {text.count(chr(10)):,} lines that are not blank"
 
 
 def check_from_shell() -> str:
-    command = shutil.which("whence", path=str(Path(sys.executable).parent))
+    command = shutil.which("thence", path=str(Path(sys.executable).parent))
     assert command is not None, "the package is not installed in this environment"
     took = seconds(lambda: subprocess.run([command, "check", "mf"], check=True, capture_output=True))
     return f"{took:.3f} s"

@@ -18,7 +18,7 @@ def write_recording(path: Path, events: int = EVENTS, processes: int = 3) -> Non
     """A causal recording: each process delivers what is sent to it in the order of sending."""
     random, waiting, messages = Random(1), [deque[str]() for _ in range(processes)], 0
     with path.open("w", encoding="utf-8") as file:
-        file.write(json.dumps({"format": "whence-trace/1", "processes": processes}) + "\n")
+        file.write(json.dumps({"format": "thence-trace/1", "processes": processes}) + "\n")
         for _ in range(events):
             there = random.randrange(processes)
             if random.random() < 0.5 or not waiting[there]:
@@ -33,8 +33,8 @@ def write_recording(path: Path, events: int = EVENTS, processes: int = 3) -> Non
 
 def million_events() -> str:
     """Reading and judging, after the file is written."""
-    from whence.spec.judgement import judge
-    from whence.spec.trace import read_trace
+    from thence.spec.judgement import judge
+    from thence.spec.trace import read_trace
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.ndjson"
@@ -50,8 +50,8 @@ def million_events() -> str:
 
 def cases(make: Any, allowed: Any, replay: Any, count: int, operations: int) -> tuple[float, list[Any]]:
     """Processor seconds, and the executions."""
-    from whence.conformance.harness import run_scheduled
-    from whence.conformance.schedulers import SCHEDULERS
+    from thence.conformance.harness import run_scheduled
+    from thence.conformance.schedulers import SCHEDULERS
 
     begun, scheduler = time.process_time(), SCHEDULERS["uniform"]
     found = [run_scheduled(make, scheduler, seed, operations, allowed, replay).execution for seed in range(count)]
@@ -70,13 +70,13 @@ def replayed(tolerant: Any, executions: list[Any]) -> str:
 def against_a_protocol() -> str:
     """Events a second of processor time, of the cases of shipped implementations: replayed in lock step beside the
     implementation, and by what can be seen, with and without arrivals; and of one long recording."""
-    from whence.conformance.drive import settings_for
-    from whence.conformance.implementations import SHIPPED
-    from whence.conformance.protocols import find_protocol
-    from whence.conformance.replay import Replay
-    from whence.conformance.subject import load_subject
-    from whence.conformance.tolerant import TolerantReplay
-    from whence.spec.events import Execution, Receive
+    from thence.conformance.drive import settings_for
+    from thence.conformance.implementations import SHIPPED
+    from thence.conformance.protocols import find_protocol
+    from thence.conformance.replay import Replay
+    from thence.conformance.subject import load_subject
+    from thence.conformance.tolerant import TolerantReplay
+    from thence.spec.events import Execution, Receive
 
     said = []
     for name in ("rst", "cykas", "hybrid_basic"):

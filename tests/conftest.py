@@ -4,4 +4,4 @@ from __future__ import annotations
 
 import os
 
-os.environ["WHENCE_CACHE"] = "off"
+os.environ["THENCE_CACHE"] = "off"

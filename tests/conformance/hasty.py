@@ -1,5 +1,5 @@
 """The protocol of Raynal, Schiper and Toueg; its application can send from inside a delivery, which the system counts
-too late. Sends at any other time are right. A class, and as a program a system that speaks whence-exec/1.
+too late. Sends at any other time are right. A class, and as a program a system that speaks thence-exec/1.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import json
 import sys
 from typing import Any, NamedTuple
 
-from whence.conformance.foreign import Answered
-from whence.impl.commands import Deliver, Send
+from thence.conformance.foreign import Answered
+from thence.impl.commands import Deliver, Send
 
 
 class Packet(NamedTuple):
@@ -78,7 +78,7 @@ def main(make: type[Hasty]) -> None:
         request = json.loads(line)
         if request["request"] == "init":
             processes = {identity: make(identity, request["processes"]) for identity in request["hosts"]}
-            print(json.dumps({"version": "whence-exec/1", "timers": False, "kinds": True}), flush=True)
+            print(json.dumps({"version": "thence-exec/1", "timers": False, "kinds": True}), flush=True)
             continue
         process, commands = processes[request["process"]], []
         match request["request"]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from whence.conformance.campaign.reporting import FailingCase
-from whence.conformance.causes import Cause, causes
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import rerun
+from thence.conformance.campaign.reporting import FailingCase
+from thence.conformance.causes import Cause, causes
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.recorded_case import RecordedCase
+from thence.conformance.rerun import rerun
 
 PARAMETERS = {"system": "faults.rst:MergeDiscarded", "protocol": "rst", "scheduler": "portfolio", "operations": 12}
 

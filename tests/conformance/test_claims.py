@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
-from whence.conformance.claims import CLAIMS, can_be_imported, plan, subject_of
-from whence.conformance.findings import FindingKind
-from whence.conformance.recorded_case import read_case
-from whence.conformance.subject import SubjectError
-from whence.impl.mf import MF
+from thence.conformance.claims import CLAIMS, can_be_imported, plan, subject_of
+from thence.conformance.findings import FindingKind
+from thence.conformance.recorded_case import read_case
+from thence.conformance.subject import SubjectError
+from thence.impl.mf import MF
 
 
 def test_every_kind_of_finding_refutes_one_claim() -> None:
@@ -40,8 +40,8 @@ def test_a_refutation_can_be_run_again() -> None:
 
 def test_claims_follow_what_is_promised() -> None:
     assert plan(MF).claims == ("runs", "causal", "fifo", "delivered", "prompt", "at_most_once", "no_creation")
-    assert "total_order" in plan("whence.impl.newtop:Newtop", "newtop").claims
-    assert "prompt" not in plan("whence.impl.newtop:Newtop", "newtop").claims
+    assert "total_order" in plan("thence.impl.newtop:Newtop", "newtop").claims
+    assert "prompt" not in plan("thence.impl.newtop:Newtop", "newtop").claims
     assert plan(MF, causal=False, delivered=False).claims == ("runs", "fifo", "at_most_once", "no_creation")
 
 
@@ -61,8 +61,8 @@ def test_impossible_plans() -> None:
 
 
 def test_names_of_classes() -> None:
-    assert subject_of(MF).name == "whence.impl.mf:MF"
-    assert can_be_imported("whence.impl.mf:MF")
+    assert subject_of(MF).name == "thence.impl.mf:MF"
+    assert can_be_imported("thence.impl.mf:MF")
 
     class Local(MF):
         pass

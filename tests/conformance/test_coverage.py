@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from whence.conformance.coverage import (
+from thence.conformance.coverage import (
     SCENARIOS,
     Coverage,
     CoveredReplay,
@@ -13,16 +13,16 @@ from whence.conformance.coverage import (
     guarded,
     scenarios,
 )
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.network import Settings
-from whence.conformance.protocol_subject import ProtocolSystem
-from whence.conformance.replay import Replay
-from whence.conformance.schedule import React, Receive, Schedule, Send
-from whence.conformance.schedulers import SCHEDULERS
-from whence.dsl import ir
-from whence.dsl.interpreter import Interpreter
-from whence.impl.mf import MF
-from whence.impl.rst import RST
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.network import Settings
+from thence.conformance.protocol_subject import ProtocolSystem
+from thence.conformance.replay import Replay
+from thence.conformance.schedule import React, Receive, Schedule, Send
+from thence.conformance.schedulers import SCHEDULERS
+from thence.dsl import ir
+from thence.dsl.interpreter import Interpreter
+from thence.impl.mf import MF
+from thence.impl.rst import RST
 
 Library = Callable[[str], ir.Protocol]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from whence.conformance.distinguishing import distinguishing
-from whence.conformance.guided import Corpus
-from whence.conformance.schedule import Send
-from whence.dsl.load import load
+from thence.conformance.distinguishing import distinguishing
+from thence.conformance.guided import Corpus
+from thence.conformance.schedule import Send
+from thence.dsl.load import load
 
 
 @pytest.mark.parametrize("name", ["hybrid_multicast", "cykas"])

@@ -10,17 +10,17 @@ from typing import Any, Literal
 import pytest
 from faults import FAULTS
 
-from whence.conformance.drive import Report, conform, settings_for
-from whence.conformance.harness import run_case
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.network import Settings
-from whence.conformance.replay import Replay
-from whence.conformance.schedule import Receive, Send
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
-from whence.dsl import ir
-from whence.impl.commands import Command
-from whence.impl.mf import MF
+from thence.conformance.drive import Report, conform, settings_for
+from thence.conformance.harness import run_case
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.network import Settings
+from thence.conformance.replay import Replay
+from thence.conformance.schedule import Receive, Send
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import load_subject
+from thence.dsl import ir
+from thence.impl.commands import Command
+from thence.impl.mf import MF
 
 Library = Callable[[str], ir.Protocol]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from whence.conformance.figures import figures, page
+from thence.conformance.figures import figures, page
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from whence.conformance.findings import CaseOutcome, Finding
-from whence.conformance.harness import run_case
-from whence.conformance.network import Settings
-from whence.conformance.schedule import Send
-from whence.impl.mf import MF
+from thence.conformance.findings import CaseOutcome, Finding
+from thence.conformance.harness import run_case
+from thence.conformance.network import Settings
+from thence.conformance.schedule import Send
+from thence.impl.mf import MF
 
 
 def outcome_of(destination: int) -> CaseOutcome:

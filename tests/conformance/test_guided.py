@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from faults.rst import MergeDiscarded
 
-from whence.conformance.coverage import CoveredReplay
-from whence.conformance.distinguishing import distinguishing
-from whence.conformance.drive import settings_for
-from whence.conformance.guided import (
+from thence.conformance.coverage import CoveredReplay
+from thence.conformance.distinguishing import distinguishing
+from thence.conformance.drive import settings_for
+from thence.conformance.guided import (
     BUILT_IN,
     COUNTERMODELS,
     DELIVERED,
@@ -26,16 +26,16 @@ from whence.conformance.guided import (
     portfolio,
     script_of,
 )
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.network import Network, Settings
-from whence.conformance.protocol_subject import ProtocolSystem
-from whence.conformance.schedule import ScheduleError, Send
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.impl.rst import RST
-from whence.proofs.prove import prove_specification
-from whence.spec.events import Deliver, Execution
-from whence.spec.events import Send as SendEvent
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.network import Network, Settings
+from thence.conformance.protocol_subject import ProtocolSystem
+from thence.conformance.schedule import ScheduleError, Send
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.impl.rst import RST
+from thence.proofs.prove import prove_specification
+from thence.spec.events import Deliver, Execution
+from thence.spec.events import Send as SendEvent
 
 Library = Callable[[str], ir.Protocol]
 

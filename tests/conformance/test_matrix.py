@@ -9,16 +9,16 @@ from random import Random
 import pytest
 from faults.rst import MergeDiscarded
 
-from whence.conformance.drive import settings_for
-from whence.conformance.matrix import ASSUMPTIONS, Cell, cells, claims, without_reactions
-from whence.conformance.network import Network, Settings
-from whence.conformance.schedule import React
-from whence.conformance.schedulers import SCHEDULERS
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.impl.cbcast import CBCAST
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.rst import RST
+from thence.conformance.drive import settings_for
+from thence.conformance.matrix import ASSUMPTIONS, Cell, cells, claims, without_reactions
+from thence.conformance.network import Network, Settings
+from thence.conformance.schedule import React
+from thence.conformance.schedulers import SCHEDULERS
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.impl.cbcast import CBCAST
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.rst import RST
 
 Library = Callable[[str], ir.Protocol]
 

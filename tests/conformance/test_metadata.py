@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import Case
-from whence.conformance.replay import Replay
-from whence.conformance.schedulers import SCHEDULERS
-from whence.dsl import ir
-from whence.impl.cbcast import CBCAST
-from whence.impl.hybrid_multicast import HybridMulticast
-from whence.impl.ks import KS
-from whence.impl.newtop import Newtop
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import Case
+from thence.conformance.replay import Replay
+from thence.conformance.schedulers import SCHEDULERS
+from thence.dsl import ir
+from thence.impl.cbcast import CBCAST
+from thence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.ks import KS
+from thence.impl.newtop import Newtop
 
 
 def vector(entries: Any, processes: int) -> list[int]:

@@ -13,23 +13,23 @@ from typing import Any
 import pytest
 from faults import cbcast, hybrid_multicast, ks, newtop
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import run_case
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.network import Settings
-from whence.conformance.recorded_case import RecordedCase, read_case
-from whence.conformance.replay import Replay, delivers_to_senders
-from whence.conformance.schedule import Lose, React, Receive, Schedule, Send
-from whence.conformance.shrink import minimise
-from whence.conformance.subject import Subject, SubjectError, load_subject
-from whence.dsl import ir
-from whence.impl.commands import Command
-from whence.impl.commands import Deliver as HandOver
-from whence.impl.commands import Send as Transmit
-from whence.impl.hybrid_multicast import HybridMulticast
-from whence.impl.newtop import Newtop
-from whence.spec.events import Deliver
-from whence.spec.events import Send as CausalSend
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import run_case
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.network import Settings
+from thence.conformance.recorded_case import RecordedCase, read_case
+from thence.conformance.replay import Replay, delivers_to_senders
+from thence.conformance.schedule import Lose, React, Receive, Schedule, Send
+from thence.conformance.shrink import minimise
+from thence.conformance.subject import Subject, SubjectError, load_subject
+from thence.dsl import ir
+from thence.impl.commands import Command
+from thence.impl.commands import Deliver as HandOver
+from thence.impl.commands import Send as Transmit
+from thence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.newtop import Newtop
+from thence.spec.events import Deliver
+from thence.spec.events import Send as CausalSend
 
 Library = Callable[[str], ir.Protocol]
 
@@ -185,18 +185,18 @@ def test_a_recorded_case_outlives_its_run(subject: Any, settings: Settings, oper
 
 
 def test_a_class_is_driven_as_it_says() -> None:
-    subject = load_subject("whence.impl.ks:KS")
+    subject = load_subject("thence.impl.ks:KS")
     assert subject.delivery == "multicast"
     subject.require("multicast")
     with pytest.raises(SubjectError, match="is a multicast system"):
         subject.require("unicast")
-    assert load_subject("whence.impl.mf:MF").delivery == "unicast"
+    assert load_subject("thence.impl.mf:MF").delivery == "unicast"
     assert Subject("any", AtOnce, None).require("broadcast") is None  # type: ignore[arg-type,func-returns-value]
 
 
 def test_a_class_with_another_delivery_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "l2a_anycast.py").write_text(
-        "from whence.impl.mf import MF\n\nclass Anycast(MF):\n    delivery = 'anycast'\n"
+        "from thence.impl.mf import MF\n\nclass Anycast(MF):\n    delivery = 'anycast'\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(SubjectError, match="has delivery 'anycast'; it is unicast, multicast, broadcast"):
@@ -205,7 +205,7 @@ def test_a_class_with_another_delivery_is_refused(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("name", ["ks", "newtop"])
 def test_a_campaign_runs_them(name: str) -> None:
-    system = {"ks": "whence.impl.ks:KS", "newtop": "whence.impl.newtop:Newtop"}[name]
+    system = {"ks": "thence.impl.ks:KS", "newtop": "thence.impl.newtop:Newtop"}[name]
     run = campaign_runner({"system": system, "protocol": name, "scheduler": "portfolio"})
     outcomes = [run(seed) for seed in range(20)]
     assert all(outcome.findings == () and outcome.events > 0 for outcome in outcomes)
@@ -214,11 +214,11 @@ def test_a_campaign_runs_them(name: str) -> None:
     assert failed.operations_json is not None
     assert json.loads(failed.operations_json)["settings"]["delivery"] == "multicast"
     with pytest.raises(SubjectError, match="unicast system"):
-        campaign_runner({"system": "whence.impl.mf:MF", "protocol": name})
+        campaign_runner({"system": "thence.impl.mf:MF", "protocol": name})
 
 
 def test_from_the_shell(tmp_path: Path) -> None:
-    command = Path(sys.executable).with_name("whence")
+    command = Path(sys.executable).with_name("thence")
     faulty = [command, "conform", "ks", "--impl", "faults.ks:OwnEntriesDropped", "--cases", "60"]
     tests = Path(__file__).resolve().parents[1]
     saved = tmp_path / "case.json"
@@ -233,6 +233,6 @@ def test_from_the_shell(tmp_path: Path) -> None:
     assert again.returncode == 1, again.stderr
     assert "p0 sends to p1" in again.stdout
     wrong = subprocess.run(
-        [command, "conform", "cbcast", "--impl", "whence.impl.mf:MF"], capture_output=True, text=True, check=False
+        [command, "conform", "cbcast", "--impl", "thence.impl.mf:MF"], capture_output=True, text=True, check=False
     )
     assert (wrong.returncode, "is a unicast system" in wrong.stderr) == (2, True)

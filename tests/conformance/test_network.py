@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.network import PER_MILLE, Network, Settings
+from thence.conformance.network import PER_MILLE, Network, Settings
 
 CHANNELS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12)
 

@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from faults.rst import MergeDiscarded, TimerDelivers
 
-from whence.conformance.drive import LIMIT_S, conform
-from whence.conformance.guide import DIRECTED
-from whence.conformance.guided import BUILT_IN
-from whence.conformance.harness import run_case
-from whence.conformance.network import Settings
-from whence.conformance.observing import SITUATIONS, Observer, situations
-from whence.conformance.schedule import Receive, Send
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.trials import Trials
-from whence.dsl import ir
-from whence.impl.rst import RST
+from thence.conformance.drive import LIMIT_S, conform
+from thence.conformance.guide import DIRECTED
+from thence.conformance.guided import BUILT_IN
+from thence.conformance.harness import run_case
+from thence.conformance.network import Settings
+from thence.conformance.observing import SITUATIONS, Observer, situations
+from thence.conformance.schedule import Receive, Send
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.trials import Trials
+from thence.dsl import ir
+from thence.impl.rst import RST
 
 
 def test_each_scheduler_and_all_of_them_add_up(library: Callable[[str], ir.Protocol]) -> None:

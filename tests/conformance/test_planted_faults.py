@@ -9,14 +9,14 @@ from typing import Any, Final
 import pytest
 from faults import FAULTS
 
-from whence.conformance.drive import settings_for
-from whence.conformance.guided import portfolio
-from whence.conformance.harness import run_scheduled
-from whence.conformance.harness_campaign import PORTFOLIO, scheduler_names
-from whence.conformance.network import Settings
-from whence.conformance.replay import Replay
-from whence.conformance.schedulers import SCHEDULERS
-from whence.dsl import ir
+from thence.conformance.drive import settings_for
+from thence.conformance.guided import portfolio
+from thence.conformance.harness import run_scheduled
+from thence.conformance.harness_campaign import PORTFOLIO, scheduler_names
+from thence.conformance.network import Settings
+from thence.conformance.replay import Replay
+from thence.conformance.schedulers import SCHEDULERS
+from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance import proof_checker
-from whence.conformance.proof_checker import CheckerMissing, archive, find_checker, install, main
+from thence.conformance import proof_checker
+from thence.conformance.proof_checker import CheckerMissing, archive, find_checker, install, main
 
 
 def test_without_the_archive_there_is_no_checker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("WHENCE_CHECKER", str(tmp_path / "nothing.jar"))
+    monkeypatch.setenv("THENCE_CHECKER", str(tmp_path / "nothing.jar"))
     assert find_checker() is None
 
 
 def test_something_else_in_its_place_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "other.jar").write_bytes(b"something else")
-    monkeypatch.setenv("WHENCE_CHECKER", str(tmp_path / "other.jar"))
+    monkeypatch.setenv("THENCE_CHECKER", str(tmp_path / "other.jar"))
     with pytest.raises(CheckerMissing, match="its SHA-256 differs"):
         find_checker()
 
@@ -25,7 +25,7 @@ def test_something_else_in_its_place_is_refused(monkeypatch: pytest.MonkeyPatch,
 def test_it_is_looked_for_in_the_environment_of_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.delenv("WHENCE_CHECKER", raising=False)
+    monkeypatch.delenv("THENCE_CHECKER", raising=False)
     assert archive().is_relative_to(sys.prefix)
 
 
@@ -43,7 +43,7 @@ def test_what_is_installed_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch)
 def test_an_archive_that_cannot_be_fetched_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("WHENCE_CHECKER", str(tmp_path / "checker.jar"))
+    monkeypatch.setenv("THENCE_CHECKER", str(tmp_path / "checker.jar"))
     (tmp_path / "ivy.jar").write_bytes(b"no archive")
     monkeypatch.setattr(proof_checker, "_ivy", lambda: tmp_path / "ivy.jar")
     assert main() == 2
@@ -52,7 +52,7 @@ def test_an_archive_that_cannot_be_fetched_is_said(
 
 
 def test_a_fetched_archive_is_compared_with_its_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("WHENCE_CHECKER", str(tmp_path / "checker.jar"))
+    monkeypatch.setenv("THENCE_CHECKER", str(tmp_path / "checker.jar"))
     java = tmp_path / "home" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import run_scheduled
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.protocol_subject import ProtocolSystem, named_protocol
-from whence.conformance.replay import Replay
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import SubjectError, load_subject
-from whence.dsl import ir
-from whence.dsl.load import library as library_files
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import run_scheduled
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.protocol_subject import ProtocolSystem, named_protocol
+from thence.conformance.replay import Replay
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import SubjectError, load_subject
+from thence.dsl import ir
+from thence.dsl.load import library as library_files
 
 Library = Callable[[str], ir.Protocol]
 
@@ -58,7 +58,7 @@ def test_many_processes_and_messages() -> None:
 def test_invariants_of_the_protocol_are_judged(tmp_path: Path) -> None:
     """A campaign over a protocol checks what its file states of states."""
     source = next(path for path in library_files() if path.stem == "mf").read_text(encoding="utf-8")
-    file = tmp_path / "mf.whence"
+    file = tmp_path / "mf.thence"
     before = source.partition("\n  property ")
     file.write_text(f"{before[0]}\n  invariant nothing_waits: forall p: process. OB@p is empty\n  property {before[2]}")
     run = campaign_runner({"system": f"protocol:{file}", "protocol": str(file), "scheduler": "uniform"})

@@ -11,7 +11,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 MINE = '''
-from whence.impl.rst import RST
+from thence.impl.rst import RST
 
 
 class Mine(RST):
@@ -36,7 +36,7 @@ THREE_LINES = """
 import pytest
 from mine import Mine
 
-@pytest.mark.whence(system=Mine, protocol="rst")
+@pytest.mark.thence(system=Mine, protocol="rst")
 def test_mine(claim):
     claim.check()
 """
@@ -49,13 +49,13 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     """A test suite with its systems; what it runs is quick."""
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     pytester.makepyfile(mine=MINE)
-    pytester.makeini("[pytest]\naddopts = --strict-markers --whence-cases=60\nfilterwarnings = error")
+    pytester.makeini("[pytest]\naddopts = --strict-markers --thence-cases=60\nfilterwarnings = error")
     pytester.syspathinsert()
     return pytester
 
 
 def marked(pytester: pytest.Pytester, mark: str, body: str = "claim.check()") -> None:
-    pytester.makepyfile(f"import pytest, mine\n\n@pytest.mark.whence({mark})\ndef test_it(claim):\n    {body}\n")
+    pytester.makepyfile(f"import pytest, mine\n\n@pytest.mark.thence({mark})\ndef test_it(claim):\n    {body}\n")
 
 
 def test_three_lines_are_a_test_for_each_claim(suite: pytest.Pytester) -> None:
@@ -76,7 +76,7 @@ def test_what_refutes_a_claim_is_shown(suite: pytest.Pytester) -> None:
             "mine:Forgets: * of 60 cases failed; this one has 5 operations:",
             "  3  p2 receives the oldest packet from p0",
             "*├─────m0.1─────▶●*m0.1, too late*",
-            "pytest --whence-save keeps it, as a test, in the folder whence_cases beside this one.",
+            "pytest --thence-save keeps it, as a test, in the folder thence_cases beside this one.",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
@@ -85,7 +85,7 @@ def test_what_refutes_a_claim_is_shown(suite: pytest.Pytester) -> None:
 
 def test_the_guard_of_the_protocol_is_shown(suite: pytest.Pytester) -> None:
     marked(suite, "system='mine:Forgets', protocol='rst', cases=10, claims=['conforms']")
-    result = suite.runpytest("--whence-cases=100", "--whence-seed=7")
+    result = suite.runpytest("--thence-cases=100", "--thence-seed=7")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["nonconformance: p*, receive MSG*mailroom*", "*of 100 cases failed against rst;*"])
 
@@ -103,13 +103,13 @@ def test_a_foreign_system(suite: pytest.Pytester) -> None:
     marked(suite, f"system={command!r}, protocol='rst'")
     suite.runpytest().assert_outcomes(passed=8)
     marked(suite, f"system={command + ' --faulty'!r}, protocol='rst', cases=200")
-    result = suite.runpytest("--whence-cases=200")
+    result = suite.runpytest("--thence-cases=200")
     result.assert_outcomes(passed=6, failed=2)
     result.stdout.fnmatch_lines(["causal: *", "nonconformance: *"])
 
 
 def test_what_is_not_promised_is_not_claimed(suite: pytest.Pytester) -> None:
-    marked(suite, "system='whence.impl.fifo:Fifo', protocol='fifo'")
+    marked(suite, "system='thence.impl.fifo:Fifo', protocol='fifo'")
     result = suite.runpytest("-v")
     result.assert_outcomes(passed=6)
     result.stdout.no_fnmatch_line("*[[]causal[]]*")
@@ -118,16 +118,16 @@ def test_what_is_not_promised_is_not_claimed(suite: pytest.Pytester) -> None:
 
 def test_kept_cases_are_tests(suite: pytest.Pytester) -> None:
     marked(suite, "system=mine.Forgets, claims=['causal']")
-    result = suite.runpytest_subprocess("--whence-save")
+    result = suite.runpytest_subprocess("--thence-save")
     result.assert_outcomes(failed=1)
-    [kept] = (suite.path / "whence_cases").iterdir()
+    [kept] = (suite.path / "thence_cases").iterdir()
     assert kept.name == "mine_Forgets-causal.json"
     result.stdout.fnmatch_lines([f"Kept in {kept}."])
     assert len(json.loads(kept.read_text())["operations"]) == 5
-    again = suite.runpytest_subprocess("--whence-save")
+    again = suite.runpytest_subprocess("--thence-save")
     again.assert_outcomes(failed=2)
-    assert [kept] == list((suite.path / "whence_cases").iterdir()), "the same case is kept once"
-    again.stdout.fnmatch_lines(["causal: p1 delivers *", "FAILED whence_cases/mine_Forgets-causal.json::case*"])
+    assert [kept] == list((suite.path / "thence_cases").iterdir()), "the same case is kept once"
+    again.stdout.fnmatch_lines(["causal: p1 delivers *", "FAILED thence_cases/mine_Forgets-causal.json::case*"])
     suite.makepyfile(mine=MINE.replace("pass", "super()._merge(meta)"))
     suite.runpytest_subprocess().assert_outcomes(passed=2)
 
@@ -138,13 +138,13 @@ def test_a_class_without_a_name_is_not_kept(suite: pytest.Pytester) -> None:
         "def make():\n"
         "    class Local(mine.Forgets): pass\n"
         "    return Local\n"
-        "@pytest.mark.whence(system=make(), claims=['causal'])\n"
+        "@pytest.mark.thence(system=make(), claims=['causal'])\n"
         "def test_it(claim): claim.check()\n"
     )
-    result = suite.runpytest("--whence-save")
+    result = suite.runpytest("--thence-save")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["Not kept in *: nothing can be imported by the name *<locals>.Local."])
-    assert not (suite.path / "whence_cases").exists()
+    assert not (suite.path / "thence_cases").exists()
 
 
 @pytest.mark.parametrize(
@@ -153,17 +153,17 @@ def test_a_class_without_a_name_is_not_kept(suite: pytest.Pytester) -> None:
         ("{}", "a recorded case is an object with *"),
         ("[", "a recorded case is JSON: *"),
         (
-            '{"format": "whence-case/1", "system": "nothing:X", "protocol": null, "settings": {}, "operations": []}',
+            '{"format": "thence-case/1", "system": "nothing:X", "protocol": null, "settings": {}, "operations": []}',
             "*there is no module nothing*",
         ),
         (
-            '{"format": "whence-case/1", "system": "mine:Mine", "protocol": "no", "settings": {}, "operations": []}',
+            '{"format": "thence-case/1", "system": "mine:Mine", "protocol": "no", "settings": {}, "operations": []}',
             "*there is no*no*",
         ),
     ],
 )
 def test_files_that_are_no_cases_fail(suite: pytest.Pytester, content: str, said: str) -> None:
-    folder = suite.mkdir("whence_cases")
+    folder = suite.mkdir("thence_cases")
     (folder / "case.json").write_text(content)
     result = suite.runpytest()
     result.assert_outcomes(failed=1)
@@ -202,11 +202,11 @@ def test_the_mark_and_the_fixture_need_each_other(suite: pytest.Pytester) -> Non
     suite.makepyfile("def test_it(claim): claim.check()")
     result = suite.runpytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*the fixture claim is for tests that are marked: @pytest.mark.whence(system=*"])
-    suite.makepyfile("import pytest, mine\n@pytest.mark.whence(system=mine.Mine)\ndef test_it(): assert True")
+    result.stdout.fnmatch_lines(["*the fixture claim is for tests that are marked: @pytest.mark.thence(system=*"])
+    suite.makepyfile("import pytest, mine\n@pytest.mark.thence(system=mine.Mine)\ndef test_it(): assert True")
     result = suite.runpytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*test_it is marked with whence, and does not take the fixture claim"])
+    result.stdout.fnmatch_lines(["*test_it is marked with thence, and does not take the fixture claim"])
 
 
 def test_a_run_is_shared_between_workers_of_a_group(suite: pytest.Pytester) -> None:
@@ -215,11 +215,11 @@ def test_a_run_is_shared_between_workers_of_a_group(suite: pytest.Pytester) -> N
     result.assert_outcomes(passed=len(EVERY_CLAIM))
 
 
-def test_without_a_mark_nothing_of_whence_is_imported(suite: pytest.Pytester) -> None:
+def test_without_a_mark_nothing_of_thence_is_imported(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         "import sys\n"
         "def test_it():\n"
-        "    loaded = {name for name in sys.modules if name.startswith('whence.')}\n"
-        "    assert loaded <= {'whence.conformance', 'whence.conformance.pytest_plugin'}\n"
+        "    loaded = {name for name in sys.modules if name.startswith('thence.')}\n"
+        "    assert loaded <= {'thence.conformance', 'thence.conformance.pytest_plugin'}\n"
     )
     suite.runpytest_subprocess().assert_outcomes(passed=1)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.claims import plan
-from whence.conformance.cli.assuming import Request as MatrixRequest
-from whence.conformance.cli.assuming import matrix
-from whence.conformance.cli.conforming import Request, conform_result
-from whence.conformance.cli.session import Session
-from whence.conformance.external.system import Limits
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.recorded_case import read_case
-from whence.conformance.rerun import rerun
-from whence.spec.verdict import Verdict
+from thence.conformance.claims import plan
+from thence.conformance.cli.assuming import Request as MatrixRequest
+from thence.conformance.cli.assuming import matrix
+from thence.conformance.cli.conforming import Request, conform_result
+from thence.conformance.cli.session import Session
+from thence.conformance.external.system import Limits
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.recorded_case import read_case
+from thence.conformance.rerun import rerun
+from thence.spec.verdict import Verdict
 
 PROGRAM = Path(__file__).with_name("hasty.py")
 COMMAND = f"exec:{shlex.join([sys.executable, str(PROGRAM)])}"

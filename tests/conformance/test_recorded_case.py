@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.network import Settings
-from whence.conformance.recorded_case import RecordedCase, read_case
-from whence.conformance.schedule import Receive, ScheduleError, Send
+from thence.conformance.network import Settings
+from thence.conformance.recorded_case import RecordedCase, read_case
+from thence.conformance.schedule import Receive, ScheduleError, Send
 
-CASE = RecordedCase("whence.impl.mf:MF", "mf", Settings(4, "fifo"), (Send(0, 1), Receive(0, (0, 1)), Receive(500)))
+CASE = RecordedCase("thence.impl.mf:MF", "mf", Settings(4, "fifo"), (Send(0, 1), Receive(0, (0, 1)), Receive(500)))
 
 
 def test_a_case_survives_its_file() -> None:
@@ -24,7 +24,7 @@ def test_a_case_survives_its_file() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": "whence-case/2"}, "its format is whence-case/1"),
+        ({"format": "thence-case/2"}, "its format is thence-case/1"),
         ({"system": 3}, "module:Class"),
         ({"protocol": 3}, "a name or null"),
         ({"settings": {"processes": 0}}, "settings of the recorded case: .*at least one"),

@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from faults import cykas, hybrid_basic, mf, rst
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.network import Settings
-from whence.conformance.replay import Divergence, Replay
-from whence.conformance.schedule import Receive, Schedule, Send, Tick
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
-from whence.dsl import ir
-from whence.impl.commands import Command
-from whence.impl.commands import Send as Transmit
-from whence.impl.cykas import Cykas
-from whence.impl.mf import MF, Ack
-from whence.impl.rst import RST
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.network import Settings
+from thence.conformance.replay import Divergence, Replay
+from thence.conformance.schedule import Receive, Schedule, Send, Tick
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import load_subject
+from thence.dsl import ir
+from thence.impl.commands import Command
+from thence.impl.commands import Send as Transmit
+from thence.impl.cykas import Cykas
+from thence.impl.mf import MF, Ack
+from thence.impl.rst import RST
 
 Library = Callable[[str], ir.Protocol]
 
@@ -171,5 +171,5 @@ def test_remembered_steps_are_forgotten_in_the_end(library: Library, monkeypatch
     make = load_subject(SHIPPED["cykas"]).make_process
     scheduler = SCHEDULERS["uniform"]
     fresh = [run_scheduled(make, scheduler, seed, 20, Settings(), replay) for seed in range(20)]
-    monkeypatch.setattr("whence.conformance.replay.REMEMBERED", 10)
+    monkeypatch.setattr("thence.conformance.replay.REMEMBERED", 10)
     assert [run_scheduled(make, scheduler, seed, 20, Settings(), replay) for seed in range(20)] == fresh

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.findings import Finding
-from whence.conformance.network import Settings
-from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.rerun import assert_case_passes, opposite, pytest_file, rerun
-from whence.conformance.schedule import Receive, Schedule, Send
-from whence.conformance.subject import SubjectError, load_subject
+from thence.conformance.findings import Finding
+from thence.conformance.network import Settings
+from thence.conformance.recorded_case import RecordedCase
+from thence.conformance.rerun import assert_case_passes, opposite, pytest_file, rerun
+from thence.conformance.schedule import Receive, Schedule, Send
+from thence.conformance.subject import SubjectError, load_subject
 
 TRIANGLE: Schedule = (Send(0, 1), Send(0, 2), Receive(0, (0, 2)), Send(2, 1), Receive(0, (2, 1)))
 
@@ -24,7 +24,7 @@ def case(system: str, protocol: str | None = None, **settings: Any) -> RecordedC
 
 
 def test_a_case_is_judged_by_the_oracle_and_its_protocol() -> None:
-    assert rerun(case("whence.impl.rst:RST", "rst")).findings == ()
+    assert rerun(case("thence.impl.rst:RST", "rst")).findings == ()
     assert rerun(case("faults.rst:MergeDiscarded")).kinds == {"causal"}
     assert rerun(case("faults.rst:MergeDiscarded", "rst")).kinds == {"causal", "nonconformance"}
 
@@ -33,15 +33,15 @@ def test_what_cannot_be_run_is_said() -> None:
     with pytest.raises(SubjectError, match="there is no module nothing"):
         rerun(case("nothing:X"))
     with pytest.raises(ValueError, match="nothing"):
-        rerun(case("whence.impl.rst:RST", "nothing"))
+        rerun(case("thence.impl.rst:RST", "nothing"))
     with pytest.raises(SubjectError, match="the case has unicast messages; cbcast is broadcast"):
-        rerun(case("whence.impl.cbcast:CBCAST", "cbcast"))
+        rerun(case("thence.impl.cbcast:CBCAST", "cbcast"))
     with pytest.raises(SubjectError, match="to be driven as broadcast"):
-        rerun(case("whence.impl.rst:RST", delivery="broadcast"))
+        rerun(case("thence.impl.rst:RST", delivery="broadcast"))
 
 
 def test_a_test_shows_what_is_wrong() -> None:
-    assert_case_passes(case("whence.impl.rst:RST").text())
+    assert_case_passes(case("thence.impl.rst:RST").text())
     with pytest.raises(AssertionError, match=r"(?s)^causal: p1 delivers m2.1 .*5  p1 receives .*m0.1, too late"):
         assert_case_passes(case("faults.rst:MergeDiscarded").to_json())
 
@@ -58,7 +58,7 @@ def test_a_written_test_is_python_whatever_was_found() -> None:
 
 
 def test_a_class_is_held_against_any_protocol(library: Callable[[str], Any]) -> None:
-    subject = load_subject("whence.impl.rst:RST")
+    subject = load_subject("thence.impl.rst:RST")
     held = opposite(subject, Settings(), library("rst"))
     assert (held.protocol, held.why_not) == (library("rst"), "")
     assert opposite(subject, Settings(), None).protocol is None

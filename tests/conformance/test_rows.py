@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.rows import BEGIN, END, ROWS, into, table
-from whence.dsl.load import library
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.rows import BEGIN, END, ROWS, into, table
+from thence.dsl.load import library
 
 PAGES = [Path(__file__).parents[2] / name for name in ("README.md", "docs/library.md")]
 
@@ -56,7 +56,7 @@ def test_cells_count_what_came_out() -> None:
         "mf",
     )
     assert found[2] == "1 scopes, up to 6,859 states: 1 hold, 1 refuted"
-    assert found[3:6] == ["1 (L1)", "1 of 1 hold (L1)", "`whence.impl.mf.MF`: 400 cases, 0 failures"]
+    assert found[3:6] == ["1 (L1)", "1 of 1 hold (L1)", "`thence.impl.mf.MF`: 400 cases, 0 failures"]
     assert found[6].startswith("1; not: ")
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.network import Settings
-from whence.conformance.schedule import (
+from thence.conformance.network import Settings
+from thence.conformance.schedule import (
     Duplicate,
     Lose,
     React,
@@ -25,7 +25,7 @@ from whence.conformance.schedule import (
     schedules,
     to_json,
 )
-from whence.impl.commands import Delivery
+from thence.impl.commands import Delivery
 
 DELIVERIES: tuple[Delivery, ...] = get_args(Delivery)
 EVERYTHING = Settings(loss=True, duplication=True, self_sends=True)

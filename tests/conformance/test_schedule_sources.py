@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.guided import TRIANGLE, Corpus
-from whence.conformance.network import Settings
-from whence.conformance.protocols import find_specification
-from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.schedule import Receive, ScheduleError, Send
-from whence.conformance.schedule_sources import PROVER, known_schedules, schedules_from
-from whence.spec.events import Deliver, Execution
-from whence.spec.events import Send as SendEvent
-from whence.spec.trace import Trace, TraceError, write_trace
+from thence.conformance.guided import TRIANGLE, Corpus
+from thence.conformance.network import Settings
+from thence.conformance.protocols import find_specification
+from thence.conformance.recorded_case import RecordedCase
+from thence.conformance.schedule import Receive, ScheduleError, Send
+from thence.conformance.schedule_sources import PROVER, known_schedules, schedules_from
+from thence.spec.events import Deliver, Execution
+from thence.spec.events import Send as SendEvent
+from thence.spec.trace import Trace, TraceError, write_trace
 
 CASE = RecordedCase("m:C", None, Settings(), (Send(0, 1), Send(0, 1), Receive(1, (0, 1))))
 
@@ -54,7 +54,7 @@ def test_cases_corpora_and_traces(tmp_path: Path) -> None:
         ("", "trace"),
         ("[]", "has no execution"),
         ('{"results": []}', "has no execution"),
-        ('{"results": [{"counterexample": {"format": "whence-case/1"}}]}', "a recorded case is an object"),
+        ('{"results": [{"counterexample": {"format": "thence-case/1"}}]}', "a recorded case is an object"),
         ('{"scripts": [[["fly"]]], "schedules": []}', "is no step of a script"),
         ('{"subject": "rst", "scope": {}, "counterexample": [{}]}', "the scope of the steps"),
         ('{"subject": "rst", "scope": {"name": "two"}, "counterexample": [{}]}', "do not fit its text"),

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.harness import run_scheduled
-from whence.conformance.network import Network, Settings
-from whence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
-from whence.conformance.schedulers import SCHEDULERS
-from whence.impl.mf import MF
+from thence.conformance.harness import run_scheduled
+from thence.conformance.network import Network, Settings
+from thence.conformance.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.schedulers import SCHEDULERS
+from thence.impl.mf import MF
 
 EVERYTHING = Settings(loss=True, duplication=True)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.campaign.case import load_runner
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.several_campaign import several_runner
+from thence.conformance.campaign.case import load_runner
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.several_campaign import several_runner
 
-RUNNER = "whence.conformance.several_campaign:several_runner"
-RIGHT = {"system": "whence.impl.mf:MF", "protocol": "mf"}
+RUNNER = "thence.conformance.several_campaign:several_runner"
+RIGHT = {"system": "thence.impl.mf:MF", "protocol": "mf"}
 WRONG = {"system": "faults.rst:MergeDiscarded", "protocol": "rst"}
 PARAMS: dict[str, Any] = {"systems": [RIGHT, WRONG], "scheduler": "portfolio", "operations": 14}
 
@@ -46,8 +46,8 @@ def test_the_facts_are_of_each_system() -> None:
     [
         ({}, "systems is a list"),
         ({"systems": []}, "systems is a list"),
-        ({"systems": ["whence.impl.mf:MF"]}, "systems is a list"),
-        ({"systems": [RIGHT, RIGHT]}, "whence.impl.mf:MF comes twice"),
+        ({"systems": ["thence.impl.mf:MF"]}, "systems is a list"),
+        ({"systems": [RIGHT, RIGHT]}, "thence.impl.mf:MF comes twice"),
         ({"systems": [{"protocol": "mf"}]}, "module:Class"),
         ({"systems": [RIGHT], "sytem": 1}, "unknown parameter sytem"),
     ],

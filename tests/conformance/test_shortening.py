@@ -7,16 +7,16 @@ from collections.abc import Callable
 import pytest
 from faults.rst import MergeDiscarded
 
-from whence.conformance.drive import LIMIT_S
-from whence.conformance.findings import CaseOutcome
-from whence.conformance.guided import BUILT_IN
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.network import Settings
-from whence.conformance.schedule import Schedule
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.shortening import Shortening
-from whence.conformance.trials import Trials
-from whence.dsl import ir
+from thence.conformance.drive import LIMIT_S
+from thence.conformance.findings import CaseOutcome
+from thence.conformance.guided import BUILT_IN
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.network import Settings
+from thence.conformance.schedule import Schedule
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.shortening import Shortening
+from thence.conformance.trials import Trials
+from thence.dsl import ir
 
 SETTINGS = Settings()
 

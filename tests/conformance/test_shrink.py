@@ -7,12 +7,12 @@ from itertools import combinations
 
 from hypothesis import given, settings
 
-from whence.conformance.findings import DELIVERED, SENT
-from whence.conformance.harness import run_case
-from whence.conformance.network import Settings
-from whence.conformance.schedule import Lose, Operation, React, Receive, Schedule, Send, Tick, schedules
-from whence.conformance.shrink import Budget, minimise
-from whence.impl.mf import MF
+from thence.conformance.findings import DELIVERED, SENT
+from thence.conformance.harness import run_case
+from thence.conformance.network import Settings
+from thence.conformance.schedule import Lose, Operation, React, Receive, Schedule, Send, Tick, schedules
+from thence.conformance.shrink import Budget, minimise
+from thence.impl.mf import MF
 
 
 def wanted(schedule: Schedule) -> Schedule | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.statements import page, stated
-from whence.dsl.load import library, load
+from thence.conformance.statements import page, stated
+from thence.dsl.load import library, load
 
 PAGE = Path(__file__).parents[2] / "docs" / "statements.md"
 LEVELS = {"proved": {"L2", "L3", "L4"}, "holds": {"L1"}, "refuted": {"L1", "L2", "L3"}, "unknown": {"L1", "L2"}}
@@ -75,7 +75,7 @@ def test_a_page_is_made_of_results_and_documentation() -> None:
         "assumptions": [{"name": "csps", "needed": True}, {"name": "fifo", "needed": None}],
     }
     text = page({"execution": specification}, [result, {**result, "level": "L4"}])
-    assert rows_of(text) == {"execution.whence": {"theory execution": [("csps_implies_sps", "proved", "L4")]}}
+    assert rows_of(text) == {"execution.thence": {"theory execution": [("csps_implies_sps", "proved", "L4")]}}
     assert "assumes csps (needed); assumes fifo (not known to be needed); 1 obligations" in text
     assert "Almeida" in text
     surprise = page(

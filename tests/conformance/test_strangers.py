@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.drive import conform
-from whence.conformance.harness import COMMAND_LIMIT, run_case
-from whence.conformance.network import Settings
-from whence.conformance.schedule import Send
-from whence.conformance.strangers import plain, say, shown, word
-from whence.impl.commands import Deliver
-from whence.impl.commands import Send as Transmit
+from thence.conformance.drive import conform
+from thence.conformance.harness import COMMAND_LIMIT, run_case
+from thence.conformance.network import Settings
+from thence.conformance.schedule import Send
+from thence.conformance.strangers import plain, say, shown, word
+from thence.impl.commands import Deliver
+from thence.impl.commands import Send as Transmit
 
 
 class Mute:

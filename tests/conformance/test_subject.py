@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.subject import SubjectError, load_subject
-from whence.impl.mf import MF
+from thence.conformance.subject import SubjectError, load_subject
+from thence.impl.mf import MF
 
 MODULE = """
 class NoSend:
@@ -44,9 +44,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_shipped_implementation_loads() -> None:
-    subject = load_subject("whence.impl.mf:MF")
+    subject = load_subject("thence.impl.mf:MF")
     assert subject.make_process is MF
-    assert subject.name == "whence.impl.mf:MF"
+    assert subject.name == "thence.impl.mf:MF"
 
 
 def test_the_current_directory_is_searched(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,11 +59,11 @@ def test_the_current_directory_is_searched(here: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("whence.impl.mf", "write module:Class"),
-        ("whence/impl/mf.py:MF", "write module:Class"),
+        ("thence.impl.mf", "write module:Class"),
+        ("thence/impl/mf.py:MF", "write module:Class"),
         (":MF", "write module:Class"),
         ("h7_nowhere:MF", "there is no module h7_nowhere"),
-        ("whence.nowhere.mf:MF", "there is no module whence.nowhere.mf"),
+        ("thence.nowhere.mf:MF", "there is no module thence.nowhere.mf"),
         ("h7_broken:MF", "h7_broken does not import: ModuleNotFoundError: No module named 'h7_not_there'"),
         ("h7_syntax:MF", "h7_syntax does not import: SyntaxError"),
         ("h7_exits:MF", "h7_exits does not import: SystemExit"),

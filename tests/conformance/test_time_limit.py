@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from whence.conformance.time_limit import OutOfTime, limited, was_out_of_time
+from thence.conformance.time_limit import OutOfTime, limited, was_out_of_time
 
 
 def test_a_loop_ends_although_it_catches_exceptions() -> None:

@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 from faults import FAULTS
 
-from whence.conformance.drive import settings_for
-from whence.conformance.harness import run_scheduled
-from whence.conformance.implementations import SHIPPED
-from whence.conformance.logged import Unfit, logs_of
-from whence.conformance.possible import Conditions, Search
-from whence.conformance.replay import Replay
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import load_subject
-from whence.conformance.tolerant import TolerantReplay, only_sends_send, prefix
-from whence.dsl import ir
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.conformance.drive import settings_for
+from thence.conformance.harness import run_scheduled
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.logged import Unfit, logs_of
+from thence.conformance.possible import Conditions, Search
+from thence.conformance.replay import Replay
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import load_subject
+from thence.conformance.tolerant import TolerantReplay, only_sends_send, prefix
+from thence.dsl import ir
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
 
 Library = Callable[[str], ir.Protocol]
 

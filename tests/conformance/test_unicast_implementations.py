@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from faults import FAULTS
 
-from whence.conformance.drive import Report, conform, settings_for
-from whence.conformance.network import Settings
-from whence.dsl import ir
+from thence.conformance.drive import Report, conform, settings_for
+from thence.conformance.network import Settings
+from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]
 
 CLASSES = {
-    "fifo": "whence.impl.fifo:Fifo",
-    "client_server": "whence.impl.client_server:ClientServer",
-    "ses": "whence.impl.ses:SES",
-    "rst_mf": "whence.impl.rst_mf:RSTMF",
-    "rst_hunch": "whence.impl.rst_hunch:RSTHunch",
-    "mf_pipelined": "whence.impl.mf_pipelined:MFPipelined",
-    "synchronous": "whence.impl.synchronous:Synchronous",
-    "tree": "whence.impl.tree:Tree",
+    "fifo": "thence.impl.fifo:Fifo",
+    "client_server": "thence.impl.client_server:ClientServer",
+    "ses": "thence.impl.ses:SES",
+    "rst_mf": "thence.impl.rst_mf:RSTMF",
+    "rst_hunch": "thence.impl.rst_hunch:RSTHunch",
+    "mf_pipelined": "thence.impl.mf_pipelined:MFPipelined",
+    "synchronous": "thence.impl.synchronous:Synchronous",
+    "tree": "thence.impl.tree:Tree",
 }
 CONTROLS = {"fifo": "causal", "client_server": "causal", "synchronous": "stuck"}
 """What these do not promise, and what the oracle finds, and nothing else, if it is asked to judge it all the same."""

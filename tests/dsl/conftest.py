@@ -8,13 +8,13 @@ from textwrap import dedent, indent
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.elaborate import elaborate
-from whence.dsl.execute import Delivered, Emission, Guard, Sent
-from whence.dsl.interpreter import Interpreter
-from whence.dsl.load import load
-from whence.dsl.parse import parse
-from whence.dsl.values import Message, Value
+from thence.dsl import ir
+from thence.dsl.elaborate import elaborate
+from thence.dsl.execute import Delivered, Emission, Guard, Sent
+from thence.dsl.interpreter import Interpreter
+from thence.dsl.load import load
+from thence.dsl.parse import parse
+from thence.dsl.values import Message, Value
 
 Specify = Callable[[str], ir.Specification]
 
@@ -61,9 +61,9 @@ class Handled:
 
 
 def _specify(text: str) -> ir.Specification:
-    tree, faults = parse(dedent(text), "test.whence")
+    tree, faults = parse(dedent(text), "test.thence")
     assert tree is not None, faults
-    specification, found = elaborate(tree, "test.whence")
+    specification, found = elaborate(tree, "test.thence")
     assert specification is not None, (faults, found)
     return specification
 

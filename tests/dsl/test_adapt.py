@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.adapt import Unsettled, adapt, settings_of
-from whence.dsl.reporter import Reporter
-from whence.dsl.syntax import NOWHERE
-from whence.dsl.workload import ProtocolKind, build_workload
+from thence.dsl import ir
+from thence.dsl.adapt import Unsettled, adapt, settings_of
+from thence.dsl.reporter import Reporter
+from thence.dsl.syntax import NOWHERE
+from thence.dsl.workload import ProtocolKind, build_workload
 
 from .conftest import Specify
 

@@ -1,6 +1,6 @@
 """The collected ghost against the full definition: all of every causal past, and the metadata-free oracle.
 
-Three references: the transitive closure over the whole run, `whence.spec.oracle`, and an exploration that
+Three references: the transitive closure over the whole run, `thence.spec.oracle`, and an exploration that
 never forgets a delivered message ("raw"), held against the collected one edge by edge.
 """
 
@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.causality import Finding, Ghost, delivered, network_sent, sent
-from whence.dsl.execute import Delivered
-from whence.dsl.narrate import events_of, narrate
-from whence.dsl.system import Action, Outcome, State, System
-from whence.dsl.values import Message
-from whence.spec.oracle import Oracle
+from thence.dsl import ir
+from thence.dsl.causality import Finding, Ghost, delivered, network_sent, sent
+from thence.dsl.execute import Delivered
+from thence.dsl.narrate import events_of, narrate
+from thence.dsl.system import Action, Outcome, State, System
+from thence.dsl.values import Message
+from thence.spec.oracle import Oracle
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 PROCESSES = 3

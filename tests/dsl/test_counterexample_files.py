@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.itf import itf
-from whence.dsl.load import load
-from whence.dsl.narrate import ReplayError, record
-from whence.dsl.regression import here, pytest_file, violated
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
-from whence.proofs.explore import Violation, explore
-from whence.proofs.lasso import find_lasso
+from thence.dsl import ir
+from thence.dsl.itf import itf
+from thence.dsl.load import load
+from thence.dsl.narrate import ReplayError, record
+from thence.dsl.regression import here, pytest_file, violated
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
+from thence.proofs.explore import Violation, explore
+from thence.proofs.lasso import find_lasso
 
 WORKLOAD = ir.Workload(3, (2, 2, 2), ((1, 2), (0, 2), (0, 1)))
 

@@ -8,15 +8,15 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.format import format_source
-from whence.dsl.narrate import execution, narrate, record, replay, run
-from whence.dsl.system import Action, System
-from whence.dsl.tla.exported import Exported
-from whence.dsl.tla.protocol import export_protocol
-from whence.dsl.values import Message
-from whence.dsl.workload import all_choices
-from whence.spec.delivery_order import first_crossing
+from thence.dsl import ir
+from thence.dsl.format import format_source
+from thence.dsl.narrate import execution, narrate, record, replay, run
+from thence.dsl.system import Action, System
+from thence.dsl.tla.exported import Exported
+from thence.dsl.tla.protocol import export_protocol
+from thence.dsl.values import Message
+from thence.dsl.workload import all_choices
+from thence.spec.delivery_order import first_crossing
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
@@ -95,9 +95,9 @@ def test_a_list_of_all_sets_is_what_stands_there_without_it(specify: Specify) ->
 
 def test_the_canonical_form() -> None:
     text = DIRECT.format(delivery="multicast", settings="destinations 0 to 1, 2; 1 to none", properties="causal")
-    assert format_source(text, "t.whence")[0] == text
+    assert format_source(text, "t.thence")[0] == text
     moved = text.replace("  delivery multicast\n", "").replace("  property", "  delivery   multicast\n  property")
-    once, _ = format_source(moved, "t.whence")
+    once, _ = format_source(moved, "t.thence")
     assert once is not None
     assert "  delivery multicast\n  property" in once
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import whence.spec
-from whence.dsl import ir, syntax
-from whence.dsl.diagnostics import Diagnostic
-from whence.dsl.elaborate import DEEPEST, elaborate
-from whence.dsl.parse import parse
-from whence.dsl.show import show_expression
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
+import thence.spec
+from thence.dsl import ir, syntax
+from thence.dsl.diagnostics import Diagnostic
+from thence.dsl.elaborate import DEEPEST, elaborate
+from thence.dsl.parse import parse
+from thence.dsl.show import show_expression
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
 
-LIBRARY = sorted((Path(str(whence.spec.__file__)).parent / "library").glob("*.whence"))
-FIXTURES = sorted((Path(__file__).parent / "golden").glob("W0[2-9]*.whence"))
+LIBRARY = sorted((Path(str(thence.spec.__file__)).parent / "library").glob("*.thence"))
+FIXTURES = sorted((Path(__file__).parent / "golden").glob("W0[2-9]*.thence"))
 
 BASE = """
 protocol p:
@@ -51,9 +51,9 @@ protocol p:
 
 
 def outcome(text: str) -> tuple[ir.Specification | None, tuple[Diagnostic, ...]]:
-    tree, diagnostics = parse(text, "test.whence")
+    tree, diagnostics = parse(text, "test.thence")
     assert tree is not None, diagnostics
-    return elaborate(tree, "test.whence")
+    return elaborate(tree, "test.thence")
 
 
 def typed(text: str) -> ir.Specification:
@@ -228,7 +228,7 @@ def test_trees_that_the_parser_would_not_build_are_refused_not_followed() -> Non
         formula = syntax.Not(formula)
     machine = syntax.Machine(syntax.Name("q"), invariants=(syntax.Formula(syntax.Name("i"), formula),))
     scope = syntax.Mutant(syntax.Name("n"), syntax.Name("q"))
-    specification, found = elaborate(syntax.File((machine, scope)), "built.whence")
+    specification, found = elaborate(syntax.File((machine, scope)), "built.thence")
     assert specification is None
     assert [diagnostic.code for diagnostic in found] == ["W0152"]
 
@@ -343,10 +343,10 @@ def test_texts_with_words_exchanged_give_a_typed_file_or_errors(text: str, excha
         words = list(WORD.finditer(text))
         old, new = words[at % len(words)], words[by % len(words)]
         text = text[: old.start()] + new.group() + text[old.end() :]
-    tree, _ = parse(text, "test.whence")
+    tree, _ = parse(text, "test.thence")
     if tree is None:
         return
-    specification, found = elaborate(tree, "test.whence")
+    specification, found = elaborate(tree, "test.thence")
     assert (specification is None) == any(diagnostic.severity == "error" for diagnostic in found)
     lines = text.count("\n") + 1
     assert all(1 <= diagnostic.span.line <= lines for diagnostic in found)

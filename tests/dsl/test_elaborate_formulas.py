@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir, machine_builtins
-from whence.dsl.diagnostics import Diagnostic
-from whence.dsl.elaborate import elaborate
-from whence.dsl.parse import parse
-from whence.dsl.show import show_expression
-from whence.dsl.traversal import depth, nodes
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+from thence.dsl import ir, machine_builtins
+from thence.dsl.diagnostics import Diagnostic
+from thence.dsl.elaborate import elaborate
+from thence.dsl.parse import parse
+from thence.dsl.show import show_expression
+from thence.dsl.traversal import depth, nodes
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
 
 MACHINE = """
 machine q:
@@ -40,9 +40,9 @@ DELIVERIES: tuple[ir.Delivery, ...] = ("unicast", "multicast", "broadcast")
 
 
 def outcome(text: str) -> tuple[ir.Specification | None, tuple[Diagnostic, ...]]:
-    tree, diagnostics = parse(text, "test.whence")
+    tree, diagnostics = parse(text, "test.thence")
     assert tree is not None, diagnostics
-    return elaborate(tree, "test.whence")
+    return elaborate(tree, "test.thence")
 
 
 def machine(more: str = "", send: str = "pass") -> ir.Machine:

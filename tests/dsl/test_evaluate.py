@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.dsl.interpreter import Interpreter
-from whence.dsl.values import Fault
+from thence.dsl.interpreter import Interpreter
+from thence.dsl.values import Fault
 
 Handle = Callable[..., Any]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import execute
-from whence.dsl.execute import Delivered, Sent
-from whence.dsl.values import Fault, Message
+from thence.dsl import execute
+from thence.dsl.execute import Delivered, Sent
+from thence.dsl.values import Fault, Message
 
 Handle = Callable[..., Any]
 

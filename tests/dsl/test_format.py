@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import syntax as s
-from whence.dsl.format import format_source, print_file
-from whence.dsl.lines import clean_doc
-from whence.dsl.parse import parse
+from thence.dsl import syntax as s
+from thence.dsl.format import format_source, print_file
+from thence.dsl.lines import clean_doc
+from thence.dsl.parse import parse
 
-SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.whence"))
-LIBRARY = sorted((Path(__file__).parents[2] / "spec/whence/spec/library").glob("*.whence"))
+SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.thence"))
+LIBRARY = sorted((Path(__file__).parents[2] / "spec/thence/spec/library").glob("*.thence"))
 
 # --- generated trees ---------------------------------------------------------------------------
 
@@ -304,13 +304,13 @@ def texts(comments: tuple[s.Comment, ...]) -> Counter[str]:
 
 def assert_formats_well(text: str, tree: s.File) -> str:
     """The result has the same tree and comments, and is its own canonical form."""
-    formatted, diagnostics = format_source(text, "x.whence")
+    formatted, diagnostics = format_source(text, "x.thence")
     assert diagnostics == ()
     assert formatted is not None
-    again, _ = parse(formatted, "x.whence")
+    again, _ = parse(formatted, "x.thence")
     assert again == tree
     assert texts(again.comments) == texts(tree.comments)
-    assert format_source(formatted, "x.whence") == (formatted, ())
+    assert format_source(formatted, "x.thence") == (formatted, ())
     assert all(len(line) == len(line.rstrip()) for line in formatted.split("\n"))
     return formatted
 
@@ -320,7 +320,7 @@ def assert_formats_well(text: str, tree: s.File) -> str:
 def test_a_printed_tree_parses_to_itself(case: Case) -> None:
     file = case.file
     text = print_file(file)
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert diagnostics == ()
     assert tree == file
     assert_formats_well(text, file)
@@ -330,7 +330,7 @@ def test_a_printed_tree_parses_to_itself(case: Case) -> None:
 @given(formula_cases())
 def test_a_printed_formula_parses_to_itself(case: Case) -> None:
     file = case.file
-    tree, diagnostics = parse(print_file(file), "x.whence")
+    tree, diagnostics = parse(print_file(file), "x.thence")
     assert diagnostics == ()
     assert tree == file
 
@@ -351,7 +351,7 @@ def test_comments_are_kept_wherever_they_stand(case: Case, data: st.DataObject) 
         inside_doc ^= line.count('"""') % 2 == 1
         commented.append(f"{line}  # behind {number}" if choice == 3 and line and not inside_doc else line)
     text = "\n".join(commented)
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert diagnostics == ()
     assert tree == file
     assert_formats_well(text, tree)
@@ -375,7 +375,7 @@ def test_other_layouts_of_a_tree_format_well(case: Case, seed: int, width: int) 
         text = re.sub(r"^ +", lambda match: match.group().replace("  ", " " * width), text, flags=re.MULTILINE)
     text = re.sub(r"[(\[{](?=[^ \n)\]}])", break_line, text)
     text = re.sub(r" (?=(?:and|or|implies|iff) )", break_line, text)
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert diagnostics == ()
     assert tree == file
     assert_formats_well(text, tree)
@@ -410,7 +410,7 @@ def labels(item: object) -> list[str]:
 
 
 def formatted(text: str) -> str:
-    result, diagnostics = format_source(text, "x.whence")
+    result, diagnostics = format_source(text, "x.thence")
     assert diagnostics == ()
     assert result is not None
     return result
@@ -492,7 +492,7 @@ def test_documentation_strings() -> None:
         'theory t:\n  """One,\n     two.\n  three "quoted\\"\n  """\n'
         '  axiom a:\n    """Why."""\n    true\n'
     )
-    tree, _ = parse(text, "x.whence")
+    tree, _ = parse(text, "x.thence")
     assert tree is not None
     assert tree.doc == "Of the file."
     assert tree.declarations[0].doc == 'One,\n   two.\nthree "quoted\\"'
@@ -500,6 +500,6 @@ def test_documentation_strings() -> None:
 
 
 def test_what_does_not_parse_is_not_formatted() -> None:
-    result, diagnostics = format_source("protocol p\n", "x.whence")
+    result, diagnostics = format_source("protocol p\n", "x.thence")
     assert result is None
     assert [diagnostic.code for diagnostic in diagnostics] == ["W0103"]

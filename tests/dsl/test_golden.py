@@ -1,6 +1,6 @@
 """Every code shows in a fixture named after it: what is said about a faulty text, word by word.
 
-`WHENCE_GOLDEN=write` rewrites the expected texts; read the difference before committing it.
+`THENCE_GOLDEN=write` rewrites the expected texts; read the difference before committing it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl.diagnostics import CODES, Diagnostic, render_all, render_catalogue
-from whence.dsl.elaborate import elaborate
-from whence.dsl.parse import decode, parse
+from thence.dsl.diagnostics import CODES, Diagnostic, render_all, render_catalogue
+from thence.dsl.elaborate import elaborate
+from thence.dsl.parse import decode, parse
 
 GOLDEN = Path(__file__).parent / "golden"
-FIXTURES = sorted(GOLDEN.glob("W*.whence"))
+FIXTURES = sorted(GOLDEN.glob("W*.thence"))
 # A megabyte of text, and fifty faults of other codes: `test_parse.py` has these.
 WITHOUT_FIXTURE = {"W0150", "W0153"}
 
@@ -36,7 +36,7 @@ def test_diagnostics_of_fixture(fixture: Path) -> None:
     text, diagnostics = diagnose(fixture.read_bytes(), fixture.name)
     rendered = render_all(diagnostics, text)
     expected = fixture.with_suffix(".txt")
-    if os.environ.get("WHENCE_GOLDEN") == "write":
+    if os.environ.get("THENCE_GOLDEN") == "write":
         expected.write_text(rendered, encoding="utf-8")
     assert diagnostics, "a fixture shows a fault"
     assert diagnostics[0].code == fixture.name[:5]
@@ -50,6 +50,6 @@ def test_every_code_has_a_fixture() -> None:
 
 def test_catalogue_page_is_current() -> None:
     page = Path(__file__).parents[2] / "docs" / "errors.md"
-    if os.environ.get("WHENCE_GOLDEN") == "write":
+    if os.environ.get("THENCE_GOLDEN") == "write":
         page.write_text(render_catalogue(), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == render_catalogue()

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.execute import Delivered, Sent
-from whence.dsl.interpreter import Interpreter, Step
-from whence.dsl.values import Fault, Message, Packet
+from thence.dsl import ir
+from thence.dsl.execute import Delivered, Sent
+from thence.dsl.interpreter import Interpreter, Step
+from thence.dsl.values import Fault, Message, Packet
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl.load import SourceError, library, load, load_bytes, locate
+from thence.dsl.load import SourceError, library, load, load_bytes, locate
 
 SMALL = "theory t:\n  sort message\n  relation sent: message\n"
 
@@ -20,14 +20,14 @@ def test_library() -> None:
 def test_library_files_have_nothing_to_complain_about(path: Path) -> None:
     assert load(path.stem).specification is not None
     assert load(path.stem).diagnostics == ()
-    assert locate(f"{path.stem}.whence") == locate(path.stem) == path
+    assert locate(f"{path.stem}.thence") == locate(path.stem) == path
 
 
 def test_a_file_in_the_folder_goes_before_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mf.whence").write_text(SMALL, encoding="utf-8")
-    assert locate("mf.whence") == Path("mf.whence")
-    loaded = load("mf.whence")
+    Path("mf.thence").write_text(SMALL, encoding="utf-8")
+    assert locate("mf.thence") == Path("mf.thence")
+    loaded = load("mf.thence")
     assert loaded.specification is not None
     assert [theory.name for theory in loaded.specification.theories] == ["t"]
 
@@ -37,7 +37,7 @@ def test_a_file_in_the_folder_goes_before_the_library(tmp_path: Path, monkeypatc
     [
         ("cikas", "did you mean cykas?"),
         ("zzzzzzzzz", "the library has .*cykas,"),
-        ("nothing.whence", "there is no file nothing.whence"),
+        ("nothing.thence", "there is no file nothing.thence"),
         ("./cykas", "there is no file ./cykas"),
         ("no/such/file", "there is no file no/such/file"),
         (".", "is a directory"),
@@ -54,29 +54,29 @@ def test_what_is_no_file(name: str, reason: str, tmp_path: Path, monkeypatch: py
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "secret.whence"
+    path = tmp_path / "secret.thence"
     path.write_text(SMALL, encoding="utf-8")
 
     def refuse(_: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(SourceError, match=r"secret\.whence cannot be read: Permission denied"):
+    with pytest.raises(SourceError, match=r"secret\.thence cannot be read: Permission denied"):
         load(str(path))
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00p", b"protocol", b"\x00" * 40, b"protocol x:\n\tfoo"], ids=repr)
 def test_faults_of_the_text_are_diagnostics(content: bytes) -> None:
-    loaded = load_bytes(Path("some.whence"), content)
-    assert loaded.path == Path("some.whence")
+    loaded = load_bytes(Path("some.thence"), content)
+    assert loaded.path == Path("some.thence")
     assert loaded.specification is None
     assert loaded.diagnostics
-    assert {diagnostic.file for diagnostic in loaded.diagnostics} == {"some.whence"}
+    assert {diagnostic.file for diagnostic in loaded.diagnostics} == {"some.thence"}
 
 
 def test_faults_of_syntax_and_of_types_stand_together() -> None:
     text = "theory t:\n  sort message\n  relation sent: massage\n  property p: forall m. sent(m) and m\n"
-    loaded = load_bytes(Path("some.whence"), text.encode())
+    loaded = load_bytes(Path("some.thence"), text.encode())
     assert loaded.specification is None
     assert {diagnostic.span.line for diagnostic in loaded.diagnostics} >= {3}
-    assert loaded.source.file == "some.whence"
+    assert loaded.source.file == "some.thence"

@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.machine_run import GHOSTS, SENT, MachineRun, MachineState, Refusal
-from whence.dsl.types import BOOL, MESSAGE
-from whence.dsl.values import Message, Value
-from whence.proofs import transitions
-from whence.proofs.structure import Structure, Table
+from thence.dsl import ir
+from thence.dsl.machine_run import GHOSTS, SENT, MachineRun, MachineState, Refusal
+from thence.dsl.types import BOOL, MESSAGE
+from thence.dsl.values import Message, Value
+from thence.proofs import transitions
+from thence.proofs.structure import Structure, Table
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import NarratedStep, ReplayError, execution, record, replay, text
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
-from whence.spec.events import Deliver, Receive, Send
+from thence.dsl import ir
+from thence.dsl.narrate import NarratedStep, ReplayError, execution, record, replay, text
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
+from thence.spec.events import Deliver, Receive, Send
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 

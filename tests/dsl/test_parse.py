@@ -10,24 +10,24 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import grammar, syntax
-from whence.dsl.build import Builder
-from whence.dsl.diagnostics import CODES, Diagnostic, SourceText, nearest, render
-from whence.dsl.format import format_source
-from whence.dsl.parse import MAX_BYTES, MAX_FAULTS, decode, parse
-from whence.dsl.syntax import Apply, Binary, Binder, Name, NamedType, Quantified, Setting, Variable
+from thence.dsl import grammar, syntax
+from thence.dsl.build import Builder
+from thence.dsl.diagnostics import CODES, Diagnostic, SourceText, nearest, render
+from thence.dsl.format import format_source
+from thence.dsl.parse import MAX_BYTES, MAX_FAULTS, decode, parse
+from thence.dsl.syntax import Apply, Binary, Binder, Name, NamedType, Quantified, Setting, Variable
 
 HERE = Path(__file__).parent
-SAMPLES = sorted((HERE / "samples").glob("*.whence"))
+SAMPLES = sorted((HERE / "samples").glob("*.thence"))
 TEXTS = [
     path.read_bytes().decode("utf-8", "replace")
-    for path in [*SAMPLES, *sorted((HERE / "golden").glob("W0[12]*.whence"))]
+    for path in [*SAMPLES, *sorted((HERE / "golden").glob("W0[12]*.thence"))]
     if path.stat().st_size < 5_000
 ]
 
 
 def tree_of(text: str) -> syntax.File:
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert diagnostics == ()
     assert tree is not None
     return tree
@@ -47,7 +47,7 @@ def body_of(text: str) -> tuple[syntax.Stmt, ...]:
 
 
 def codes_of(text: str) -> list[str]:
-    return [diagnostic.code for diagnostic in parse(text, "x.whence")[1]]
+    return [diagnostic.code for diagnostic in parse(text, "x.thence")[1]]
 
 
 # --- meaning -----------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_an_unclosed_bracket_is_shown_where_it_opens_and_hides_nothing_else() ->
     text = (
         "protocol p:\n  on causal_send(m):\n    f(a, (b\n    send M(m) to m.dst\n  on receive M(m) from j:\n    x = 1\n"
     )
-    _, diagnostics = parse(text, "x.whence")
+    _, diagnostics = parse(text, "x.thence")
     assert [(d.code, d.span.line, d.span.column) for d in diagnostics] == [("W0108", 3, 6), ("W0111", 6, 7)]
 
 
@@ -296,7 +296,7 @@ def test_what_is_too_large_is_refused_at_once() -> None:
     ],
 )
 def test_deep_nesting_is_a_fault(text: str) -> None:
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert tree is None
     assert "W0152" in [diagnostic.code for diagnostic in diagnostics]
 
@@ -311,10 +311,10 @@ def test_bytes_that_are_no_text() -> None:
 
 def test_rendering_and_json() -> None:
     text = "theory t:\n  axiom a: x == y\n"
-    _, (diagnostic,) = parse(text, "x.whence")
+    _, (diagnostic,) = parse(text, "x.thence")
     assert render(diagnostic, text) == (
         "error[W0112]: `==` is not an operator here\n"
-        " --> x.whence:2:14\n"
+        " --> x.thence:2:14\n"
         "  |\n"
         "2 |   axiom a: x == y\n"
         "  |              ^^\n"
@@ -324,7 +324,7 @@ def test_rendering_and_json() -> None:
         "code": "W0112",
         "severity": "error",
         "message": "`==` is not an operator here",
-        "file": "x.whence",
+        "file": "x.thence",
         "line": 2,
         "column": 14,
         "end_line": 2,
@@ -359,9 +359,9 @@ STARTS = st.sampled_from(["", "theory t:\n  axiom a: ", "protocol p:\n  on causa
 
 
 def check_any_text(text: str) -> None:
-    tree, diagnostics = parse(text, "x.whence")
+    tree, diagnostics = parse(text, "x.thence")
     assert (tree is None) == any(diagnostic.severity == "error" for diagnostic in diagnostics)
-    source = SourceText("x.whence", text)
+    source = SourceText("x.thence", text)
     for diagnostic in diagnostics:
         span = diagnostic.span
         assert diagnostic.code in CODES
@@ -370,9 +370,9 @@ def check_any_text(text: str) -> None:
         assert (span.line, span.column) <= (span.end_line, span.end_column)
         assert diagnostic.code in render(diagnostic, source)
     if tree is not None:
-        formatted, _ = format_source(text, "x.whence")
+        formatted, _ = format_source(text, "x.thence")
         assert formatted is not None
-        assert parse(formatted, "x.whence")[0] == tree
+        assert parse(formatted, "x.thence")[0] == tree
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
@@ -434,7 +434,7 @@ def test_the_grammar_without_a_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_the_grammar_from_a_damaged_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     grammar.load_parser(Builder())
-    (cached,) = (tmp_path / "whence").iterdir()
+    (cached,) = (tmp_path / "thence").iterdir()
     whole = cached.read_bytes()
     cached.write_bytes(whole[: len(whole) // 2])
     assert "forall" in grammar.keywords(grammar.load_parser(Builder()))

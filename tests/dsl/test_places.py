@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl.places import FIELD, QUEUE_ELEMENT, WINDOW_ELEMENT, Part, Place, map_entry
-from whence.dsl.values import ABSENT, Fault
+from thence.dsl.places import FIELD, QUEUE_ELEMENT, WINDOW_ELEMENT, Part, Place, map_entry
+from thence.dsl.values import ABSENT, Fault
 
 Handle = Callable[..., Any]
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.format import format_source
-from whence.dsl.load import load_bytes
-from whence.dsl.narrate import execution, record, replay, text
-from whence.dsl.programs import Program, describe, imbalance, receives
-from whence.dsl.recycling import system_of
-from whence.dsl.system import Action
-from whence.proofs.explore import Exploration, explore
-from whence.proofs.scopes import explain, explore_scope
-from whence.spec.events import Send
+from thence.dsl import ir
+from thence.dsl.format import format_source
+from thence.dsl.load import load_bytes
+from thence.dsl.narrate import execution, record, replay, text
+from thence.dsl.programs import Program, describe, imbalance, receives
+from thence.dsl.recycling import system_of
+from thence.dsl.system import Action
+from thence.proofs.explore import Exploration, explore
+from thence.proofs.scopes import explain, explore_scope
+from thence.spec.events import Send
 
 from .conftest import Specify
 
@@ -53,7 +53,7 @@ scope s of blocking:
 
 
 def specification(settings: str) -> ir.Specification:
-    loaded = load_bytes(Path("blocking.whence"), (BLOCKING + settings).encode())
+    loaded = load_bytes(Path("blocking.thence"), (BLOCKING + settings).encode())
     assert loaded.specification is not None, loaded.diagnostics
     return loaded.specification
 
@@ -71,7 +71,7 @@ def test_read_and_printed() -> None:
     first: Program = (("send", (1,)), ("receive", (2, 1)), ("receive", ()))
     assert workload.programs == (first, (("send", (0,)),), None)
     assert workload.sends == (1, 1, 0) and workload.destinations[:2] == ((1,), (0,))
-    printed, _ = format_source(BLOCKING + settings, "blocking.whence")
+    printed, _ = format_source(BLOCKING + settings, "blocking.thence")
     assert printed is not None and "  program 0: send to 1; receive from 2, 1; receive\n" in printed
     assert "  on causal_send(m) when not waiting:\n" in printed
     assert describe(first) == "send to 1; receive from 2, 1; receive"
@@ -239,7 +239,7 @@ def test_channels_that_keep_their_order_in_one_scope() -> None:
     assert not plain.scopes[0].workload.fifo and ordered.scopes[0].workload.fifo
     system = system_of(ordered.protocols[0], ordered.scopes[0].workload)
     assert not system.protocol.network.reordering
-    printed, _ = format_source(BLOCKING + "  processes 2\n  fifo\n", "blocking.whence")
+    printed, _ = format_source(BLOCKING + "  processes 2\n  fifo\n", "blocking.thence")
     assert printed is not None and printed.endswith("  processes 2\n  fifo\n")
 
 

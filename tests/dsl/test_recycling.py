@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.format import format_source
-from whence.dsl.load import load, load_bytes
-from whence.dsl.recycling import Recycling, system_of
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
-from whence.dsl.values import messages_in
+from thence.dsl import ir
+from thence.dsl.format import format_source
+from thence.dsl.load import load, load_bytes
+from thence.dsl.recycling import Recycling, system_of
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
+from thence.dsl.values import messages_in
 
 HEAD = """protocol p:
   message MSG(m: message) carries m
@@ -26,7 +26,7 @@ scope s of p:
 
 
 def scope(settings: str) -> tuple[ir.Workload | None, list[str]]:
-    loaded = load_bytes(Path("p.whence"), (HEAD + settings).encode())
+    loaded = load_bytes(Path("p.thence"), (HEAD + settings).encode())
     codes = [diagnostic.code for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
     found = loaded.specification
     return (found.scopes[0].workload if found is not None and found.scopes else None), codes
@@ -65,15 +65,15 @@ def test_refused(settings: str, code: str) -> None:
 
 def test_printed() -> None:
     text = HEAD + "  processes 2\n  sends 2 per process\n  for ever 0,1\n  prompt sends\n"
-    printed, _ = format_source(text, "p.whence")
+    printed, _ = format_source(text, "p.thence")
     assert printed is not None and "  for ever 0, 1\n  prompt sends\n" in printed
 
 
 def test_printed_as_read() -> None:
     text = HEAD + "  processes 2\n  for ever\n  room 2\n"
-    assert format_source(text, "p.whence")[0] == text
+    assert format_source(text, "p.thence")[0] == text
     text = HEAD + "  processes 2\n  any number of messages\n"
-    assert format_source(text, "p.whence")[0] == text
+    assert format_source(text, "p.thence")[0] == text
 
 
 def test_with_room() -> None:

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.format import format_source
-from whence.dsl.load import load_bytes
-from whence.dsl.narrate import record, replay
-from whence.dsl.scenario import Played, play
-from whence.dsl.system import System
+from thence.dsl import ir
+from thence.dsl.format import format_source
+from thence.dsl.load import load_bytes
+from thence.dsl.narrate import record, replay
+from thence.dsl.scenario import Played, play
+from thence.dsl.system import System
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 
@@ -44,7 +44,7 @@ scenario it of counted:
 def played(steps: str) -> Played:
     """The scenario with these steps, one a line."""
     lines = [f"  {line.strip()}\n" for line in steps.strip().splitlines()]
-    loaded = load_bytes(Path("test.whence"), (PROTOCOL + "".join(lines)).encode())
+    loaded = load_bytes(Path("test.thence"), (PROTOCOL + "".join(lines)).encode())
     assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
     return play(loaded.specification.scenarios[0])
 
@@ -145,7 +145,7 @@ def test_the_canonical_form_keeps_every_step() -> None:
         "  Alice  sends a to Bob   # first\n  network loses MSG( ... ) from Alice to Bob\n"
         "  assert not(delivered(a))\n  Bob cannot receive ACK(1,...) from Alice\n  expect holds at_most_once\n"
     )
-    text, diagnostics = format_source(source, "test.whence")
+    text, diagnostics = format_source(source, "test.thence")
     assert not diagnostics
     assert text is not None
     assert text.splitlines()[-5:] == [
@@ -155,4 +155,4 @@ def test_the_canonical_form_keeps_every_step() -> None:
         "  Bob cannot receive ACK(1, ...) from Alice",
         "  expect holds at_most_once",
     ]
-    assert format_source(text, "test.whence")[0] == text
+    assert format_source(text, "test.thence")[0] == text

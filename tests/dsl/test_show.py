@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.elaborate import elaborate
-from whence.dsl.load import library as files
-from whence.dsl.parse import parse
-from whence.dsl.show import show_expression
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type
+from thence.dsl import ir
+from thence.dsl.elaborate import elaborate
+from thence.dsl.load import library as files
+from thence.dsl.parse import parse
+from thence.dsl.show import show_expression
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type
 
 
 def guards(node: Any) -> Iterator[ir.Expr]:
@@ -51,9 +51,9 @@ def replaced(text: str, expression: ir.Expr) -> str:
 
 
 def typed(text: str) -> ir.Specification:
-    tree, faults = parse(text, "shown.whence")
+    tree, faults = parse(text, "shown.thence")
     assert tree is not None, faults
-    specification, found = elaborate(tree, "shown.whence")
+    specification, found = elaborate(tree, "shown.thence")
     assert specification is not None, found
     return specification
 

@@ -10,18 +10,18 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import text
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
+from thence.dsl import ir
+from thence.dsl.narrate import text
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 
 SCRIPT = """
-from whence.dsl.load import load
-from whence.dsl.narrate import text
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
+from thence.dsl.load import load
+from thence.dsl.narrate import text
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
 for name in ("cykas", "mf", "rst", "hybrid_basic"):
     specification = load(name).specification
     for scope in specification.scopes:

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.system import Action, State, System
-from whence.dsl.values import Message, Packet
+from thence.dsl import ir
+from thence.dsl.system import Action, State, System
+from thence.dsl.values import Message, Packet
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.recycling import system_of
-from whence.dsl.topology import Edges, fault_of, line, neighbours, next_hops
-from whence.proofs.explore import explore
+from thence.dsl import ir
+from thence.dsl.recycling import system_of
+from thence.dsl.topology import Edges, fault_of, line, neighbours, next_hops
+from thence.proofs.explore import explore
 
 from .conftest import Specify
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type
-from whence.dsl.values import (
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type
+from thence.dsl.values import (
     ABSENT,
     Message,
     ascending,

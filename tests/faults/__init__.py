@@ -1,6 +1,6 @@
 """Planted faults: implementations that are wrong in one way each, to see whether the harness bites.
 
-From the folder `tests`, each is named like any implementation: `whence conform mf --impl faults.mf:NoAckWait`.
+From the folder `tests`, each is named like any implementation: `thence conform mf --impl faults.mf:NoAckWait`.
 Every class has
 
 - `FAULT`: the class of fault (those of the mutants seen in the wild, and the papers' own slips), and

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import ClassVar
 
-from whence.impl.cbcast import CBCAST, Msg
-from whence.impl.commands import Command, Deliver, Send
+from thence.impl.cbcast import CBCAST, Msg
+from thence.impl.commands import Command, Deliver, Send
 
 
 class MergeDiscarded(CBCAST):

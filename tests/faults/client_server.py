@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from whence.impl.client_server import ClientServer, Msg, Request
-from whence.impl.commands import Command, Deliver
-from whence.impl.matrix import Row, counted
+from thence.impl.client_server import ClientServer, Msg, Request
+from thence.impl.commands import Command, Deliver
+from thence.impl.matrix import Row, counted
 
 
 class MaximumLeftOut(ClientServer):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.cykas import Cykas, Eager, Normal
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.cykas import Cykas, Eager, Normal
 
 
 class SecretModeIgnored(Cykas):

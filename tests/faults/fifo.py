@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.fifo import Ack, Fifo, Msg
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.fifo import Ack, Fifo, Msg
 
 
 class NothingDelayed(Fifo):

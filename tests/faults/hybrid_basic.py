@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit, Unsent
-from whence.impl.sliding import SlidingArray
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit, Unsent
+from thence.impl.sliding import SlidingArray
 
 
 class ClockFromZero(HybridBasic):

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Set
 from dataclasses import replace
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.hybrid_basic import Ack, Msg, Permit
-from whence.impl.hybrid_multicast import HybridMulticast, Unsent
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.hybrid_basic import Ack, Msg, Permit
+from thence.impl.hybrid_multicast import HybridMulticast, Unsent
 
 
 class MulticastsUnflagged(HybridMulticast):

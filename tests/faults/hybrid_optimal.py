@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Hashable
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, ProtocolError, Send
-from whence.impl.hybrid_basic import Ack, Msg, Permit
-from whence.impl.hybrid_optimal import Buffered, HybridOptimal
-from whence.impl.sliding import SlidingArray
+from thence.impl.commands import Command, Deliver, ProtocolError, Send
+from thence.impl.hybrid_basic import Ack, Msg, Permit
+from thence.impl.hybrid_optimal import Buffered, HybridOptimal
+from thence.impl.sliding import SlidingArray
 
 
 class ClockFromZero(HybridOptimal):

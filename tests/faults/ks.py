@@ -6,8 +6,8 @@ from collections.abc import Hashable, Set
 from dataclasses import replace
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.ks import KS, Entry, Log, Msg, merged, purged, without
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.ks import KS, Entry, Log, Msg, merged, purged, without
 
 
 class MergeDiscarded(KS):

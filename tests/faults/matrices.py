@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from whence.impl.commands import Command, Deliver
+from thence.impl.commands import Command, Deliver
 
 
 class HeadOnly:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver
-from whence.impl.mf_pipelined import MFPipelined, Msg
+from thence.impl.commands import Command, Deliver
+from thence.impl.mf_pipelined import MFPipelined, Msg
 
 
 class NoAckWait(MFPipelined):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.newtop import Kept, Msg, Newtop, Null
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.newtop import Kept, Msg, Newtop, Null
 
 
 class Silent(Newtop):

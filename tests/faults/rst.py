@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from whence.impl.commands import Command, Deliver
-from whence.impl.rst import RST, Matrix, Row
+from thence.impl.commands import Command, Deliver
+from thence.impl.rst import RST, Matrix, Row
 
 
 class MergeDiscarded(RST):

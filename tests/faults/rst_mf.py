@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from faults import matrices
-from whence.impl.matrix import Matrix, counted
-from whence.impl.rst_mf import RSTMF
+from thence.impl.matrix import Matrix, counted
+from thence.impl.rst_mf import RSTMF
 
 
 class MergeDiscarded(RSTMF):

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import ClassVar
 
 from faults import matrices
-from whence.impl.commands import Command
-from whence.impl.matrix import Matrix
-from whence.impl.ses import SES, Msg
+from thence.impl.commands import Command
+from thence.impl.matrix import Matrix
+from thence.impl.ses import SES, Msg
 
 
 class MergeDiscarded(SES):

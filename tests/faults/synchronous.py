@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import ClassVar
 
-from whence.impl.commands import Command, Deliver, Send
-from whence.impl.synchronous import Ack, Msg, Synchronous
+from thence.impl.commands import Command, Deliver, Send
+from thence.impl.synchronous import Ack, Msg, Synchronous
 
 
 class DoesNotBlock(Synchronous):

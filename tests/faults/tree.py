@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import ClassVar
 
-from whence.impl.commands import Command, Send
-from whence.impl.tree import Msg, Tree
+from thence.impl.commands import Command, Send
+from thence.impl.tree import Msg, Tree
 
 
 class Shortcut(Tree):

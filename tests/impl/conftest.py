@@ -1,4 +1,4 @@
-"""A random network for processes of `whence.impl`, with a naive oracle of its own."""
+"""A random network for processes of `thence.impl`, with a naive oracle of its own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import AnyProcess, Deliver, ProtocolError, Send
+from thence.impl.commands import AnyProcess, Deliver, ProtocolError, Send
 
 TESTS = str(Path(__file__).resolve().parents[1])
 if TESTS not in sys.path:
-    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `whence conform` sees them
+    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `thence conform` sees them
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Outcome:
 
 
 class Simulation:
-    """One run of a class with an interface of `whence.impl.commands` over a random network.
+    """One run of a class with an interface of `thence.impl.commands` over a random network.
 
     The oracle is the definition: `past[m]` is the set of messages whose causal-send happens before that of m.
     """

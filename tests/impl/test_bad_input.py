@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl.client_server import ClientServer
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.cykas import Cykas
-from whence.impl.fifo import Fifo
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.hybrid_optimal import HybridOptimal
-from whence.impl.mf import MF
-from whence.impl.mf_pipelined import MFPipelined
-from whence.impl.rst import RST
-from whence.impl.rst_hunch import RSTHunch
-from whence.impl.rst_mf import RSTMF
-from whence.impl.ses import SES
-from whence.impl.synchronous import Synchronous
-from whence.impl.tree import Tree
+from thence.impl.client_server import ClientServer
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.cykas import Cykas
+from thence.impl.fifo import Fifo
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.mf import MF
+from thence.impl.mf_pipelined import MFPipelined
+from thence.impl.rst import RST
+from thence.impl.rst_hunch import RSTHunch
+from thence.impl.rst_mf import RSTMF
+from thence.impl.ses import SES
+from thence.impl.synchronous import Synchronous
+from thence.impl.tree import Tree
 
 ALL: list[Any] = [
     MF, MFPipelined, Synchronous, Cykas, RST, RSTMF, RSTHunch, SES, ClientServer, Fifo, HybridBasic, HybridOptimal,

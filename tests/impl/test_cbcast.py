@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.cbcast import CBCAST, Msg
-from whence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.cbcast import CBCAST, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
 
 
 def test_a_broadcast_carries_the_clock_that_counts_it() -> None:

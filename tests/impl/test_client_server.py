@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.client_server import ClientServer, Msg, Reply, Request
-from whence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.client_server import ClientServer, Msg, Reply, Request
+from thence.impl.commands import Deliver, ProtocolError, Send
 
 
 def test_a_request_waits_for_those_that_its_sender_knew_of() -> None:

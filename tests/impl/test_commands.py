@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl import cykas, hybrid_basic, hybrid_optimal, mf, rst
-from whence.impl.commands import CausalProcess, Deliver, ProtocolError, Send
-from whence.impl.cykas import Cykas
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.hybrid_optimal import HybridOptimal
-from whence.impl.mf import MF
-from whence.impl.rst import RST
+from thence.impl import cykas, hybrid_basic, hybrid_optimal, mf, rst
+from thence.impl.commands import CausalProcess, Deliver, ProtocolError, Send
+from thence.impl.cykas import Cykas
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.mf import MF
+from thence.impl.rst import RST
 
 ALL: list[type[CausalProcess]] = [MF, RST, Cykas, HybridBasic, HybridOptimal]
 

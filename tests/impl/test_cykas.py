@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.cykas import Ack, Cykas, Eager, Normal, Yct
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.cykas import Ack, Cykas, Eager, Normal, Yct
 
 
 def test_figure_2_bob_gets_a_head_start_and_keeps_the_secret() -> None:

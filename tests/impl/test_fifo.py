@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.fifo import Ack, Fifo, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.fifo import Ack, Fifo, Msg
 
 
 def test_each_channel_has_numbers_of_its_own() -> None:

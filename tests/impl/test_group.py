@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from whence.impl.commands import ProtocolError
-from whence.impl.group import Group, require_message
+from thence.impl.commands import ProtocolError
+from thence.impl.group import Group, require_message
 
 
 @pytest.mark.parametrize(("identity", "processes"), [(0, 0), (3, 3), (-1, 3), (0, -1)])

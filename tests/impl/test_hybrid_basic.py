@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
 
 
 def test_ids_start_at_one_and_predecessors_are_per_receiver() -> None:

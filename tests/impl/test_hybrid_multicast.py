@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
-from whence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
+from thence.impl.hybrid_multicast import HybridMulticast
 
 
 def test_each_receiver_has_a_predecessor_of_its_own() -> None:

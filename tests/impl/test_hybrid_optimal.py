@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
-from whence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.hybrid_basic import Ack, HybridBasic, Msg, Permit
+from thence.impl.hybrid_optimal import HybridOptimal
 
 
 def message(name: str, mid: int, pid: int = 0, *, per: bool = False) -> Msg:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.ks import KS, Entry, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.ks import KS, Entry, Msg
 
 
 def mask(*processes: int) -> int:

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import pytest
 
-import whence.impl
-from whence.conformance.implementations import SHIPPED
+import thence.impl
+from thence.conformance.implementations import SHIPPED
 
 LABEL = r"[A-Z]+\d*\.\d+"
 
@@ -28,7 +28,7 @@ def implements_a_protocol(module: ModuleType) -> bool:
     )
 
 
-FOUND = [importlib.import_module(f"whence.impl.{entry.name}") for entry in pkgutil.iter_modules(whence.impl.__path__)]
+FOUND = [importlib.import_module(f"thence.impl.{entry.name}") for entry in pkgutil.iter_modules(thence.impl.__path__)]
 MODULES = [module for module in FOUND if implements_a_protocol(module)]
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl.commands import ProtocolError
-from whence.impl.matrix import FEW, counted, covers, joined, merge, require_known, require_matrix, require_row
+from thence.impl.commands import ProtocolError
+from thence.impl.matrix import FEW, counted, covers, joined, merge, require_known, require_matrix, require_row
 
 counts = st.one_of(st.integers(0, 4), st.integers(0, (1 << 63) - 1))
 two_rows = st.integers(1, 40).flatmap(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.mf import MF, Ack, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.mf import MF, Ack, Msg
 
 
 def test_one_message_is_on_its_way_at_a_time() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.mf_pipelined import Ack, MFPipelined, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.mf_pipelined import Ack, MFPipelined, Msg
 
 
 def test_messages_to_one_receiver_do_not_wait() -> None:

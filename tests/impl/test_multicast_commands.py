@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl import cbcast, hybrid_basic, ks, newtop
-from whence.impl.cbcast import CBCAST
-from whence.impl.commands import BroadcastProcess, Deliver, MulticastProcess, ProtocolError, Send
-from whence.impl.hybrid_multicast import HybridMulticast
-from whence.impl.ks import KS
-from whence.impl.newtop import Newtop
+from thence.impl import cbcast, hybrid_basic, ks, newtop
+from thence.impl.cbcast import CBCAST
+from thence.impl.commands import BroadcastProcess, Deliver, MulticastProcess, ProtocolError, Send
+from thence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.ks import KS
+from thence.impl.newtop import Newtop
 
 MULTICAST: list[type[MulticastProcess]] = [HybridMulticast, KS]
 BROADCAST: list[type[BroadcastProcess]] = [CBCAST, Newtop]

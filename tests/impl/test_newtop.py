@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.newtop import Msg, Newtop, Null
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.newtop import Msg, Newtop, Null
 
 FIFO = {"fifo": True, "self_sends": True}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Command, Deliver, ProtocolError, Send
-from whence.impl.rst import RST, Matrix, Msg
+from thence.impl.commands import Command, Deliver, ProtocolError, Send
+from thence.impl.rst import RST, Matrix, Msg
 
 NOTHING: Matrix = ((0, 0, 0), (0, 0, 0), (0, 0, 0))
 

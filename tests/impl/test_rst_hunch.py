@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.rst import RST
-from whence.impl.rst_hunch import Msg, RSTHunch
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.rst import RST
+from thence.impl.rst_hunch import Msg, RSTHunch
 
 NONE = (0, 0, 0)
 

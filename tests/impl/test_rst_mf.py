@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.rst_mf import RSTMF, Msg
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.rst_mf import RSTMF, Msg
 
 NONE = (0, 0, 0)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl.sliding import IndexedSlidingMap, SlidingArray, SlidingMap
+from thence.impl.sliding import IndexedSlidingMap, SlidingArray, SlidingMap
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=100)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.synchronous import Ack, Msg, Synchronous
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.synchronous import Ack, Msg, Synchronous
 
 
 def test_who_has_sent_is_blocked_until_the_message_is_delivered() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.impl.commands import Deliver, ProtocolError, Send
-from whence.impl.tree import Msg, Tree
+from thence.impl.commands import Deliver, ProtocolError, Send
+from thence.impl.tree import Msg, Tree
 
 STAR = (0, 0, 0, 0)
 BRANCHES = (0, 0, 0, 1, 1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load, load_bytes
-from whence.proofs.solver import SolverPool
+from thence.dsl import ir
+from thence.dsl.load import load, load_bytes
+from thence.proofs.solver import SolverPool
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def specify() -> Callable[[str], ir.Specification]:
     """Types a text; its errors fail the test."""
 
     def typed(text: str) -> ir.Specification:
-        loaded = load_bytes(Path("test.whence"), text.encode())
+        loaded = load_bytes(Path("test.thence"), text.encode())
         assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
         return loaded.specification
 

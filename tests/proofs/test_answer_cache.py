@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE
-from whence.proofs import answer_cache
-from whence.proofs.answer_cache import UNUSED_DAYS, AnswerCache, default_directory, request_key, without_comments
-from whence.proofs.discharge import Options
-from whence.proofs.finite_models import Problem, find_model
-from whence.proofs.formula import holds, local
-from whence.proofs.obligation import Signature
-from whence.proofs.prove import proofs, prove_specification
-from whence.proofs.solver import Answer, Check, Found, Search, SolverPool, Stage
-from whence.proofs.structure import evaluate
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE
+from thence.proofs import answer_cache
+from thence.proofs.answer_cache import UNUSED_DAYS, AnswerCache, default_directory, request_key, without_comments
+from thence.proofs.discharge import Options
+from thence.proofs.finite_models import Problem, find_model
+from thence.proofs.formula import holds, local
+from thence.proofs.obligation import Signature
+from thence.proofs.prove import proofs, prove_specification
+from thence.proofs.solver import Answer, Check, Found, Search, SolverPool, Stage
+from thence.proofs.structure import evaluate
 
 Specify = Callable[[str], ir.Specification]
 
@@ -233,10 +233,10 @@ def test_what_nobody_asks_for_goes(tmp_path: Path) -> None:
 
 def test_where_answers_are_kept_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_directory() == tmp_path / "whence" / "answers"
+    assert default_directory() == tmp_path / "thence" / "answers"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_directory() == tmp_path / ".cache" / "whence" / "answers"
+    assert default_directory() == tmp_path / ".cache" / "thence" / "answers"
 
 
 PLAIN = """

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE
-from whence.proofs import cores
-from whence.proofs.cores import Core, cores_of
-from whence.proofs.discharge import Discharge, Options, discharge_all
-from whence.proofs.formula import forall, holds, implies, local
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.prove import prove_specification
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import SolverName, SolverPool
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE
+from thence.proofs import cores
+from thence.proofs.cores import Core, cores_of
+from thence.proofs.discharge import Discharge, Options, discharge_all
+from thence.proofs.formula import forall, holds, implies, local
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.prove import prove_specification
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import SolverName, SolverPool
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
-from whence.proofs.countermodel import changes, execution_json, fact, fact_lines, false_instance, names_of
-from whence.proofs.formula import forall, holds, local
-from whence.proofs.structure import Structure
-from whence.spec.events import Deliver, Execution, Receive, Send
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
+from thence.proofs.countermodel import changes, execution_json, fact, fact_lines, false_instance, names_of
+from thence.proofs.formula import forall, holds, local
+from thence.proofs.structure import Structure
+from thence.spec.events import Deliver, Execution, Receive, Send
 
 M = ir.Variable("m", MESSAGE)
 SENT = ir.Symbol("sent", (M,), BOOL)

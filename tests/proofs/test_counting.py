@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
-from whence.proofs.counting import Count, has_counts, with_symbols, without_counts
-from whence.proofs.discharge import Options, discharge_all
-from whence.proofs.formula import free_locals, holds, negation
-from whence.proofs.machine_prover import prove_machine
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.prove import prove_specification
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import Structure, Table, Value, evaluate, tuples
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
+from thence.proofs.counting import Count, has_counts, with_symbols, without_counts
+from thence.proofs.discharge import Options, discharge_all
+from thence.proofs.formula import free_locals, holds, negation
+from thence.proofs.machine_prover import prove_machine
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.prove import prove_specification
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import Structure, Table, Value, evaluate, tuples
+from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.machine_run import GHOSTS, MachineRun, MachineState, Refusal
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from whence.dsl.values import Fault, Message
-from whence.proofs.finite_models import Problem, find_model
-from whence.proofs.formula import conj, disj, equal, forall, holds, local, negation, substitute
-from whence.proofs.machine_obligations import conjuncts, preservations, signature_of
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import Check, SolverPool
-from whence.proofs.structure import Structure, Table, Value, evaluate, tuples
-from whence.proofs.transitions import Action, actions, after, enabled, initial, step, symbols
+from thence.dsl import ir
+from thence.dsl.machine_run import GHOSTS, MachineRun, MachineState, Refusal
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
+from thence.dsl.values import Fault, Message
+from thence.proofs.finite_models import Problem, find_model
+from thence.proofs.formula import conj, disj, equal, forall, holds, local, negation, substitute
+from thence.proofs.machine_obligations import conjuncts, preservations, signature_of
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import Check, SolverPool
+from thence.proofs.structure import Structure, Table, Value, evaluate, tuples
+from thence.proofs.transitions import Action, actions, after, enabled, initial, step, symbols
 
 Library = Callable[[str], ir.Specification]
 

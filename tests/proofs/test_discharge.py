@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE
-from whence.proofs.discharge import Discharge, Options, discharge_all, level_of, solver_facts
-from whence.proofs.finite_models import Model
-from whence.proofs.formula import forall, holds, local
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.solver import Answer, SolverPool
-from whence.proofs.structure import Structure
-from whence.spec.verdict import Level
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE
+from thence.proofs.discharge import Discharge, Options, discharge_all, level_of, solver_facts
+from thence.proofs.finite_models import Model
+from thence.proofs.formula import forall, holds, local
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.solver import Answer, SolverPool
+from thence.proofs.structure import Structure
+from thence.spec.verdict import Level
 
 M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
 SIGNATURE = Signature((MESSAGE,), (), (ir.Symbol("sent", (M,), BOOL), ir.Symbol("got", (M,), BOOL)))

@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import execution
-from whence.dsl.system import Action, State, System
-from whence.dsl.values import Message
-from whence.proofs import explore as explorer
-from whence.proofs.explore import Progress, explore
-from whence.proofs.scopes import confirm, explore_scope, properties_of
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.narrate import execution
+from thence.dsl.system import Action, State, System
+from thence.dsl.values import Message
+from thence.proofs import explore as explorer
+from thence.proofs.explore import Progress, explore
+from thence.proofs.scopes import confirm, explore_scope, properties_of
+from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

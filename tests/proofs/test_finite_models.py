@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
-from whence.proofs.finite_models import (
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+from thence.proofs.finite_models import (
     Model,
     Problem,
     checked,
@@ -15,10 +15,10 @@ from whence.proofs.finite_models import (
     full_universe,
     negated_obligation,
 )
-from whence.proofs.formula import Unsupported, conj, equal, forall, holds, local, negation
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import CrossCheckError, Structure, evaluate
+from thence.proofs.formula import Unsupported, conj, equal, forall, holds, local, negation
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import CrossCheckError, Structure, evaluate
 
 A, B, M = (ir.Variable(name, MESSAGE) for name in "abm")
 TIME = Sort("time")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
-from whence.proofs.formula import (
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS
+from thence.proofs.formula import (
     FALSE,
     TRUE,
     Unsupported,

@@ -7,11 +7,11 @@ from typing import Literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
-from whence.proofs.formula import equal, holds
-from whence.proofs.ground import Grounding, Term, literal
-from whence.proofs.structure import Structure, Value, evaluate, tuples
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+from thence.proofs.formula import equal, holds
+from thence.proofs.ground import Grounding, Term, literal
+from thence.proofs.structure import Structure, Value, evaluate, tuples
 
 TIME = Sort("time")
 SYMBOLS = (

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.load import load_bytes
-from whence.proofs import history
-from whence.proofs.discharge import Options
-from whence.proofs.history import TooManyOrders, happenings, plausible
-from whence.proofs.machine_prover import prove_machine
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import Structure, evaluate
-from whence.proofs.transitions import actions, enabled, initial, step, symbols
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.load import load_bytes
+from thence.proofs import history
+from thence.proofs.discharge import Options
+from thence.proofs.history import TooManyOrders, happenings, plausible
+from thence.proofs.machine_prover import prove_machine
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import Structure, evaluate
+from thence.proofs.transitions import actions, enabled, initial, step, symbols
+from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]
 
@@ -43,7 +43,7 @@ HISTORY = ("sent", "delivered", "before", "past", "hb", "delivered_before")
 def machine_of(text: str) -> ir.Machine:
     from pathlib import Path
 
-    specification = load_bytes(Path("test.whence"), text.encode()).specification
+    specification = load_bytes(Path("test.thence"), text.encode()).specification
     assert specification is not None
     return specification.machines[0]
 

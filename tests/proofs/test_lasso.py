@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.proofs.components import components
-from whence.proofs.explore import explore
-from whence.proofs.lasso import Search, explain_lasso, find_lasso
-from whence.proofs.scopes import explore_scope
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.proofs.components import components
+from thence.proofs.explore import explore
+from thence.proofs.lasso import Search, explain_lasso, find_lasso
+from thence.proofs.scopes import explore_scope
+from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE
-from whence.proofs.answer_cache import AnswerCache
-from whence.proofs.discharge import Options, discharge_all
-from whence.proofs.formula import forall, holds, implies, local
-from whence.proofs.lemmas import Lemmas
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.prove import proofs_by
-from whence.proofs.solver import SolverPool
-from whence.proofs.stability import proved_obligations
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE
+from thence.proofs.answer_cache import AnswerCache
+from thence.proofs.discharge import Options, discharge_all
+from thence.proofs.formula import forall, holds, implies, local
+from thence.proofs.lemmas import Lemmas
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.prove import proofs_by
+from thence.proofs.solver import SolverPool
+from thence.proofs.stability import proved_obligations
 
 Specify = Callable[[str], ir.Specification]
 

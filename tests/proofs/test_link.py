@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load_bytes, locate
-from whence.proofs import link as links
-from whence.proofs.explore import Progress
-from whence.proofs.link import LinkCheck, check_link
+from thence.dsl import ir
+from thence.dsl.load import load_bytes, locate
+from thence.proofs import link as links
+from thence.proofs.explore import Progress
+from thence.proofs.link import LinkCheck, check_link
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 
@@ -27,7 +27,7 @@ def changed(name: str, old: str, new: str) -> ir.Link:
     """The link of a library file in which a piece of text is replaced where it stands first."""
     text = locate(name).read_text(encoding="utf-8")
     assert old in text, old
-    loaded = load_bytes(Path("changed.whence"), text.replace(old, new, 1).encode())
+    loaded = load_bytes(Path("changed.thence"), text.replace(old, new, 1).encode())
     assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
     return loaded.specification.links[0]
 
@@ -291,7 +291,7 @@ scope single of direct:
 def test_internal_steps_that_go_on_for_ever_end() -> None:
     """They may stop anywhere: what has come back is not gone through again."""
     for guard, holds in (("sent(m) and off(m)", True), ("sent(m) and not off(m)", False)):
-        loaded = load_bytes(Path("turning.whence"), TURNING.format(guard=guard).encode())
+        loaded = load_bytes(Path("turning.thence"), TURNING.format(guard=guard).encode())
         assert loaded.specification is not None
         (link,) = loaded.specification.links
         found = check(link, link.scopes[0].workload)

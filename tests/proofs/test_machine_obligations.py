@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir, machine_builtins
-from whence.proofs.formula import free_locals
-from whence.proofs.machine_obligations import conjuncts, consequence, delivered_once, impossible, preservations
-from whence.proofs.transitions import actions
+from thence.dsl import ir, machine_builtins
+from thence.proofs.formula import free_locals
+from thence.proofs.machine_obligations import conjuncts, consequence, delivered_once, impossible, preservations
+from thence.proofs.transitions import actions
 
 Library = Callable[[str], ir.Specification]
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT
-from whence.proofs.discharge import Options
-from whence.proofs.formula import holds
-from whence.proofs.machine_prover import HISTORY, prove_machine, proved_conjuncts, statements
-from whence.proofs.solver import SolverPool
-from whence.proofs.vacuity import check_vacuity
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT
+from thence.proofs.discharge import Options
+from thence.proofs.formula import holds
+from thence.proofs.machine_prover import HISTORY, prove_machine, proved_conjuncts, statements
+from thence.proofs.solver import SolverPool
+from thence.proofs.vacuity import check_vacuity
+from thence.spec.verdict import Level, Verdict
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -7,22 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import execution
-from whence.proofs.discharge import Options
-from whence.proofs.explore import explore
-from whence.proofs.link import check_link
-from whence.proofs.machine_counterexample import run_counterexample
-from whence.proofs.machine_obligations import conjuncts, preservations
-from whence.proofs.machine_prover import prove_machine, statement_formula, statements
-from whence.proofs.reachability import Firing, Goal, Violation, scopes_of, search
-from whence.proofs.scopes import confirm, describe, explain, properties_of, workload_facts
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import CrossCheckError
-from whence.proofs.transitions import initially, rigid
-from whence.spec.delivery_order import first_crossing
-from whence.spec.events import Deliver, Send
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.dsl.narrate import execution
+from thence.proofs.discharge import Options
+from thence.proofs.explore import explore
+from thence.proofs.link import check_link
+from thence.proofs.machine_counterexample import run_counterexample
+from thence.proofs.machine_obligations import conjuncts, preservations
+from thence.proofs.machine_prover import prove_machine, statement_formula, statements
+from thence.proofs.reachability import Firing, Goal, Violation, scopes_of, search
+from thence.proofs.scopes import confirm, describe, explain, properties_of, workload_facts
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import CrossCheckError
+from thence.proofs.transitions import initially, rigid
+from thence.spec.delivery_order import first_crossing
+from thence.spec.events import Deliver, Send
+from thence.spec.verdict import Level, Verdict
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, NAT
-from whence.proofs.discharge import Options
-from whence.proofs.formula import Unsupported, forall, holds, negation
-from whence.proofs.ground import Grounding, Term, literal
-from whence.proofs.machine_prover import prove_machine
-from whence.proofs.number_window import instances_of_numbers, speaks_of_all_numbers
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import Structure, Value, evaluate
-from whence.proofs.transitions import actions, step
-from whence.proofs.vacuity import check_vacuity
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.types import BOOL, NAT
+from thence.proofs.discharge import Options
+from thence.proofs.formula import Unsupported, forall, holds, negation
+from thence.proofs.ground import Grounding, Term, literal
+from thence.proofs.machine_prover import prove_machine
+from thence.proofs.number_window import instances_of_numbers, speaks_of_all_numbers
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import Structure, Value, evaluate
+from thence.proofs.transitions import actions, step
+from thence.proofs.vacuity import check_vacuity
+from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]
 

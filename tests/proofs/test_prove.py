@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.discharge import Options, Progress
-from whence.proofs.prove import UnknownName, provable_names, prove_specification
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.proofs.discharge import Options, Progress
+from thence.proofs.prove import UnknownName, provable_names, prove_specification
+from thence.spec.verdict import Level, Verdict
 
 ONE_SOLVER = ("vacuity", "without deadlock")
 """Vacuity is shown by runs; of the orders that show that nothing deadlocks, one is `unknown` in cvc5."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.dsl.types import MESSAGE, PROCESS
-from whence.proofs.random_runs import walk
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.types import MESSAGE, PROCESS
+from thence.proofs.random_runs import walk
 
 
 def machine_of(name: str) -> ir.Machine:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.machine_counterexample import run_counterexample
-from whence.proofs.machine_prover import statement_formula
-from whence.proofs.reachability import Firing, Run, SearchScope, Violation, search
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import CrossCheckError
-from whence.proofs.transitions import actions
-from whence.spec.events import Deliver, Send
+from thence.dsl import ir
+from thence.proofs.machine_counterexample import run_counterexample
+from thence.proofs.machine_prover import statement_formula
+from thence.proofs.reachability import Firing, Run, SearchScope, Violation, search
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import CrossCheckError
+from thence.proofs.transitions import actions
+from thence.spec.events import Deliver, Send
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from whence.dsl import ir
-from whence.proofs.scopes import Options, check_mutant, explore_scope
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.proofs.scopes import Options, check_mutant, explore_scope
+from thence.spec.verdict import Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

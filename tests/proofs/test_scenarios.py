@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.scenarios import play_scenario
-from whence.spec.verdict import Level, Result, Verdict
+from thence.dsl import ir
+from thence.proofs.scenarios import play_scenario
+from thence.spec.verdict import Level, Result, Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

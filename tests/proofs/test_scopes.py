@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import execution, replay
-from whence.dsl.system import System
-from whence.proofs.explore import Violation, explore
-from whence.proofs.scopes import (
+from thence.dsl import ir
+from thence.dsl.narrate import execution, replay
+from thence.dsl.system import System
+from thence.proofs.explore import Violation, explore
+from thence.proofs.scopes import (
     Options,
     check_links,
     check_mutant,
@@ -23,7 +23,7 @@ from whence.proofs.scopes import (
     explore_scope,
     properties_of,
 )
-from whence.spec.verdict import Level, Verdict
+from thence.spec.verdict import Level, Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 ANY = ((1, 2), (0, 2), (0, 1))
@@ -174,7 +174,7 @@ def test_an_unconfirmed_violation_is_a_defect_of_ours(library: Library) -> None:
 
 
 def test_progress_is_reported_with_what_it_is_about(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whence.proofs.explore.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("thence.proofs.explore.PROGRESS_SECONDS", 0)
     labels = set()
     options = Options(report=lambda label, progress: labels.add(label))
     explore_scope(library("mf").protocols[0], "one", workload(library, "mf", "one"), (), ["causal"], options)

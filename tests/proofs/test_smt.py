@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT, Sort
-from whence.proofs.formula import TRUE, conj, forall, holds, implies, local
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import Check, SolverName, SolverPool
-from whence.proofs.theory_obligations import theorem_scheme
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT, Sort
+from thence.proofs.formula import TRUE, conj, forall, holds, implies, local
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import Check, SolverName, SolverPool
+from thence.proofs.theory_obligations import theorem_scheme
 
 A, B, C = (ir.Variable(name, MESSAGE) for name in "abc")
 TIME = Sort("time")

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from whence.proofs import solver
-from whence.proofs.solver import Check, Search, SolverName, SolverPool, Stage, Worker
+from thence.proofs import solver
+from thence.proofs.solver import Check, Search, SolverName, SolverPool, Stage, Worker
 
 
 def pigeons(holes: int) -> str:

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, PROCESS
-from whence.proofs.discharge import Discharge, Options, discharge_all
-from whence.proofs.formula import forall, holds, local
-from whence.proofs.obligation import Obligation, Signature
-from whence.proofs.prove import proofs
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import Answer, SolverPool
-from whence.proofs.stability import Measured, Trial, measure, proved_obligations, shuffled, stability_result
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, PROCESS
+from thence.proofs.discharge import Discharge, Options, discharge_all
+from thence.proofs.formula import forall, holds, local
+from thence.proofs.obligation import Obligation, Signature
+from thence.proofs.prove import proofs
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import Answer, SolverPool
+from thence.proofs.stability import Measured, Trial, measure, proved_obligations, shuffled, stability_result
+from thence.spec.verdict import Level, Verdict
 
 Specify = Callable[[str], ir.Specification]
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.discharge import Options
-from whence.proofs.finding import REFUTATION, Finding
-from whence.proofs.machine_prover import prove_machine
-from whence.proofs.prove import prove_specification
-from whence.proofs.reachability import Change, Run, changed_values
-from whence.proofs.solver import SolverPool
-from whence.proofs.step_prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
-from whence.proofs.step_statements import loss, no_deadlock, own_guards
-from whence.proofs.structure import evaluate
-from whence.proofs.transitions import actions
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.proofs.discharge import Options
+from thence.proofs.finding import REFUTATION, Finding
+from thence.proofs.machine_prover import prove_machine
+from thence.proofs.prove import prove_specification
+from thence.proofs.reachability import Change, Run, changed_values
+from thence.proofs.solver import SolverPool
+from thence.proofs.step_prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
+from thence.proofs.step_statements import loss, no_deadlock, own_guards
+from thence.proofs.structure import evaluate
+from thence.proofs.transitions import actions
+from thence.spec.verdict import Level, Verdict
 
 Specify = Callable[[str], ir.Specification]
 

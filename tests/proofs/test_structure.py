@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE, NAT
-from whence.proofs.formula import conj, forall, holds, local
-from whence.proofs.structure import Structure, Value, evaluate, least_relation, violations
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE, NAT
+from thence.proofs.formula import conj, forall, holds, local
+from thence.proofs.structure import Structure, Value, evaluate, least_relation, violations
 
 M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
 STRUCTURE = Structure({"message": 2}, {"sent": {(0,): True, (1,): False}, "number": {(0,): 3, (1,): 5}})

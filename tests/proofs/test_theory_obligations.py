@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, MESSAGE
-from whence.proofs.formula import Unsupported, conj, free_locals, holds, local, negation, symbols_of
-from whence.proofs.theory_obligations import closed_under_rules, is_transitivity, theorem_scheme
+from thence.dsl import ir
+from thence.dsl.types import BOOL, MESSAGE
+from thence.proofs.formula import Unsupported, conj, free_locals, holds, local, negation, symbols_of
+from thence.proofs.theory_obligations import closed_under_rules, is_transitivity, theorem_scheme
 
 Specify = Callable[[str], ir.Specification]
 

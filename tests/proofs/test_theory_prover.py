@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.discharge import Options
-from whence.proofs.finite_models import find_model
-from whence.proofs.solver import SolverPool
-from whence.proofs.theory_countermodel import counterexample
-from whence.proofs.theory_obligations import refutation_problem
-from whence.proofs.theory_prover import prove_theorem
-from whence.spec.events import Deliver, Send
-from whence.spec.oracle import Oracle
-from whence.spec.verdict import Level, Result, Verdict
+from thence.dsl import ir
+from thence.proofs.discharge import Options
+from thence.proofs.finite_models import find_model
+from thence.proofs.solver import SolverPool
+from thence.proofs.theory_countermodel import counterexample
+from thence.proofs.theory_obligations import refutation_problem
+from thence.proofs.theory_prover import prove_theorem
+from thence.spec.events import Deliver, Send
+from thence.spec.oracle import Oracle
+from thence.spec.verdict import Level, Result, Verdict
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.types import BOOL, NAT, Sort
-from whence.proofs.formula import free_locals
-from whence.proofs.machine_obligations import conjuncts
-from whence.proofs.structure import Structure, Table, Value, evaluate, tuples
-from whence.proofs.transitions import (
+from thence.dsl import ir
+from thence.dsl.types import BOOL, NAT, Sort
+from thence.proofs.formula import free_locals
+from thence.proofs.machine_obligations import conjuncts
+from thence.proofs.structure import Structure, Table, Value, evaluate, tuples
+from thence.proofs.transitions import (
     actions,
     after,
     axiom_faults,
@@ -102,12 +102,12 @@ def test_substitution_agrees_with_computing_the_step(library: Library, seed: int
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.integers(0, 10_000))
 def test_substitution_agrees_where_functions_change_and_names_collide(seed: int) -> None:
-    from whence.dsl.elaborate import elaborate
-    from whence.dsl.parse import parse
+    from thence.dsl.elaborate import elaborate
+    from thence.dsl.parse import parse
 
-    tree, _ = parse(COUNTER, "counter.whence")
+    tree, _ = parse(COUNTER, "counter.thence")
     assert tree is not None
-    specification, diagnostics = elaborate(tree, "counter.whence")
+    specification, diagnostics = elaborate(tree, "counter.thence")
     assert specification is not None, diagnostics
     assert_readings_agree(specification.machines[0], seed)
 

@@ -1,7 +1,7 @@
 """A growing set of false statements, none of which may ever be proved.
 
 Every file states what it expects of the false ones (`refuted`, or `unknown` where no finite or reachable
-counterexample exists); what it does not mention is beside the point. In `vacuous.whence` nothing is false: there
+counterexample exists); what it does not mention is beside the point. In `vacuous.thence` nothing is false: there
 the report must say that the machine cannot do anything.
 """
 
@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.discharge import Options
-from whence.proofs.prove import prove_specification
-from whence.spec.verdict import Result, Verdict
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.discharge import Options
+from thence.proofs.prove import prove_specification
+from thence.spec.verdict import Result, Verdict
 
 FOLDER = Path(__file__).parent / "false_statements"
-FILES = sorted(path.stem for path in FOLDER.glob("*.whence"))
+FILES = sorted(path.stem for path in FOLDER.glob("*.thence"))
 
 
 def specification_of(name: str) -> ir.Specification:
-    loaded = load(str(FOLDER / f"{name}.whence"))
+    loaded = load(str(FOLDER / f"{name}.thence"))
     assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
     return loaded.specification
 

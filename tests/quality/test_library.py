@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import library, load
-from whence.dsl.system import Action, State, System
+from thence.dsl import ir
+from thence.dsl.load import library, load
+from thence.dsl.system import Action, State, System
 
 PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.dsl.narrate import execution
-from whence.dsl.system import Action, Outcome, State, System
-from whence.proofs.explore import explore
-from whence.proofs.link import check_link
-from whence.proofs.machine_obligations import conjuncts, preservations
-from whence.proofs.prove import prove_specification
-from whence.proofs.scopes import confirm, properties_of
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import Check, SolverPool
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.narrate import execution
+from thence.dsl.system import Action, Outcome, State, System
+from thence.proofs.explore import explore
+from thence.proofs.link import check_link
+from thence.proofs.machine_obligations import conjuncts, preservations
+from thence.proofs.prove import prove_specification
+from thence.proofs.scopes import confirm, properties_of
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import Check, SolverPool
+from thence.spec.verdict import Level, Verdict
 
 SCOPES = {
     "one": (343, 882, 9),

@@ -10,17 +10,17 @@ from itertools import combinations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.execute import Delivered
-from whence.dsl.load import load
-from whence.dsl.system import Action, Outcome, State, System
-from whence.dsl.values import Message
-from whence.proofs.discharge import Options
-from whence.proofs.explore import explore
-from whence.proofs.link import check_link
-from whence.proofs.prove import prove_specification
-from whence.spec.oracle import Oracle
-from whence.spec.verdict import Level, Result, Verdict
+from thence.dsl import ir
+from thence.dsl.execute import Delivered
+from thence.dsl.load import load
+from thence.dsl.system import Action, Outcome, State, System
+from thence.dsl.values import Message
+from thence.proofs.discharge import Options
+from thence.proofs.explore import explore
+from thence.proofs.link import check_link
+from thence.proofs.prove import prove_specification
+from thence.spec.oracle import Oracle
+from thence.spec.verdict import Level, Result, Verdict
 
 
 @cache

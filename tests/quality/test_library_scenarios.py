@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import library, load
-from whence.dsl.scenario import play
-from whence.dsl.types import BOOL
-from whence.proofs.scenarios import play_scenario
+from thence.dsl import ir
+from thence.dsl.load import library, load
+from thence.dsl.scenario import play
+from thence.dsl.types import BOOL
+from thence.proofs.scenarios import play_scenario
 
 FIGURES = {
     "cykas": {"cykas_figure_2", "cykas_figure_2_center", "cykas_figure_3", "almeida_figure_2"},

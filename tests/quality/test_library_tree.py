@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.discharge import Options
-from whence.proofs.prove import prove_specification
-from whence.spec.verdict import Level, Result, Verdict
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.discharge import Options
+from thence.proofs.prove import prove_specification
+from thence.spec.verdict import Level, Result, Verdict
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from whence.proofs.reductions import REDUCTIONS
+from thence.proofs.reductions import REDUCTIONS
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl.load import library, load
-from whence.proofs.discharge import Options
-from whence.proofs.prove import VACUITY, proofs, provable_names
-from whence.proofs.stability import measure, proved_obligations
+from thence.dsl.load import library, load
+from thence.proofs.discharge import Options
+from thence.proofs.prove import VACUITY, proofs, provable_names
+from thence.proofs.stability import measure, proved_obligations
 
 SEEDS = 2
 FIRST = Options(solvers=("z3",))

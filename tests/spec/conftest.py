@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
 
 Choice = tuple[int, int, int]
 Build = Callable[[int, Sequence[Choice]], Execution]

@@ -6,8 +6,8 @@ from itertools import combinations, permutations
 
 import pytest
 
-from whence.spec.delivery_order import Crossing, first_crossing
-from whence.spec.events import Deliver, Event, Execution, Send
+from thence.spec.delivery_order import Crossing, first_crossing
+from thence.spec.events import Deliver, Event, Execution, Send
 
 
 def delivering(*orders: str) -> Execution:

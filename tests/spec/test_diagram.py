@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.diagram import Highlight, focus, highlight_of
-from whence.spec.events import Deliver, Execution, Receive, Send
-from whence.spec.happens_before import HappensBefore
-from whence.spec.judgement import judge
-from whence.spec.oracle import Finding
+from thence.spec.diagram import Highlight, focus, highlight_of
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.happens_before import HappensBefore
+from thence.spec.judgement import judge
+from thence.spec.oracle import Finding
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 4), st.integers(0, 40)), max_size=60)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]

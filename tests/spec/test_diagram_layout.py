@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.diagram import highlight_of
-from whence.spec.diagram_layout import delivered_on_arrival, place
-from whence.spec.events import Deliver, Execution, Receive, Send
-from whence.spec.oracle import Finding
+from thence.spec.diagram import highlight_of
+from thence.spec.diagram_layout import delivered_on_arrival, place
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.oracle import Finding
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 7), st.integers(0, 200)), max_size=60)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from whence.spec.diagram import Highlight, draw_svg, draw_text, focus
-from whence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.diagram import Highlight, draw_svg, draw_text, focus
+from thence.spec.events import Deliver, Execution, Receive, Send
 
 PLAIN = Execution(2, (Send(0, "m", (1,)), Receive(1, "m", 0), Deliver(1, "m")))
 NAMED = replace(PLAIN, names=("Alice", "A rather <long> name"))

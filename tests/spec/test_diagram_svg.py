@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.diagram import Highlight, draw_svg, highlight_of
-from whence.spec.diagram_labels import Box
-from whence.spec.diagram_svg import CHARACTER
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
-from whence.spec.judgement import judge
-from whence.spec.oracle import Finding
+from thence.spec.diagram import Highlight, draw_svg, highlight_of
+from thence.spec.diagram_labels import Box
+from thence.spec.diagram_svg import CHARACTER
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.judgement import judge
+from thence.spec.oracle import Finding
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 7), st.integers(0, 200)), max_size=60)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]
@@ -83,7 +83,7 @@ def test_it_is_one_file_for_light_and_dark() -> None:
     assert svg.count("http") == 1, "nothing but the namespace"
     assert "<script" not in svg
     assert all(
-        line.startswith((".whence-diagram ", "@media", "}"))
+        line.startswith((".thence-diagram ", "@media", "}"))
         for line in svg.split("<style>")[1].split("</style>")[0].split("\n")
         if line
     )

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.diagram import draw_text, highlight_of
-from whence.spec.events import Deliver, Execution, Receive, Send
-from whence.spec.judgement import judge
-from whence.spec.oracle import Finding
+from thence.spec.diagram import draw_text, highlight_of
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.judgement import judge
+from thence.spec.oracle import Finding
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 7), st.integers(0, 200)), max_size=60)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
-from whence.spec.happens_before import HappensBefore
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.happens_before import HappensBefore
 
 
 def test_figure_1_of_almeida() -> None:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
-from whence.spec.happens_before import HappensBefore
-from whence.spec.judgement import judge
-from whence.spec.oracle import Finding
-from whence.spec.trace import read_trace
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.happens_before import HappensBefore
+from thence.spec.judgement import judge
+from thence.spec.oracle import Finding
+from thence.spec.trace import read_trace
 
 TRACES = Path(__file__).parent.parent / "traces"
 EXPECTED: dict[str, Any] = json.loads((TRACES / "EXPECTED.json").read_text(encoding="utf-8"))

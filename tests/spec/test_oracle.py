@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.spec.events import Deliver, Execution, Receive, Send
-from whence.spec.oracle import CHAINS, Finding, Oracle
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.oracle import CHAINS, Finding, Oracle
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 4), st.integers(0, 40)), max_size=45)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]

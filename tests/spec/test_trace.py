@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whence.spec.events import Deliver, Execution, Receive, Send
-from whence.spec.trace import LONGEST_LINE_BYTES, Trace, TraceError, read_trace, write_trace
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.trace import LONGEST_LINE_BYTES, Trace, TraceError, read_trace, write_trace
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 4), st.integers(0, 40)), max_size=30)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]
 
-HEADER = '{"format": "whence-trace/1", "processes": 2, "system": "x"}'
+HEADER = '{"format": "thence-trace/1", "processes": 2, "system": "x"}'
 SEND = '{"event": "send", "process": 0, "message": "a", "destinations": [1]}'
 RECEIVE = '{"event": "receive", "process": 1, "message": "a", "from": 0}'
 DELIVER = '{"event": "deliver", "process": 1, "message": "a"}'
@@ -74,10 +74,10 @@ NESTED = '{"event":' + "[" * 100_000 + "]" * 100_000 + "}"
         (["[1, 2]"], 1, "the line is not a JSON object: [1, 2]"),
         ([SEND], 1, "the header is missing"),
         (['{"format": "other/2", "processes": 2}'], 1, 'the format is "other/2"'),
-        (['{"format": "whence-trace/1"}'], 1, '"processes" in the header is missing'),
-        (['{"format": "whence-trace/1", "processes": true}'], 1, '"processes" in the header is true'),
-        (['{"format": "whence-trace/1", "processes": 0}'], 1, '"processes" in the header is 0'),
-        (['{"format": "whence-trace/1", "processes": 1000000000}'], 1, "in the header is 1000000000"),
+        (['{"format": "thence-trace/1"}'], 1, '"processes" in the header is missing'),
+        (['{"format": "thence-trace/1", "processes": true}'], 1, '"processes" in the header is true'),
+        (['{"format": "thence-trace/1", "processes": 0}'], 1, '"processes" in the header is 0'),
+        (['{"format": "thence-trace/1", "processes": 1000000000}'], 1, "in the header is 1000000000"),
         ([HEADER, SEND, '{"event": "deliver", "proc', DELIVER], 3, "the line is not JSON (Unterminated string"),
         ([HEADER, NESTED], 2, "nested too deeply"),
         ([HEADER, '{"process": ' + "1" * 5000 + "}"], 2, "a number is too long"),

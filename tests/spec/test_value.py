@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from whence.spec.value import value
+from thence.spec.value import value
 
 
 @value

@@ -1,4 +1,4 @@
-// whence-exec/1 around causal.go: one JSON object a line on standard input, one in reply. --faulty: the faulty version.
+// thence-exec/1 around causal.go: one JSON object a line on standard input, one in reply. --faulty: the faulty version.
 package main
 
 import (
@@ -58,7 +58,7 @@ func handle(line []byte) object {
 		for _, identity := range request.Hosts {
 			start(identity)
 		}
-		return object{"version": "whence-exec/1", "timers": false, "kinds": true}
+		return object{"version": "thence-exec/1", "timers": false, "kinds": true}
 	case "send":
 		processes[request.Process].Send(request.Destinations[0], request.Message)
 	case "react":

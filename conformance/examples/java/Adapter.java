@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** whence-exec/1 around Broadcast.java: one JSON object a line in, one in reply. --faulty: the faulty version. */
+/** thence-exec/1 around Broadcast.java: one JSON object a line in, one in reply. --faulty: the faulty version. */
 class Adapter {
     static final Map<Integer, Broadcast> processes = new HashMap<>();
     static final Map<Integer, List<String>> answers = new HashMap<>();
@@ -33,7 +33,7 @@ class Adapter {
                 packets.clear();
                 int count = number(line, "processes");
                 for (int identity = 0; identity < count; identity++) start(identity, count, faulty);
-                return "{\"version\": \"whence-exec/1\", \"timers\": false}";
+                return "{\"version\": \"thence-exec/1\", \"timers\": false}";
             }
             case "send" -> processes.get(number(line, "process")).send(find(line, "message", "\"([^\"]*)\""));
             case "react" -> answers.get(number(line, "process")).add(find(line, "message", "\"([^\"]*)\""));

@@ -1,4 +1,4 @@
-// whence-exec/1 around causal.mjs: one JSON object a line on standard input, one in reply. --faulty: the faulty version.
+// thence-exec/1 around causal.mjs: one JSON object a line on standard input, one in reply. --faulty: the faulty version.
 
 import { createInterface } from "node:readline";
 import { Causal, FaultyCausal } from "./causal.mjs";
@@ -27,7 +27,7 @@ function handle(request) {
       processes = {};
       answers = {};
       for (const identity of request.hosts) start(identity, request.processes);
-      return { version: "whence-exec/1", timers: false };
+      return { version: "thence-exec/1", timers: false };
     case "send":
       processes[request.process].send(request.destinations[0], request.message);
       break;

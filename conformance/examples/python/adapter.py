@@ -1,4 +1,4 @@
-"""whence-exec/1 around rst.py: one JSON object a line on standard input, one in reply. --faulty: the faulty version."""
+"""thence-exec/1 around rst.py: one JSON object a line on standard input, one in reply. --faulty: the faulty version."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ def handle(request):
         case "init":
             for identity in request["hosts"]:
                 start(identity, request["processes"])
-            return {"version": "whence-exec/1", "timers": False, "kinds": True}
+            return {"version": "thence-exec/1", "timers": False, "kinds": True}
         case "send":
             processes[identity].send(request["destinations"][0], request["message"])
         case "react":

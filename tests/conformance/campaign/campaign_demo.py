@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from whence.conformance.campaign import CaseOutcome
+from thence.conformance.campaign import CaseOutcome
 
 
 def walk(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import CampaignParameters, Tally
-from whence.conformance.campaign.case import run_cases
-from whence.conformance.campaign.parameters import canonical_json
-from whence.conformance.campaign.tally import tally_rows
+from thence.conformance.campaign import CampaignParameters, Tally
+from thence.conformance.campaign.case import run_cases
+from thence.conformance.campaign.parameters import canonical_json
+from thence.conformance.campaign.tally import tally_rows
 
 
 @pytest.fixture(autouse=True)

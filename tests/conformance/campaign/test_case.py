@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import CampaignError, CaseOutcome
-from whence.conformance.campaign.case import SCHEMA, load_runner, row_digest, run_cases
+from thence.conformance.campaign import CampaignError, CaseOutcome
+from thence.conformance.campaign.case import SCHEMA, load_runner, row_digest, run_cases
 
 WALK = json.dumps({"steps": 20, "limit": 6})
 

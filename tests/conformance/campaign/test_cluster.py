@@ -19,16 +19,16 @@ from typing import Any
 import pyspark
 import pytest
 
-from whence.conformance.campaign import CampaignParameters, Tally, report, status
-from whence.conformance.campaign.shipping import as_on_a_worker
-from whence.conformance.java import ensure_java
+from thence.conformance.campaign import CampaignParameters, Tally, report, status
+from thence.conformance.campaign.shipping import as_on_a_worker
+from thence.conformance.java import ensure_java
 
 PATIENCE_S = 180.0
 EXAMPLES = Path(__file__).parents[3] / "conformance" / "examples" / "python"
 
 MINE = '''"""An implementation that only its author has."""
 
-from whence.impl.rst import RST
+from thence.impl.rst import RST
 
 
 class Mine(RST):
@@ -57,7 +57,7 @@ def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_l
     ]
     (place / "systems.json").write_text(json.dumps(systems))
     command: list[str | Path] = [
-        Path(sys.executable).parent / "whence", "campaign", "start", tmp_path / "campaign", "--systems", "systems.json",
+        Path(sys.executable).parent / "thence", "campaign", "start", tmp_path / "campaign", "--systems", "systems.json",
         "--py-files", "mine.py", "--archives", "program.tar.gz#program", "--cases", "900", "--batch", "100",
         "--partitions", "4", "--scheduler", "uniform", "--reply-limit", "60", "--start-limit", "60", "--json",
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import (
+from thence.conformance.campaign import (
     CampaignError,
     CampaignParameters,
     Status,
@@ -27,8 +27,8 @@ from whence.conformance.campaign import (
     start,
     status,
 )
-from whence.conformance.campaign.drive import ignore_progress
-from whence.conformance.campaign.store import SPARK_LOG, finished_batches, locked, read_rows
+from thence.conformance.campaign.drive import ignore_progress
+from thence.conformance.campaign.store import SPARK_LOG, finished_batches, locked, read_rows
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -40,7 +40,7 @@ PATIENCE_S = 60.0
 DRIVER = """\
 import json, sys
 from pathlib import Path
-from whence.conformance.campaign import CampaignParameters, start
+from thence.conformance.campaign import CampaignParameters, start
 status = start(Path(sys.argv[1]), CampaignParameters.from_json(json.loads(sys.argv[2])))
 print(json.dumps({"interrupted": status.interrupted, "complete": status.complete, "cases": status.tally.cases}))
 """
@@ -134,8 +134,8 @@ def test_what_cannot_begin_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
         start(tmp_path / "other", WALK)
     with pytest.raises(CampaignError, match="is not a campaign"):
         resume(tmp_path / "nowhere")
-    monkeypatch.setattr("whence.conformance.java.find_java", lambda: None)
-    monkeypatch.setattr("whence.conformance.java._packaged", lambda: None)
+    monkeypatch.setattr("thence.conformance.java.find_java", lambda: None)
+    monkeypatch.setattr("thence.conformance.java._packaged", lambda: None)
     with pytest.raises(CampaignError, match=r"needs Java 17 or newer"):
         start(tmp_path / "campaign", WALK)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "letter.txt", "other"]

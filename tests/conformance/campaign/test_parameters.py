@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.campaign import CampaignError, CampaignParameters
+from thence.conformance.campaign import CampaignError, CampaignParameters
 
 GOOD = CampaignParameters("package.module:factory", {"system": "mf", "processes": 3}, first_seed=10, cases=7, batch=3)
 

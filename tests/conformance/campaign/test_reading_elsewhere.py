@@ -1,4 +1,4 @@
-"""A campaign's files are read without Whence, in the words of docs/campaigns.md."""
+"""A campaign's files are read without Thence, in the words of docs/campaigns.md."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import CampaignParameters
-from whence.conformance.campaign.store import create, write_batch
-from whence.conformance.campaign.tally import tally_rows
-from whence.conformance.java import ensure_java
+from thence.conformance.campaign import CampaignParameters
+from thence.conformance.campaign.store import create, write_batch
+from thence.conformance.campaign.tally import tally_rows
+from thence.conformance.java import ensure_java
 
 PAGE = Path(__file__).parents[3] / "docs" / "campaigns.md"
 BLOCKS = dict(re.findall(r"```python\n((?:import|from) (\w+).*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
 SHOWN = {library: text for text, library in BLOCKS.items()}
 SYSTEMS = [
-    {"system": "whence.impl.rst:RST", "protocol": "rst"},
+    {"system": "thence.impl.rst:RST", "protocol": "rst"},
     {"system": "faults.rst:MergeDiscarded", "protocol": "rst"},
     {"system": "faults.rst:HeadOnly", "protocol": "rst"},
 ]
@@ -33,7 +33,7 @@ SYSTEMS = [
 def first(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -> dict[str, float]:
     """A campaign called `first`, and the hit rates that its tallies give."""
     parameters = CampaignParameters(
-        "whence.conformance.several_campaign:several_runner", {"systems": SYSTEMS}, cases=150, batch=60
+        "thence.conformance.several_campaign:several_runner", {"systems": SYSTEMS}, cases=150, batch=60
     )
     directory = tmp_path / "first"
     directory.mkdir()
@@ -59,4 +59,4 @@ def test_the_shown_lines_give_the_rates(library: str, first: dict[str, float], t
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == pytest.approx(first)
-    assert 0 == first["whence.impl.rst:RST"] < first["faults.rst:MergeDiscarded"]
+    assert 0 == first["thence.impl.rst:RST"] < first["faults.rst:MergeDiscarded"]

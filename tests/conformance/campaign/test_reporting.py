@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from whence.conformance.campaign import (
+from thence.conformance.campaign import (
     CampaignError,
     CampaignParameters,
     failing_cases,
@@ -21,9 +21,9 @@ from whence.conformance.campaign import (
     status,
     write_report,
 )
-from whence.conformance.campaign.store import create, finished_batches, write_batch
-from whence.conformance.campaign.tally import tally_rows
-from whence.spec.verdict import Level, Verdict
+from thence.conformance.campaign.store import create, finished_batches, write_batch
+from thence.conformance.campaign.tally import tally_rows
+from thence.spec.verdict import Level, Verdict
 
 WALK = CampaignParameters("campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20)
 
@@ -161,7 +161,7 @@ def test_an_unwritable_report(written: Write, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"campaign"}
 
 
-def test_the_rows_are_read_without_whence(written: Write) -> None:
+def test_the_rows_are_read_without_thence(written: Write) -> None:
     """As docs/campaigns.md shows it."""
     directory = written(WALK)
     rows = pq.read_table(directory / "batches").to_pylist()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.campaign import CampaignError
-from whence.conformance.campaign.shipping import Archive, absolute, as_on_a_worker, fingerprints
+from thence.conformance.campaign import CampaignError
+from thence.conformance.campaign.shipping import Archive, absolute, as_on_a_worker, fingerprints
 
 
 def packed(folder: Path, name: str) -> Path:

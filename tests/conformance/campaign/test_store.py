@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import CampaignError, CampaignParameters, status
-from whence.conformance.campaign.store import (
+from thence.conformance.campaign import CampaignError, CampaignParameters, status
+from thence.conformance.campaign.store import (
     BATCHES,
     MANIFEST,
     Batch,
@@ -28,7 +28,7 @@ from whence.conformance.campaign.store import (
     read_rows,
     write_batch,
 )
-from whence.conformance.campaign.tally import tally_rows
+from thence.conformance.campaign.tally import tally_rows
 
 WALK = CampaignParameters("campaign_demo:walk", {"steps": 20, "limit": 6}, first_seed=5, cases=50, batch=20)
 
@@ -49,7 +49,7 @@ def campaign(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) 
 def test_what_is_written_is_read(campaign: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -> None:
     manifest = read_manifest(campaign)
     assert manifest.parameters == WALK
-    assert set(manifest.versions) == {"whence", "pyspark", "pyarrow", "python"}
+    assert set(manifest.versions) == {"thence", "pyspark", "pyarrow", "python"}
     batches = finished_batches(campaign, WALK)
     assert [batch.seeds for batch in batches] == [range(5, 25), range(45, 55)]
     assert read_rows(batches[1]).to_pylist() == rows_of(WALK).slice(40, 10).to_pylist()
@@ -88,8 +88,8 @@ def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
         (b"\xff\xfe\x00", "damaged"),
         (b"{", "damaged"),
         (b"[]", "not the manifest of a campaign"),
-        (b'{"format": "whence-campaign/9"}', "not the manifest of a campaign"),
-        (b'{"format": "whence-campaign/3"}', "was changed"),
+        (b'{"format": "thence-campaign/9"}', "not the manifest of a campaign"),
+        (b'{"format": "thence-campaign/3"}', "was changed"),
     ],
 )
 def test_a_manifest_that_is_none(tmp_path: Path, content: bytes, says: str) -> None:
@@ -157,7 +157,7 @@ def test_other_code_is_refused(campaign: Path) -> None:
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     attempt = (
-        "import sys; from pathlib import Path; from whence.conformance.campaign.store import locked\n"
+        "import sys; from pathlib import Path; from thence.conformance.campaign.store import locked\n"
         "with locked(Path(sys.argv[1])): print('mine')"
     )
     command = [sys.executable, "-c", attempt, str(tmp_path / "new")]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.campaign import CampaignParameters, Tally, failure_bound
-from whence.conformance.campaign.tally import kind_of, tally_rows
+from thence.conformance.campaign import CampaignParameters, Tally, failure_bound
+from thence.conformance.campaign.tally import kind_of, tally_rows
 
 WALK = CampaignParameters("campaign_demo:walk", {"steps": 20, "limit": 6}, cases=200)
 

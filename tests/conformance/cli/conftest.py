@@ -1,4 +1,4 @@
-"""The command `whence` as it is used: a process, its exit code, its two streams."""
+"""The command `thence` as it is used: a process, its exit code, its two streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-WHENCE = str(Path(sys.executable).parent / "whence")
+THENCE = str(Path(sys.executable).parent / "thence")
 ROOT = Path(__file__).parents[3]
 
 
@@ -30,7 +30,7 @@ class Ran:
     def object(self) -> dict[str, Any]:
         """The one JSON object on stdout, which the published schema allows."""
         found = json.loads(self.out)
-        schema = json.loads((files("whence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+        schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
         Draft202012Validator(schema).validate(found)
         assert found["exit"] == self.code
         assert isinstance(found, dict)
@@ -39,20 +39,20 @@ class Ran:
     def rejects(self, *words: str) -> bool:
         """Whether it exits with 2 and a message of one line with these words: no traceback, nothing on stdout."""
         message = self.err.strip().splitlines()
-        said = len(message) == 1 and message[0].startswith("whence") and all(word in message[0] for word in words)
+        said = len(message) == 1 and message[0].startswith("thence") and all(word in message[0] for word in words)
         return self.code == 2 and self.out == "" and said
 
 
-Whence = Callable[..., Ran]
+Thence = Callable[..., Ran]
 
 
 @pytest.fixture
-def whence(tmp_path: Path) -> Whence:
+def thence(tmp_path: Path) -> Thence:
     """Runs the installed command in an empty folder."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> Ran:
         done = subprocess.run(
-            [WHENCE, *map(str, arguments)], capture_output=True, cwd=cwd, timeout=120, check=False, encoding="utf-8"
+            [THENCE, *map(str, arguments)], capture_output=True, cwd=cwd, timeout=120, check=False, encoding="utf-8"
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -62,4 +62,4 @@ def whence(tmp_path: Path) -> Whence:
 @pytest.fixture
 def command() -> list[str]:
     """For tests that need the process itself."""
-    return [WHENCE]
+    return [THENCE]

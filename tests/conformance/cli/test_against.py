@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 RECORDED = Path(__file__).parents[2] / "traces"
 
 CHAT = """
 from dataclasses import dataclass
 
-from whence.impl.commands import Deliver, Send
+from thence.impl.commands import Deliver, Send
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ def chat(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_recording_that_fits(whence: Whence) -> None:
-    done = whence("trace", "check", RECORDED / "jgroups-causal-01.ndjson", "--against", "cbcast")
+def test_a_recording_that_fits(thence: Thence) -> None:
+    done = thence("trace", "check", RECORDED / "jgroups-causal-01.ndjson", "--against", "cbcast")
     assert (done.code, done.err) == (0, "")
     assert "as cbcast; causal, FIFO, all delivered once (150 events)" in done.out
 
 
-def test_a_recording_that_does_not(whence: Whence, tmp_path: Path) -> None:
+def test_a_recording_that_does_not(thence: Thence, tmp_path: Path) -> None:
     file = RECORDED / "nationalwind-ses-12.ndjson"
-    done = whence("trace", "check", file, "--against", "ses", "--svg", "wrong.svg", "--json")
+    done = thence("trace", "check", file, "--against", "ses", "--svg", "wrong.svg", "--json")
     assert done.code == 1
     [result] = done.object["results"]
     assert (result["verdict"], result["conforms"], result["protocol"]) == ("refuted", "nonconforming", "ses")
@@ -86,13 +86,13 @@ def test_a_recording_that_does_not(whence: Whence, tmp_path: Path) -> None:
     assert result["divergence"]["guard"]["outcome"] is False
     assert ["T", "[p1: 3]"] in result["divergence"]["guard"]["values"]
     assert (tmp_path / "wrong.svg").read_text().startswith("<svg")
-    said = whence("trace", "check", file, "--against", "cbcast:cbcast_unicast")
+    said = thence("trace", "check", file, "--against", "cbcast:cbcast_unicast")
     assert (said.code, "not as cbcast_unicast" in said.out, "<== here" in said.out) == (1, True, True)
 
 
-def test_too_many_states_are_no_success(whence: Whence, tmp_path: Path) -> None:
+def test_too_many_states_are_no_success(thence: Thence, tmp_path: Path) -> None:
     """A total order by logical clocks, of which nothing is known but sends and deliveries."""
-    lines: list[dict[str, Any]] = [{"format": "whence-trace/1", "processes": 3, "channels": "fifo"}]
+    lines: list[dict[str, Any]] = [{"format": "thence-trace/1", "processes": 3, "channels": "fifo"}]
     for number in range(4):
         for process in range(3):
             message = f"m{process}.{number}"
@@ -102,16 +102,16 @@ def test_too_many_states_are_no_success(whence: Whence, tmp_path: Path) -> None:
             for sender in (2, 0, 1):
                 lines.append({"event": "deliver", "process": process, "message": f"m{sender}.{number}"})
     (tmp_path / "run.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = whence("trace", "check", "run.ndjson", "--against", "newtop", "--states", 30, "--json")
+    done = thence("trace", "check", "run.ndjson", "--against", "newtop", "--states", 30, "--json")
     assert done.code == 3
     [result] = done.object["results"]
     assert (result["verdict"], result["conforms"]) == ("unknown", "unknown")
     assert "too many possible states" in result["unknown"]
 
 
-def test_several_recordings_of_which_one_is_of_another_kind(whence: Whence) -> None:
+def test_several_recordings_of_which_one_is_of_another_kind(thence: Thence) -> None:
     files = [RECORDED / name for name in ("jgroups-causal-01.ndjson", "nationalwind-ses-08.ndjson")]
-    done = whence("trace", "check", *files, "--against", "cbcast", "--json")
+    done = thence("trace", "check", *files, "--against", "cbcast", "--json")
     assert done.code == 2
     first, second = done.object["results"]
     assert (first["conforms"], second["verdict"]) == ("conforming", "unknown")
@@ -128,38 +128,38 @@ def test_several_recordings_of_which_one_is_of_another_kind(whence: Whence) -> N
         (["--against", "cbcast", "--svg", "none/x.svg"], ["none"]),
     ],
 )
-def test_what_cannot_be_replayed_is_said(arguments: list[str], words: list[str], whence: Whence) -> None:
-    assert whence("trace", "check", RECORDED / "jgroups-causal-01.ndjson", *arguments).rejects(*words)
+def test_what_cannot_be_replayed_is_said(arguments: list[str], words: list[str], thence: Thence) -> None:
+    assert thence("trace", "check", RECORDED / "jgroups-causal-01.ndjson", *arguments).rejects(*words)
 
 
-def test_what_the_transport_records_is_as_its_protocol(whence: Whence) -> None:
-    assert whence("demo", "cykas", "--messages", "6", "--out", "right", "--loss", "0", "--delay", "1").code == 0
+def test_what_the_transport_records_is_as_its_protocol(thence: Thence) -> None:
+    assert thence("demo", "cykas", "--messages", "6", "--out", "right", "--loss", "0", "--delay", "1").code == 0
     logs = [f"right/p{process}.ndjson" for process in range(3)]
     for files in (["right/trace.ndjson"], ["--merge", *logs]):
-        done = whence("trace", "check", *files, "--against", "cykas", "--json")
+        done = thence("trace", "check", *files, "--against", "cykas", "--json")
         assert (done.code, done.object["results"][0]["conforms"]) == (0, "conforming")
 
 
-def test_packets_without_kinds_are_replayed_by_what_can_be_seen(whence: Whence, chat: Path) -> None:
+def test_packets_without_kinds_are_replayed_by_what_can_be_seen(thence: Thence, chat: Path) -> None:
     """The last message that can be delivered goes first: another order inside a step than the protocol's."""
-    done = whence("conform", "rst", "--impl", "chat:Chat", "--cases", "150", "--json", cwd=chat)
+    done = thence("conform", "rst", "--impl", "chat:Chat", "--cases", "150", "--json", cwd=chat)
     assert done.code == 0
     [result] = done.object["results"]
     assert (result["verdict"], result["replay"], result["matched"]) == ("tested", "tolerant", result["events"])
-    assert whence("conform", "rst", "--impl", "chat:Chat", "--lockstep", cwd=chat).rejects("lock step", "kind")
+    assert thence("conform", "rst", "--impl", "chat:Chat", "--lockstep", cwd=chat).rejects("lock step", "kind")
 
 
-def test_what_is_found_so_is_found_again(whence: Whence, chat: Path) -> None:
-    done = whence("conform", "rst", "--impl", "chat:Forgets", "--cases", "150", "--save", "case.json", cwd=chat)
+def test_what_is_found_so_is_found_again(thence: Thence, chat: Path) -> None:
+    done = thence("conform", "rst", "--impl", "chat:Forgets", "--cases", "150", "--save", "case.json", cwd=chat)
     assert (done.code, "=> nonconformance: p" in done.out) == (1, True)
     recorded = json.loads((chat / "case.json").read_text())
     assert (recorded["replay"], recorded["protocol"]) == ("tolerant", "rst")
-    again = whence("conform", "--replay", "case.json", cwd=chat)
+    again = thence("conform", "--replay", "case.json", cwd=chat)
     assert (again.code, "nonconformance" in again.out) == (1, True)
 
 
-def test_lock_step_is_left_where_that_is_asked_for(whence: Whence) -> None:
-    done = whence("conform", "cykas", "--tolerant", "--cases", "60", "--json")
+def test_lock_step_is_left_where_that_is_asked_for(thence: Thence) -> None:
+    done = thence("conform", "cykas", "--tolerant", "--cases", "60", "--json")
     assert done.code == 0
     [result] = done.object["results"]
     assert (result["replay"], result["verdict"]) == ("tolerant", "tested")

@@ -13,54 +13,54 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 FILE_COMMANDS = [["check"], ["fmt"], ["run"], ["explore"], ["prove"]]
 
 
 @pytest.mark.parametrize("command", FILE_COMMANDS, ids=lambda words: words[0])
 class TestFiles:
-    def test_directory(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
-        assert whence(*command, tmp_path).rejects(str(tmp_path), "is a directory")
+    def test_directory(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
+        assert thence(*command, tmp_path).rejects(str(tmp_path), "is a directory")
 
-    def test_missing(self, whence: Whence, command: list[str]) -> None:
-        assert whence(*command, "nothing.whence").rejects("there is no file nothing.whence")
+    def test_missing(self, thence: Thence, command: list[str]) -> None:
+        assert thence(*command, "nothing.thence").rejects("there is no file nothing.thence")
 
-    def test_near_library_name(self, whence: Whence, command: list[str]) -> None:
-        assert whence(*command, "cykass").rejects("did you mean cykas?")
+    def test_near_library_name(self, thence: Thence, command: list[str]) -> None:
+        assert thence(*command, "cykass").rejects("did you mean cykas?")
 
-    def test_binary(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
-        (tmp_path / "x.whence").write_bytes(bytes(range(256)) * 10)
-        ran = whence(*command, "x.whence")
+    def test_binary(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
+        (tmp_path / "x.thence").write_bytes(bytes(range(256)) * 10)
+        ran = thence(*command, "x.thence")
         assert ran.code == 2
         assert "W0101" in ran.err and "Traceback" not in ran.err
 
-    def test_one_long_line(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
-        (tmp_path / "x.whence").write_bytes(b"a " * 5_000_000)
-        ran = whence(*command, "x.whence")
+    def test_one_long_line(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
+        (tmp_path / "x.thence").write_bytes(b"a " * 5_000_000)
+        ran = thence(*command, "x.thence")
         assert ran.code == 2
         assert "W0150" in ran.err and len(ran.err) < 2_000
 
-    def test_deep_nesting(self, whence: Whence, command: list[str], tmp_path: Path) -> None:
+    def test_deep_nesting(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
         deep = "(" * 3_000 + "1" + ")" * 3_000
-        (tmp_path / "x.whence").write_text(f"protocol p:\n  on causal_send(m):\n    let x = {deep}\n")
-        ran = whence(*command, "x.whence")
+        (tmp_path / "x.thence").write_text(f"protocol p:\n  on causal_send(m):\n    let x = {deep}\n")
+        ran = thence(*command, "x.thence")
         assert ran.code == 2
         assert "W0152" in ran.err and "Traceback" not in ran.err
 
 
-def test_empty_file(whence: Whence, tmp_path: Path) -> None:
-    (tmp_path / "x.whence").write_text("")
+def test_empty_file(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "x.thence").write_text("")
     for command in ("check", "explore", "prove"):
-        assert whence(command, "x.whence").rejects("declares nothing")
+        assert thence(command, "x.thence").rejects("declares nothing")
 
 
-def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
+def test_unreadable_file(thence: Thence, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root reads everything")
-    (tmp_path / "x.whence").write_text("")
-    (tmp_path / "x.whence").chmod(0)
-    assert whence("check", "x.whence").rejects("cannot be read")
+    (tmp_path / "x.thence").write_text("")
+    (tmp_path / "x.thence").chmod(0)
+    assert thence("check", "x.thence").rejects("cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
         (["explore", "mf", "--scope", "tow"], "did you mean two?"),
         (["explore", "mf", "--mutant", "posts_at_onse"], "did you mean posts_at_once?"),
         (["explore", "mf", "--property", "casual"], "did you mean causal?"),
-        (["explore", "mf", "--mutant", "does_not_wait"], "whence prove"),
+        (["explore", "mf", "--mutant", "does_not_wait"], "thence prove"),
         (["explore", "mf", "--sends", "one"], "--sends one"),
         (["explore", "mf", "--sends", "1,2"], "each of the 3 processes"),
         (["explore", "mf", "--processes", "1000000"], "from 1 to 64"),
@@ -86,15 +86,15 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
         (["explore", "mf", "--limit", "0"], "--limit"),
         (["explore", "mf", "--bogus"], "--bogus"),
         (["expolre", "mf"], "explore"),
-        (["explore"], "see whence explore --help"),
-        (["trace"], "see whence trace --help"),
+        (["explore"], "see thence explore --help"),
+        (["trace"], "see thence trace --help"),
         (["run", "mf", "--replay", "no.json"], "no.json"),
         (["conform", "mf", "--impl", "no_such_module:MF"], "there is no module no_such_module"),
-        (["conform", "mf", "--impl", "whence.impl.mf:Mf"], "it has MF"),
-        (["conform", "mf", "--impl", "whence.impl.mf"], "whence.impl.mf"),
+        (["conform", "mf", "--impl", "thence.impl.mf:Mf"], "it has MF"),
+        (["conform", "mf", "--impl", "thence.impl.mf"], "thence.impl.mf"),
         (["conform", "mf", "--impl", "json:JSONDecoder"], "JSONDecoder(0, 3)"),
-        (["conform", "execution", "--impl", "whence.impl.mf:MF"], "no protocol"),
-        (["conform", "cbcast", "--impl", "whence.impl.mf:MF"], "it is to be driven as broadcast"),
+        (["conform", "execution", "--impl", "thence.impl.mf:MF"], "no protocol"),
+        (["conform", "cbcast", "--impl", "thence.impl.mf:MF"], "it is to be driven as broadcast"),
         (["campaign", "status", "nowhere"], "nowhere"),
         (["campaign", "start", "c", "--protocol", "execution"], "execution has no protocol"),
         (["campaign", "start", "c", "--protocol", "mf", "--scheduler", "unifrom"], "did you mean uniform?"),
@@ -102,23 +102,23 @@ def test_unreadable_file(whence: Whence, tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_names_and_numbers(whence: Whence, words: list[str], said: str) -> None:
-    assert whence(*words).rejects(said)
+def test_names_and_numbers(thence: Thence, words: list[str], said: str) -> None:
+    assert thence(*words).rejects(said)
 
 
-def test_implementation_without_a_method(whence: Whence, tmp_path: Path) -> None:
+def test_implementation_without_a_method(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "deaf.py").write_text(
         "class Deaf:\n  def __init__(self, identity, processes): pass\n  def causal_send(self, to, m): return ()\n"
     )
-    assert whence("conform", "mf", "--impl", "deaf:Deaf").rejects("lacks the method receive")
+    assert thence("conform", "mf", "--impl", "deaf:Deaf").rejects("lacks the method receive")
 
 
-def test_implementation_that_does_not_import(whence: Whence, tmp_path: Path) -> None:
+def test_implementation_that_does_not_import(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import nothing_of_that_name\n")
-    assert whence("conform", "mf", "--impl", "broken:X").rejects("does not import", "nothing_of_that_name")
+    assert thence("conform", "mf", "--impl", "broken:X").rejects("does not import", "nothing_of_that_name")
 
 
-HEADER = '{"format": "whence-trace/1", "processes": 2}\n'
+HEADER = '{"format": "thence-trace/1", "processes": 2}\n'
 SEND = '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n'
 DELIVER = '{"event": "deliver", "process": 1, "message": "a"}\n'
 
@@ -128,51 +128,51 @@ class TestTraces:
         (folder / "t.ndjson").write_text("".join(lines))
         return "t.ndjson"
 
-    def test_delivery_of_an_unsent_message(self, whence: Whence, tmp_path: Path) -> None:
-        assert whence("trace", "check", self.trace(tmp_path, HEADER, DELIVER)).rejects("t.ndjson:2", "a")
+    def test_delivery_of_an_unsent_message(self, thence: Thence, tmp_path: Path) -> None:
+        assert thence("trace", "check", self.trace(tmp_path, HEADER, DELIVER)).rejects("t.ndjson:2", "a")
 
-    def test_second_delivery(self, whence: Whence, tmp_path: Path) -> None:
-        ran = whence("trace", "check", self.trace(tmp_path, HEADER, SEND, DELIVER, DELIVER))
+    def test_second_delivery(self, thence: Thence, tmp_path: Path) -> None:
+        ran = thence("trace", "check", self.trace(tmp_path, HEADER, SEND, DELIVER, DELIVER))
         assert ran.code == 1
         assert "duplicate" in ran.out
 
-    def test_broken_line(self, whence: Whence, tmp_path: Path) -> None:
-        assert whence("trace", "check", self.trace(tmp_path, HEADER, SEND, '{"event": "del', DELIVER)).rejects(
+    def test_broken_line(self, thence: Thence, tmp_path: Path) -> None:
+        assert thence("trace", "check", self.trace(tmp_path, HEADER, SEND, '{"event": "del', DELIVER)).rejects(
             "t.ndjson:3"
         )
 
     @pytest.mark.parametrize("name", ["missing.ndjson", "."])
-    def test_no_file(self, whence: Whence, name: str) -> None:
-        assert whence("trace", "check", name).rejects(name)
+    def test_no_file(self, thence: Thence, name: str) -> None:
+        assert thence("trace", "check", name).rejects(name)
 
-    def test_empty(self, whence: Whence, tmp_path: Path) -> None:
-        assert whence("trace", "draw", self.trace(tmp_path)).rejects("t.ndjson")
+    def test_empty(self, thence: Thence, tmp_path: Path) -> None:
+        assert thence("trace", "draw", self.trace(tmp_path)).rejects("t.ndjson")
 
 
 REPORTING = [
     ["run", "mf", "--svg"],
     ["explore", "mf", "--mutant", "posts_at_once", "--svg"],
-    ["conform", "mf", "--impl", "whence.impl.mf:MF", "--cases", "1", "--save"],
+    ["conform", "mf", "--impl", "thence.impl.mf:MF", "--cases", "1", "--save"],
     ["verify", "mf", "--campaign-cases", "0", "--report"],
 ]
 
 
 @pytest.mark.parametrize("words", REPORTING, ids=lambda words: words[0])
 class TestUnwritableOutput:
-    def test_missing_folder(self, whence: Whence, words: list[str], tmp_path: Path) -> None:
-        assert whence(*words, "none/x").rejects("there is no folder none")
+    def test_missing_folder(self, thence: Thence, words: list[str], tmp_path: Path) -> None:
+        assert thence(*words, "none/x").rejects("there is no folder none")
         assert list(tmp_path.iterdir()) == []
 
-    def test_directory(self, whence: Whence, words: list[str], tmp_path: Path) -> None:
+    def test_directory(self, thence: Thence, words: list[str], tmp_path: Path) -> None:
         (tmp_path / "taken").mkdir()
-        assert whence(*words, "taken").rejects("taken is a directory")
+        assert thence(*words, "taken").rejects("taken is a directory")
         assert list((tmp_path / "taken").iterdir()) == []
 
-    def test_no_file(self, whence: Whence, words: list[str]) -> None:
-        assert whence(*words, "/dev/full").rejects("/dev/full")
+    def test_no_file(self, thence: Thence, words: list[str]) -> None:
+        assert thence(*words, "/dev/full").rejects("/dev/full")
 
-    def test_read_only(self, whence: Whence, words: list[str]) -> None:
-        assert whence(*words, "/proc/whence.svg").rejects("/proc/whence.svg", "cannot be written")
+    def test_read_only(self, thence: Thence, words: list[str]) -> None:
+        assert thence(*words, "/proc/thence.svg").rejects("/proc/thence.svg", "cannot be written")
 
 
 @pytest.mark.parametrize("words", [["check", "mf"], ["explore", "mf", "--scope", "one"], ["run", "mf", "--json"]])
@@ -250,8 +250,8 @@ scope endless of eager:
 
 
 def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "eager.whence").write_text(EAGER)
-    words = ["verify", "eager.whence", "--campaign-cases", "0", "--json", "--report", "r.html"]
+    (tmp_path / "eager.thence").write_text(EAGER)
+    words = ["verify", "eager.thence", "--campaign-cases", "0", "--json", "--report", "r.html"]
     code, out, errors = interrupted(command, words, 8, tmp_path)
     found = json.loads(out)
     assert code == found["exit"] == 3, errors
@@ -261,7 +261,7 @@ def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_pat
     assert errors == ""
 
 
-def test_limit(whence: Whence) -> None:
-    ran = whence("explore", "cykas", "--scope", "two", "--limit", "500", "--json")
+def test_limit(thence: Thence) -> None:
+    ran = thence("explore", "cykas", "--scope", "two", "--limit", "500", "--json")
     assert ran.code == 3
     assert all(result["unknown"].startswith("incomplete: stopped at 500 states") for result in ran.object["results"])

@@ -1,4 +1,4 @@
-"""`whence bmc` as it is used."""
+"""`thence bmc` as it is used."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 
-def test_a_machine_of_any_size(whence: Whence) -> None:
-    found = whence("bmc", "mf", "buffers", "--depth", "3", "--property", "causal", "--json")
+def test_a_machine_of_any_size(thence: Thence) -> None:
+    found = thence("bmc", "mf", "buffers", "--depth", "3", "--property", "causal", "--json")
     (result,) = found.object["results"]
     assert found.code == 0
     assert (result["kind"], result["verdict"], result["level"]) == ("machine", "holds", "L1")
     assert result["bound"] == {"steps": 3} and result["depth"] == 3 and result["obligations"] == 4
 
 
-def test_a_mutant_of_a_machine(whence: Whence) -> None:
-    found = whence("bmc", "mf", "does_not_wait", "--depth", "6", "--json")
+def test_a_mutant_of_a_machine(thence: Thence) -> None:
+    found = thence("bmc", "mf", "does_not_wait", "--depth", "6", "--json")
     results = {result["name"]: result for result in found.object["results"]}
     assert found.code == 0 and set(results) == {"one_at_a_time", "fifo", "causal"}
     assert results["fifo"]["verdict"] == "refuted" and results["fifo"]["depth"] == 6
-    shallow = whence("bmc", "mf", "does_not_wait", "--depth", "2", "--property", "fifo", "--json")
+    shallow = thence("bmc", "mf", "does_not_wait", "--depth", "2", "--property", "fifo", "--json")
     assert shallow.code == 1 and shallow.object["results"][0]["verdict"] == "holds"
 
 
-def test_a_protocol_in_a_scope(whence: Whence, tmp_path: Path) -> None:
+def test_a_protocol_in_a_scope(thence: Thence, tmp_path: Path) -> None:
     words = ("mf", "posts_at_once", "--scope", "two", "--depth", "4", "--property", "fifo", "--property", "csps")
-    found = whence("bmc", *words, "--json")
+    found = thence("bmc", *words, "--json")
     results = {result["property"]: result for result in found.object["results"]}
     assert results["fifo"]["verdict"] == "refuted" and results["fifo"]["depth"] == 3 and results["fifo"]["expected"]
     assert results["csps"]["depth"] == 4 and results["fifo"]["bound"]["steps"] == 4
     (tmp_path / "found.json").write_text(found.out)
-    again = whence("run", "mf", "--mutant", "posts_at_once", "--scope", "two", "--replay", "found.json", "--json")
+    again = thence("run", "mf", "--mutant", "posts_at_once", "--scope", "two", "--replay", "found.json", "--json")
     assert "fifo" in again.object["results"][0]["violated"]
-    shown = whence("bmc", *words)
+    shown = thence("bmc", *words)
     assert "refuted" in shown.out and "delivers m" in shown.out
 
 
-def test_options_of_the_scope(whence: Whence) -> None:
-    found = whence("bmc", "rst", "rst", "--processes", "2", "--sends", "1", "--depth", "8", "--json")
+def test_options_of_the_scope(thence: Thence) -> None:
+    found = thence("bmc", "rst", "rst", "--processes", "2", "--sends", "1", "--depth", "8", "--json")
     results = found.object["results"]
     assert found.code == 0 and {result["verdict"] for result in results} == {"holds"}
     assert all(result["complete"] for result in results)
     assert results[0]["scope"]["sends"] == [1, 1]
 
 
-def test_what_is_not_decided(whence: Whence) -> None:
-    found = whence("bmc", "hybrid_basic", "hybrid_basic", "--scope", "one", "--depth", "1", "--property", "delivered")
+def test_what_is_not_decided(thence: Thence) -> None:
+    found = thence("bmc", "hybrid_basic", "hybrid_basic", "--scope", "one", "--depth", "1", "--property", "delivered")
     assert found.code == 3 and "timers" in found.out
 
 
@@ -66,10 +66,10 @@ def test_what_is_not_decided(whence: Whence) -> None:
         ("execution",),
     ],
 )
-def test_bad_input(whence: Whence, words: tuple[str, ...]) -> None:
-    assert whence("bmc", *words, "--depth", "2").rejects()
+def test_bad_input(thence: Thence, words: tuple[str, ...]) -> None:
+    assert thence("bmc", *words, "--depth", "2").rejects()
 
 
-def test_bad_usage(whence: Whence) -> None:
-    assert whence("bmc", "mf", "--depth", "0").code == 2
-    assert whence("bmc", "mf", "--depth", "0", "--json").object["error"]
+def test_bad_usage(thence: Thence) -> None:
+    assert thence("bmc", "mf", "--depth", "0").code == 2
+    assert thence("bmc", "mf", "--depth", "0", "--json").object["error"]

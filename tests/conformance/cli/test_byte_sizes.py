@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from whence.conformance.cli.byte_sizes import LEAST, byte_size
-from whence.conformance.cli.session import BadInput
+from thence.conformance.cli.byte_sizes import LEAST, byte_size
+from thence.conformance.cli.session import BadInput
 
 
 @pytest.mark.parametrize(

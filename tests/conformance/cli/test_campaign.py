@@ -1,4 +1,4 @@
-"""`whence campaign` without Spark: what cannot be started, and what a campaign on disk says of itself."""
+"""`thence campaign` without Spark: what cannot be started, and what a campaign on disk says of itself."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from whence.conformance.campaign import CampaignParameters
-from whence.conformance.campaign.case import load_runner, run_cases, runner_facts
-from whence.conformance.campaign.parameters import canonical_json
-from whence.conformance.campaign.store import create, locked, write_batch
-from whence.conformance.campaign.tally import tally_rows
+from thence.conformance.campaign import CampaignParameters
+from thence.conformance.campaign.case import load_runner, run_cases, runner_facts
+from thence.conformance.campaign.parameters import canonical_json
+from thence.conformance.campaign.store import create, locked, write_batch
+from thence.conformance.campaign.tally import tally_rows
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 SYSTEMS = [
-    {"system": "whence.impl.rst:RST", "protocol": "rst"},
-    {"system": "whence.impl.fifo:Fifo", "protocol": "fifo"},
+    {"system": "thence.impl.rst:RST", "protocol": "rst"},
+    {"system": "thence.impl.fifo:Fifo", "protocol": "fifo"},
 ]
 
 
@@ -44,12 +44,12 @@ SYSTEMS = [
     ],
 )
 def test_what_cannot_be_started_is_said_and_leaves_nothing(
-    arguments: list[str], said: str, whence: Whence, tmp_path: Path
+    arguments: list[str], said: str, thence: Thence, tmp_path: Path
 ) -> None:
     (tmp_path / "text.json").write_text("dear")
     (tmp_path / "object.json").write_text("{}")
-    (tmp_path / "list.json").write_text('[{"system": "whence.impl.mf:MF", "seed": 1}]')
-    done = whence("campaign", "start", "runs", *arguments)
+    (tmp_path / "list.json").write_text('[{"system": "thence.impl.mf:MF", "seed": 1}]')
+    done = thence("campaign", "start", "runs", *arguments)
     assert done.rejects(said)
     assert not (tmp_path / "runs").exists()
 
@@ -57,7 +57,7 @@ def test_what_cannot_be_started_is_said_and_leaves_nothing(
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """A campaign of two systems, with two of its three batches."""
-    runner = "whence.conformance.several_campaign:several_runner"
+    runner = "thence.conformance.several_campaign:several_runner"
     parameters = CampaignParameters(runner, {"systems": SYSTEMS}, cases=60, batch=20)
     place = tmp_path / "runs"
     place.mkdir()
@@ -69,23 +69,23 @@ def directory(tmp_path: Path) -> Path:
     return place
 
 
-def test_the_status_of_each_system(directory: Path, whence: Whence) -> None:
-    found = whence("campaign", "status", directory, "--json").object["campaign"]
+def test_the_status_of_each_system(directory: Path, thence: Thence) -> None:
+    found = thence("campaign", "status", directory, "--json").object["campaign"]
     assert (found["cases"], found["complete"], found["running"], found["cases_per_second"]) == (40, False, False, 10.0)
     assert {name: of["cases"] for name, of in found["systems"].items()} == {each["system"]: 20 for each in SYSTEMS}
-    printed = whence("campaign", "status", directory)
-    assert (printed.code, f"incomplete: whence campaign resume {directory} goes on" in printed.out) == (0, True)
+    printed = thence("campaign", "status", directory)
+    assert (printed.code, f"incomplete: thence campaign resume {directory} goes on" in printed.out) == (0, True)
 
 
-def test_the_status_while_another_process_works_on_it(directory: Path, whence: Whence) -> None:
+def test_the_status_while_another_process_works_on_it(directory: Path, thence: Thence) -> None:
     with locked(directory):
-        assert "running: about 2 s left" in whence("campaign", "status", directory).out
-        assert whence("campaign", "resume", directory).rejects("another process works on the campaign")
+        assert "running: about 2 s left" in thence("campaign", "status", directory).out
+        assert thence("campaign", "resume", directory).rejects("another process works on the campaign")
 
 
-def test_a_report_elsewhere_has_its_cases_beside_it(directory: Path, whence: Whence, tmp_path: Path) -> None:
+def test_a_report_elsewhere_has_its_cases_beside_it(directory: Path, thence: Thence, tmp_path: Path) -> None:
     before = sorted(path.name for path in directory.iterdir())
-    done = whence("campaign", "report", directory, "--html", "page.html", "--json")
+    done = thence("campaign", "report", directory, "--html", "page.html", "--json")
     assert done.object["report"]["reached"].keys() == {each["system"] for each in SYSTEMS}
     assert [point["cases"] for point in done.object["report"]["curve"]] == [20, 40]
     page = (tmp_path / "page.html").read_text()

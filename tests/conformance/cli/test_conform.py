@@ -1,4 +1,4 @@
-"""`whence conform` with systems in other processes, and its files."""
+"""`thence conform` with systems in other processes, and its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 ROOT = Path(__file__).parents[3]
 ADAPTER = shlex.join([sys.executable, str(ROOT / "conformance" / "examples" / "python" / "adapter.py")])
@@ -26,12 +26,12 @@ FAULTY = f"{ADAPTER} --faulty"
 FAULTY_WORDS = ["conform", "--exec", FAULTY, "--cases", "200"]
 
 
-def test_a_right_system_is_tested_alone_and_against_its_protocol(whence: Whence) -> None:
-    alone = whence("conform", "--exec", ADAPTER, "--cases", "60", "--json")
+def test_a_right_system_is_tested_alone_and_against_its_protocol(thence: Thence) -> None:
+    alone = thence("conform", "--exec", ADAPTER, "--cases", "60", "--json")
     [result] = alone.object["results"]
     assert (alone.code, result["verdict"], result["name"], result["protocol"]) == (0, "tested", "causal", None)
     assert result["subject"] == f"exec:{ADAPTER}" and result["cases"] == 60 and result["matched"] == 0
-    both = whence("conform", "rst", "--exec", ADAPTER, "--cases", "60", "--json").object
+    both = thence("conform", "rst", "--exec", ADAPTER, "--cases", "60", "--json").object
     assert [(found["name"], found["property"], found["protocol"]) for found in both["results"]] == [
         ("causal", "causal", None),
         ("causal, and as its protocol", "conforms", "rst"),
@@ -39,19 +39,19 @@ def test_a_right_system_is_tested_alone_and_against_its_protocol(whence: Whence)
     assert both["results"][1]["matched"] > both["results"][1]["events"]
 
 
-def test_a_faulty_system_is_refuted_and_its_case_runs_again(whence: Whence, tmp_path: Path) -> None:
+def test_a_faulty_system_is_refuted_and_its_case_runs_again(thence: Thence, tmp_path: Path) -> None:
     files = ["--save", "case.json", "--svg", "case.svg", "--pytest", "test_case.py"]
-    ran = whence("conform", "--exec", FAULTY, "--cases", "300", *files, "--json")
+    ran = thence("conform", "--exec", FAULTY, "--cases", "300", *files, "--json")
     [result] = ran.object["results"]
     assert (ran.code, result["verdict"], result["expected"]) == (1, "refuted", False)
     assert result["findings"] == ["causal: p1 delivers m2.1 before m0.1 (m0.1 -> m0.2 -> m2.1)"]
     assert json.loads((tmp_path / "case.json").read_text()) == result["counterexample"]
     assert (tmp_path / "case.svg").read_text(encoding="utf-8").startswith("<svg")
-    again = whence("conform", "--replay", "case.json")
+    again = thence("conform", "--replay", "case.json")
     assert again.code == 1 and result["findings"][0] in again.out and "├─" in again.out
-    repaired = whence("conform", "--replay", "case.json", "--exec", ADAPTER)
+    repaired = thence("conform", "--replay", "case.json", "--exec", ADAPTER)
     assert repaired.code == 0 and "nothing is wrong" in repaired.out
-    against = whence("conform", "rst", "--replay", "case.json", "--exec", FAULTY, "--json").object["results"][0]
+    against = thence("conform", "rst", "--replay", "case.json", "--exec", FAULTY, "--json").object["results"][0]
     assert any(finding.startswith("nonconformance: ") for finding in against["findings"])
     words = [sys.executable, "-m", "pytest", "-q", "test_case.py"]
     test = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
@@ -59,46 +59,46 @@ def test_a_faulty_system_is_refuted_and_its_case_runs_again(whence: Whence, tmp_
     assert result["findings"][0] in test.stdout and "too late" in test.stdout
 
 
-def test_a_transcript_can_be_fed_to_the_system_again(whence: Whence, tmp_path: Path) -> None:
+def test_a_transcript_can_be_fed_to_the_system_again(thence: Thence, tmp_path: Path) -> None:
     words = ["conform", "--exec", FAULTY, "--cases", "300", "--save", "case.json", "--transcript", "first.ndjson"]
-    assert whence(*words).code == 1
+    assert thence(*words).code == 1
     lines = (tmp_path / "first.ndjson").read_text().splitlines()
     requests, replies = lines[::2], lines[1::2]
-    assert json.loads(requests[0])["request"] == "init" and json.loads(replies[0])["version"] == "whence-exec/1"
+    assert json.loads(requests[0])["request"] == "init" and json.loads(replies[0])["version"] == "thence-exec/1"
     fed = subprocess.run(
         shlex.split(FAULTY), input="\n".join(requests) + "\n", capture_output=True, text=True, check=True, timeout=60
     )
     assert fed.stdout.splitlines() == replies
-    again = whence("conform", "--replay", "case.json", "--transcript", "again.ndjson")
+    again = thence("conform", "--replay", "case.json", "--transcript", "again.ndjson")
     assert again.code == 1 and (tmp_path / "again.ndjson").read_text().splitlines() == lines
 
 
-def test_nothing_failed_and_nothing_is_written(whence: Whence, tmp_path: Path) -> None:
-    ran = whence("conform", "--impl", "whence.impl.mf:MF", "--cases", "10", "--pytest", "test_case.py")
+def test_nothing_failed_and_nothing_is_written(thence: Thence, tmp_path: Path) -> None:
+    ran = thence("conform", "--impl", "thence.impl.mf:MF", "--cases", "10", "--pytest", "test_case.py")
     assert ran.code == 0 and "nothing failed; test_case.py is not written" in ran.out
     assert not list(tmp_path.iterdir())
 
 
-def test_a_system_that_does_not_say_its_kinds_is_replayed_by_what_can_be_seen(whence: Whence) -> None:
-    ran = whence("conform", "rst", "--exec", f"{MISBEHAVING} stubborn", "--cases", "40")
+def test_a_system_that_does_not_say_its_kinds_is_replayed_by_what_can_be_seen(thence: Thence) -> None:
+    ran = thence("conform", "rst", "--exec", f"{MISBEHAVING} stubborn", "--cases", "40")
     assert ran.code == 1
     assert "=> causal: p1 delivers m0.2 before m0.1" in ran.out
     assert "the protocol keeps m0.2, the subject delivers m0.2, after 3 matching events; [deliver.any]" in ran.out
 
 
-def test_misbehaviour_is_a_finding_with_what_was_printed(whence: Whence) -> None:
-    ran = whence("conform", "--exec", f"{MISBEHAVING} exit 3", "--cases", "20", "--operations", "4")
+def test_misbehaviour_is_a_finding_with_what_was_printed(thence: Thence) -> None:
+    ran = thence("conform", "--exec", f"{MISBEHAVING} exit 3", "--cases", "20", "--operations", "4")
     assert ran.code == 1
     assert "has ended with exit code 7" in ran.out and "| so long" in ran.out
-    hanging = whence("conform", "--exec", f"{MISBEHAVING} hang 2", "--reply-limit", "0.1", "--cases", "500", "--json")
+    hanging = thence("conform", "--exec", f"{MISBEHAVING} hang 2", "--reply-limit", "0.1", "--cases", "500", "--json")
     [result] = hanging.object["results"]
     assert hanging.code == 1 and result["cases"] < 500
     assert result["stopped"] == "3 requests had no answer in time"
     assert any(finding.startswith("hang: ") for finding in result["findings"])
 
 
-def test_a_program_that_is_no_system(whence: Whence) -> None:
-    ran = whence("conform", "--exec", "cat")
+def test_a_program_that_is_no_system(thence: Thence) -> None:
+    ran = thence("conform", "--exec", "cat")
     assert ran.code == 1 and "it repeats what it was asked" in ran.out
     assert "stopped after 2 of 1,000 cases: its processes do not answer their first request" in ran.out
 
@@ -118,21 +118,21 @@ def test_a_program_that_is_no_system(whence: Whence) -> None:
         (["--exec", "cat", "--start-limit", "inf"], "give at most 86,400 seconds"),
         (["--exec", "cat", "--memory-limit", "3"], "give a size from 1M up"),
         (["--exec", "cat", "--schedules-from", "prover"], "name a protocol"),
-        (["--impl", "whence.impl.mf:MF", "--processes", "10000000"], "less than or equal to 256"),
+        (["--impl", "thence.impl.mf:MF", "--processes", "10000000"], "less than or equal to 256"),
         (["--exec", "cat", "--save", "no/such/folder.json"], "no folder"),
-        (["--impl", "whence.impl.mf:MF", "--delivery", "broadcast"], "it is to be driven as broadcast"),
+        (["--impl", "thence.impl.mf:MF", "--delivery", "broadcast"], "it is to be driven as broadcast"),
         (["--replay", "nothing.json"], "nothing.json"),
-        (["--impl", "whence.impl.mf:MF", "--transcript", "t"], "--transcript is for commands"),
+        (["--impl", "thence.impl.mf:MF", "--transcript", "t"], "--transcript is for commands"),
     ],
 )
-def test_bad_input(whence: Whence, words: list[str], said: str) -> None:
-    assert whence("conform", *words).rejects(said)
+def test_bad_input(thence: Thence, words: list[str], said: str) -> None:
+    assert thence("conform", *words).rejects(said)
 
 
 def test_an_interrupt_leaves_a_report_and_no_process(
     command: list[str], tmp_path: Path, marked: Callable[[str], list[int]]
 ) -> None:
-    mark = f"whence-test-{os.getpid()}-{time.monotonic_ns()}"
+    mark = f"thence-test-{os.getpid()}-{time.monotonic_ns()}"
     running = subprocess.Popen(
         [*command, "conform", "--exec", f"{ADAPTER} {mark}", "--cases", "1000000", "--json"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -151,23 +151,23 @@ def test_an_interrupt_leaves_a_report_and_no_process(
     assert marked(mark) == []
 
 
-def test_what_a_class_prints_is_not_among_the_json(whence: Whence, tmp_path: Path) -> None:
+def test_what_a_class_prints_is_not_among_the_json(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(
-        "import os\nfrom whence.impl.mf import MF\n\nclass Loud(MF):\n  def receive(self, sender, packet):\n"
+        "import os\nfrom thence.impl.mf import MF\n\nclass Loud(MF):\n  def receive(self, sender, packet):\n"
         "    print('hello')\n    os.write(1, b'hello again\\n')\n    raise RuntimeError('\\ud800 \\x1b[31m')\n"
     )
-    ran = whence("conform", "--impl", "loud:Loud", "--cases", "5", "--json")
+    ran = thence("conform", "--impl", "loud:Loud", "--cases", "5", "--json")
     [result] = ran.object["results"]
     assert ran.code == 1 and "hello" in ran.err and "hello" not in ran.out
     assert r"raises RuntimeError: \ud800 \x1b[31m" in result["findings"][0]
-    shown = whence("conform", "--impl", "loud:Loud", "--cases", "5", "--pytest", "test_loud.py")
+    shown = thence("conform", "--impl", "loud:Loud", "--cases", "5", "--pytest", "test_loud.py")
     assert shown.code == 1 and "Traceback" not in shown.err and (tmp_path / "test_loud.py").exists()
 
 
-def test_a_full_disk_costs_no_result(whence: Whence, tmp_path: Path) -> None:
+def test_a_full_disk_costs_no_result(thence: Thence, tmp_path: Path) -> None:
     """The smaller file fits, the larger one does not; what was found is said all the same."""
     words = [*FAULTY_WORDS, "--save", "case.json", "--svg", "case.svg", "--json"]
-    shell = f"ulimit -f 1; trap '' XFSZ; exec {shlex.join([str(Path(sys.executable).parent / 'whence'), *words])}"
+    shell = f"ulimit -f 1; trap '' XFSZ; exec {shlex.join([str(Path(sys.executable).parent / 'thence'), *words])}"
     ran = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     found = json.loads(ran.stdout)
     assert (ran.returncode, found["exit"]) == (2, 2) and "Traceback" not in ran.stderr
@@ -178,14 +178,14 @@ def test_a_full_disk_costs_no_result(whence: Whence, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["case.json"]
 
 
-def test_an_interrupted_matrix_has_the_cells_so_far(whence: Whence, tmp_path: Path) -> None:
+def test_an_interrupted_matrix_has_the_cells_so_far(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(
-        "import time\nfrom whence.impl.mf import MF\n\nclass Slow(MF):\n  def receive(self, sender, packet):\n"
+        "import time\nfrom thence.impl.mf import MF\n\nclass Slow(MF):\n  def receive(self, sender, packet):\n"
         "    open('begun', 'w').close()\n    time.sleep(0.001)\n    return super().receive(sender, packet)\n"
     )
     words = ["matrix", "--impl", "slow:Slow", "--cases", "1000000", "--json"]
     process = subprocess.Popen(
-        [str(Path(sys.executable).parent / "whence"), *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        [str(Path(sys.executable).parent / "thence"), *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
     )
     until = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < until:
@@ -201,7 +201,7 @@ def test_an_interrupted_matrix_has_the_cells_so_far(whence: Whence, tmp_path: Pa
 QUITTER = """
 import os
 
-from whence.impl.rst import RST
+from thence.impl.rst import RST
 
 
 class Quits(RST):
@@ -213,42 +213,42 @@ class Quits(RST):
 """
 
 
-def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(whence: Whence, tmp_path: Path) -> None:
+def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
-    assert whence("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Whence"
+    assert thence("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Thence"
     own = ["--impl", "isolated:quitter:Quits", "--cases", "20"]
-    ran = whence("conform", *own, "--save", "case.json", "--transcript", "said.ndjson", "--json")
+    ran = thence("conform", *own, "--save", "case.json", "--transcript", "said.ndjson", "--json")
     [result] = ran.object["results"]
     assert (ran.code, result["verdict"], result["subject"]) == (1, "refuted", "isolated:quitter:Quits")
     assert any("has ended with exit code 3" in finding for finding in result["findings"])
     assert len(result["counterexample"]["operations"]) == 2
-    again = whence("conform", "--replay", "case.json")
+    again = thence("conform", "--replay", "case.json")
     assert again.code == 1 and "has ended with exit code 3" in again.out
     assert '"request":"init"' in (tmp_path / "said.ndjson").read_text()
-    table = whence("matrix", *own[:2], "--cases", "3", "--json").object
+    table = thence("matrix", *own[:2], "--cases", "3", "--json").object
     assert {found["delivery"] for found in table["results"]} == {"unicast"}
-    test = "import pytest\n\n\n@pytest.mark.whence(system='isolated:quitter:Quits', cases=20, claims=['runs'])\n"
+    test = "import pytest\n\n\n@pytest.mark.thence(system='isolated:quitter:Quits', cases=20, claims=['runs'])\n"
     (tmp_path / "test_quitter.py").write_text(f"{test}def test_quitter(claim):\n    claim.check()\n")
     words = [sys.executable, "-m", "pytest", "-q", "test_quitter.py"]
     found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert found.returncode == 1 and "has ended with exit code 3" in found.stdout
 
 
-def test_a_protocol_is_named_as_trace_check_takes_it(whence: Whence, tmp_path: Path) -> None:
-    library = Path(str(files("whence.spec") / "library" / "client_server.whence"))
+def test_a_protocol_is_named_as_trace_check_takes_it(thence: Thence, tmp_path: Path) -> None:
+    library = Path(str(files("thence.spec") / "library" / "client_server.thence"))
     names = re.findall(r"^protocol (\w+):", library.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(names) > 1
-    words = ["conform", "--impl", "whence.impl.rst:RST", "--cases", "30", "--json"]
-    by_name = whence(*words, "--against", "rst:rst").object["results"][0]
+    words = ["conform", "--impl", "thence.impl.rst:RST", "--cases", "30", "--json"]
+    by_name = thence(*words, "--against", "rst:rst").object["results"][0]
     assert (by_name["protocol"], by_name["matched"] > 0) == ("rst:rst", True)
-    assert by_name["cases"] == whence(*words, "--against", "rst").object["results"][0]["cases"]
-    (tmp_path / "mine.whence").write_text(library.read_text(encoding="utf-8"), encoding="utf-8")
-    against = [f"mine.whence:{names[1]}", "--tolerant", "--save", "case.json"]
-    other = whence("conform", "--impl", "whence.impl.rst:RST", "--cases", "30", "--json", "--against", *against)
+    assert by_name["cases"] == thence(*words, "--against", "rst").object["results"][0]["cases"]
+    (tmp_path / "mine.thence").write_text(library.read_text(encoding="utf-8"), encoding="utf-8")
+    against = [f"mine.thence:{names[1]}", "--tolerant", "--save", "case.json"]
+    other = thence("conform", "--impl", "thence.impl.rst:RST", "--cases", "30", "--json", "--against", *against)
     [found] = other.object["results"]
-    assert (other.code, found["protocol"]) == (1, f"mine.whence:{names[1]}")
+    assert (other.code, found["protocol"]) == (1, f"mine.thence:{names[1]}")
     assert any(finding.startswith("nonconformance") for finding in found["findings"])
-    again = whence("conform", "--replay", "case.json")
+    again = thence("conform", "--replay", "case.json")
     assert again.code == 1 and "nonconformance" in again.out
-    assert whence(*words[:-1], "--against", "rst:nothing").rejects("there is no protocol nothing")
-    assert whence(*words[:-1], "mf", "--against", "rst").rejects("held against mf, or against rst")
+    assert thence(*words[:-1], "--against", "rst:nothing").rejects("there is no protocol nothing")
+    assert thence(*words[:-1], "mf", "--against", "rst").rejects("held against mf, or against rst")

@@ -1,4 +1,4 @@
-"""`whence explore` writes its first counterexample in every form, and says when there is none."""
+"""`thence explore` writes its first counterexample in every form, and says when there is none."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from whence.spec.trace import read_trace
+from thence.spec.trace import read_trace
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 MUTANT = ("explore", "mf", "--mutant", "posts_at_once", "--scope", "two", "--property", "causal")
 
 
-def test_every_form(whence: Whence, tmp_path: Path) -> None:
-    ran = whence(*MUTANT, "--svg", "a.svg", "--itf", "a.itf.json", "--trace", "a.ndjson", "--pytest", "test_a.py")
+def test_every_form(thence: Thence, tmp_path: Path) -> None:
+    ran = thence(*MUTANT, "--svg", "a.svg", "--itf", "a.itf.json", "--trace", "a.ndjson", "--pytest", "test_a.py")
     assert ran.code == 0
     assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
     states = json.loads((tmp_path / "a.itf.json").read_text(encoding="utf-8"))["states"]
     trace = read_trace(tmp_path / "a.ndjson")
     assert len(states) == 4 and trace.header["violates"] == "causal"
-    assert whence("trace", "check", "a.ndjson").code == 1
+    assert thence("trace", "check", "a.ndjson").code == 1
     compile((tmp_path / "test_a.py").read_text(encoding="utf-8"), "test_a.py", "exec")
 
 
-def test_there_is_none(whence: Whence, tmp_path: Path) -> None:
-    ran = whence("explore", "mf", "--scope", "one", "--itf", "a.json")
+def test_there_is_none(thence: Thence, tmp_path: Path) -> None:
+    ran = thence("explore", "mf", "--scope", "one", "--itf", "a.json")
     assert ran.rejects("there is no counterexample")
     assert not (tmp_path / "a.json").exists()
 
 
-def test_nowhere_to_write(whence: Whence) -> None:
-    assert whence(*MUTANT, "--pytest", "nowhere/test_a.py").rejects("nowhere")
+def test_nowhere_to_write(thence: Thence) -> None:
+    assert thence(*MUTANT, "--pytest", "nowhere/test_a.py").rejects("nowhere")

@@ -1,4 +1,4 @@
-"""`whence demo`, as a user runs it."""
+"""`thence demo`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 QUICK = ("--messages", "12", "--time-limit", "60")
 
 
-def test_the_recorded_trace_passes_and_a_faulty_implementation_s_does_not(whence: Whence) -> None:
-    good = whence("demo", *QUICK, "--loss", "0.2", "--out", "good")
+def test_the_recorded_trace_passes_and_a_faulty_implementation_s_does_not(thence: Thence) -> None:
+    good = thence("demo", *QUICK, "--loss", "0.2", "--out", "good")
     assert good.code == 0
-    assert "3 processes of whence.impl.hybrid_basic:HybridBasic over UDP" in good.out
-    assert "causal, FIFO, all delivered once" in whence("trace", "check", "good/trace.ndjson").out
-    bad = whence("demo", "fifo", "--messages", "60", "--time-limit", "60", "--out", "bad")
+    assert "3 processes of thence.impl.hybrid_basic:HybridBasic over UDP" in good.out
+    assert "causal, FIFO, all delivered once" in thence("trace", "check", "good/trace.ndjson").out
+    bad = thence("demo", "fifo", "--messages", "60", "--time-limit", "60", "--out", "bad")
     assert bad.code == 1
     assert "refuted" in bad.out
-    checked = whence("trace", "check", "bad/trace.ndjson")
+    checked = thence("trace", "check", "bad/trace.ndjson")
     assert checked.code == 1
     assert "not causal" in checked.out
 
 
-def test_json(whence: Whence) -> None:
-    found = whence("demo", "rst", *QUICK, "--carrier", "tcp", "--processes", "4", "--json").object
+def test_json(thence: Thence) -> None:
+    found = thence("demo", "rst", *QUICK, "--carrier", "tcp", "--processes", "4", "--json").object
     [result] = found["results"]
-    assert (result["verdict"], result["kind"], result["subject"]) == ("tested", "trace", "whence.impl.rst:RST")
+    assert (result["verdict"], result["kind"], result["subject"]) == ("tested", "trace", "thence.impl.rst:RST")
     demo = found["demo"]
     assert demo["sent"] == demo["delivered"] >= 48
-    assert (demo["carrier"], demo["trace"]) == ("tcp", "whence-demo/trace.ndjson")
+    assert (demo["carrier"], demo["trace"]) == ("tcp", "thence-demo/trace.ndjson")
     assert len(demo["logs"]) == len(demo["processes"]) == len({each["pid"] for each in demo["processes"]}) == 4
     assert found["complete"] is True
 
 
-def test_when_the_time_is_over_the_verdict_is_unknown(whence: Whence) -> None:
-    ran = whence("demo", "--messages", "9000", "--time-limit", "1.5", "--json")
+def test_when_the_time_is_over_the_verdict_is_unknown(thence: Thence) -> None:
+    ran = thence("demo", "--messages", "9000", "--time-limit", "1.5", "--json")
     assert ran.code == 3
     [result] = ran.object["results"]
     assert result["verdict"] == "unknown"
@@ -57,7 +57,7 @@ def test_ctrl_c_keeps_what_there_is(command: list[str], tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    log = tmp_path / "whence-demo" / "p0.ndjson"
+    log = tmp_path / "thence-demo" / "p0.ndjson"
     while not log.exists() or len(log.read_text().splitlines()) < 5:
         assert process.poll() is None
         time.sleep(0.05)
@@ -66,7 +66,7 @@ def test_ctrl_c_keeps_what_there_is(command: list[str], tmp_path: Path) -> None:
     assert process.returncode == 3
     assert "incomplete: interrupted" in out
     assert err == ""
-    assert (tmp_path / "whence-demo" / "trace.ndjson").is_file()
+    assert (tmp_path / "thence-demo" / "trace.ndjson").is_file()
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_ctrl_c_keeps_what_there_is(command: list[str], tmp_path: Path) -> None:
         (["--processes", "1"], "--processes"),
     ],
 )
-def test_bad_input(whence: Whence, words: list[str], said: str, tmp_path: Path) -> None:
+def test_bad_input(thence: Thence, words: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert whence("demo", *words).rejects(said)
+    assert thence("demo", *words).rejects(said)
 
 
-def test_an_implementation_that_dies_is_named(whence: Whence, tmp_path: Path) -> None:
+def test_an_implementation_that_dies_is_named(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "dying.py").write_text(
-        "from whence.impl.fifo import Fifo\n"
+        "from thence.impl.fifo import Fifo\n"
         "class Dying(Fifo):\n"
         "    def receive(self, sender, packet):\n"
         "        raise RuntimeError('out of luck')\n"
     )
-    assert whence("demo", "--impl", "dying:Dying", *QUICK).rejects("dying:Dying", "out of luck")
+    assert thence("demo", "--impl", "dying:Dying", *QUICK).rejects("dying:Dying", "out of luck")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 GOOD = [
     ["check", "mf"],
@@ -23,12 +23,12 @@ GOOD = [
     ["prove", "execution", "csps_implies_sps"],
     ["export", "mf", "--scope", "one"],
     ["export", "mf", "buffers"],
-    ["conform", "mf", "--impl", "whence.impl.mf:MF", "--cases", "20"],
+    ["conform", "mf", "--impl", "thence.impl.mf:MF", "--cases", "20"],
     ["matrix", "mf", "--cases", "8"],
     ["cover", "mf", "--cases", "10"],
     ["executions", "--processes", "2", "--messages", "2"],
     ["mutate", "mf", "mf", "--limit", "3"],
-    ["conform", "--impl", "whence.impl.mf:MF", "--cases", "20"],
+    ["conform", "--impl", "thence.impl.mf:MF", "--cases", "20"],
     ["conform", "--exec", "cat"],
 ]
 
@@ -65,14 +65,14 @@ BAD = [
 
 
 def test_the_schema_is_a_schema() -> None:
-    schema = json.loads((files("whence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("words", GOOD, ids=" ".join)
-def test_good(whence: Whence, words: list[str]) -> None:
-    ran = whence(*words, "--json")
+def test_good(thence: Thence, words: list[str]) -> None:
+    ran = thence(*words, "--json")
     found = ran.object
     assert ran.code in (0, 1) and ran.err == ""
     assert " ".join(words).startswith(found["command"])
@@ -81,55 +81,55 @@ def test_good(whence: Whence, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words) or "no command")
-def test_bad(whence: Whence, words: list[str]) -> None:
-    ran = whence(*words, "--json")
+def test_bad(thence: Thence, words: list[str]) -> None:
+    ran = thence(*words, "--json")
     found = ran.object
     assert ran.code == 2 and ran.err == ""
     assert found["error"] and found["results"] == []
 
 
-def test_diagnostics(whence: Whence, tmp_path: Path) -> None:
-    (tmp_path / "x.whence").write_text("protocol p\n  on causal_send(m):\n    deliver n\n")
+def test_diagnostics(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "x.thence").write_text("protocol p\n  on causal_send(m):\n    deliver n\n")
     for command in ("check", "explore", "prove", "fmt", "verify"):
-        found = whence(
-            command, "x.whence", "--json", *(["--campaign-cases", "0"] if command == "verify" else [])
+        found = thence(
+            command, "x.thence", "--json", *(["--campaign-cases", "0"] if command == "verify" else [])
         ).object
         assert found["exit"] == 2
         assert found["diagnostics"][0]["code"] == "W0103"
         assert found["diagnostics"][0]["line"] == 1
 
 
-def test_traces(whence: Whence, tmp_path: Path) -> None:
+def test_traces(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "t.ndjson").write_text(
-        '{"format": "whence-trace/1", "processes": 2}\n'
+        '{"format": "thence-trace/1", "processes": 2}\n'
         '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n'
         '{"event": "send", "process": 0, "message": "b", "destinations": [1]}\n'
         '{"event": "deliver", "process": 1, "message": "b"}\n'
         '{"event": "deliver", "process": 1, "message": "a"}\n'
     )
-    checked = whence("trace", "check", "t.ndjson", "--json")
+    checked = thence("trace", "check", "t.ndjson", "--json")
     assert checked.code == 1
     assert checked.object["results"][0]["causal"] is False
-    assert "b" in whence("trace", "draw", "t.ndjson", "--json").object["diagram"]
-    assert whence("trace", "draw", "t.ndjson", "--svg", "t.svg", "--json").object["svg"] == "t.svg"
+    assert "b" in thence("trace", "draw", "t.ndjson", "--json").object["diagram"]
+    assert thence("trace", "draw", "t.ndjson", "--svg", "t.svg", "--json").object["svg"] == "t.svg"
     assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_one_exploration_has_one_set_of_counts(whence: Whence) -> None:
-    results = whence("explore", "mf", "--scope", "one", "--json").object["results"]
+def test_one_exploration_has_one_set_of_counts(thence: Thence) -> None:
+    results = thence("explore", "mf", "--scope", "one", "--json").object["results"]
     assert {(result["states"], result["transitions"], result["depth"]) for result in results} == {(216, 648, 9)}
     assert {result["property"] for result in results} >= {"causal", "fifo", "delivered", "fault"}
 
 
-def test_a_counterexample_replays(whence: Whence, tmp_path: Path) -> None:
-    explored = whence("explore", "rst", "--mutant", "no_merge", "--scope", "two", "--property", "causal", "--json")
+def test_a_counterexample_replays(thence: Thence, tmp_path: Path) -> None:
+    explored = thence("explore", "rst", "--mutant", "no_merge", "--scope", "two", "--property", "causal", "--json")
     (tmp_path / "found.json").write_text(explored.out)
-    again = whence("run", "rst", "--mutant", "no_merge", "--scope", "two", "--replay", "found.json", "--json")
+    again = thence("run", "rst", "--mutant", "no_merge", "--scope", "two", "--replay", "found.json", "--json")
     (result,) = again.object["results"]
     assert again.code == 1
     assert result["verdict"] == "refuted" and "causal" in result["violated"]
     assert result["steps"] == explored.object["results"][0]["counterexample"]
-    straight = whence("run", "rst", "--scope", "two", "--replay", "found.json")
+    straight = thence("run", "rst", "--scope", "two", "--replay", "found.json")
     assert straight.code == 2
     assert "is not possible here" in straight.err
 
@@ -137,32 +137,32 @@ def test_a_counterexample_replays(whence: Whence, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "[1]", "{}", '{"results": 3}', '{"results": [{"counterexample": [{}]}]}', "\x00", "[" * 100_000]
 )
-def test_broken_replay(whence: Whence, tmp_path: Path, content: str) -> None:
+def test_broken_replay(thence: Thence, tmp_path: Path, content: str) -> None:
     (tmp_path / "r.json").write_text(content)
-    assert whence("run", "mf", "--replay", "r.json").rejects()
+    assert thence("run", "mf", "--replay", "r.json").rejects()
 
 
-def test_conform_replays(whence: Whence, tmp_path: Path) -> None:
+def test_conform_replays(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "hasty.py").write_text(
-        "from whence.impl.mf import MF\n"
+        "from thence.impl.mf import MF\n"
         "class Hasty(MF):\n"
         "  def receive(self, source, packet):\n"
         "    out = super().receive(source, packet)\n"
         "    return (*out, *out)\n"
     )
     words = ["conform", "mf", "--impl", "hasty:Hasty"]
-    first = whence(*words, "--cases", "20", "--save", "case.json", "--svg", "case.svg", "--json")
+    first = thence(*words, "--cases", "20", "--save", "case.json", "--svg", "case.svg", "--json")
     (result,) = first.object["results"]
     assert first.code == 1 and result["verdict"] == "refuted" and result["expected"] is False
     assert any(finding.startswith("duplicate") for finding in result["findings"])
     assert (tmp_path / "case.svg").exists()
-    again = whence(*words, "--replay", "case.json", "--json")
+    again = thence(*words, "--replay", "case.json", "--json")
     assert again.code == 1
     assert set(again.object["results"][0]["findings"]) & set(result["findings"])
 
 
-def test_verify(whence: Whence, tmp_path: Path) -> None:
-    ran = whence("verify", "rst", "--campaign-cases", "0", "--cases", "50", "--report", "r.html", "--json")
+def test_verify(thence: Thence, tmp_path: Path) -> None:
+    ran = thence("verify", "rst", "--campaign-cases", "0", "--cases", "50", "--report", "r.html", "--json")
     found = ran.object
     assert ran.code == 0 and found["complete"] is True
     assert all(result["expected"] for result in found["results"])

@@ -1,4 +1,4 @@
-"""`whence mutate`, `matrix` and `cover` as they are used."""
+"""`thence mutate`, `matrix` and `cover` as they are used."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
-WHENCE = str(Path(sys.executable).parent / "whence")
+THENCE = str(Path(sys.executable).parent / "thence")
 
 
-def test_a_score_with_its_mutants(whence: Whence, tmp_path: Path) -> None:
-    ran = whence("mutate", "mf", "mf", "--limit", "6", "--json")
+def test_a_score_with_its_mutants(thence: Thence, tmp_path: Path) -> None:
+    ran = thence("mutate", "mf", "mf", "--limit", "6", "--json")
     [result] = ran.object["results"]
     assert ran.code == 0 and result["verdict"] == "tested" and result["level"] == "L0"
     assert result["mutants"]["total"] == 6
@@ -26,63 +26,63 @@ def test_a_score_with_its_mutants(whence: Whence, tmp_path: Path) -> None:
     assert all(mutant["reason"] for mutant in result["killed"])
 
 
-def test_what_stays_alive_is_saved_and_the_score_can_be_asked_for(whence: Whence, tmp_path: Path) -> None:
+def test_what_stays_alive_is_saved_and_the_score_can_be_asked_for(thence: Thence, tmp_path: Path) -> None:
     """A protocol that states nothing: nothing notices that it never delivers."""
-    file = tmp_path / "weak.whence"
+    file = tmp_path / "weak.thence"
     file.write_text(
         "protocol weak:\n  network reliable, reordering\n\n  message MSG(m: message) carries m\n\n"
         "  on causal_send(m):\n    send MSG(m) to m.dst\n\n  on receive MSG(m) from i:\n    deliver m\n\n"
         "  property no_creation\n"
     )
-    ran = whence("mutate", file, "--save", "alive", "--at-least", "0.95", "--json")
+    ran = thence("mutate", file, "--save", "alive", "--at-least", "0.95", "--json")
     [result] = ran.object["results"]
     assert ran.code == 1 and not result["expected"] and result["score"] < 0.95
     saved = sorted(path.name for path in (tmp_path / "alive").iterdir())
     assert len(saved) == len(result["alive"]) > 0
     for name in saved:
-        assert whence("check", f"alive/{name}").code == 0
+        assert thence("check", f"alive/{name}").code == 0
 
 
-def test_fates_are_kept_between_runs(whence: Whence, tmp_path: Path) -> None:
+def test_fates_are_kept_between_runs(thence: Thence, tmp_path: Path) -> None:
     """The second run takes them from the folder; a run of more goes on from there."""
-    first = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
+    first = thence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
     [file] = (tmp_path / "kept").iterdir()
     lines = file.read_text(encoding="utf-8").splitlines()
     assert first.code == 0 and len(lines) == 4
-    again = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
+    again = thence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
     assert again.object["results"][0]["killed"] == first.object["results"][0]["killed"]
     assert file.read_text(encoding="utf-8").splitlines() == lines
     file.write_text(lines[0].replace("killed", "survived", 1) + "\n" + lines[1][:20], encoding="utf-8")
-    changed = whence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json").object["results"][0]
+    changed = thence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json").object["results"][0]
     assert changed["mutants"]["survived"] == 1, "what is there is taken"
     assert changed["mutants"]["killed"] == first.object["results"][0]["mutants"]["killed"] - 1
     [alive] = changed["alive"]
     assert alive["explanation"] == "" and changed["file"] == "mf"
 
 
-def test_a_budget_leaves_it_unknown(whence: Whence) -> None:
-    ran = whence("mutate", "hybrid_basic", "hybrid_basic", "--budget", "0.1", "--json")
+def test_a_budget_leaves_it_unknown(thence: Thence) -> None:
+    ran = thence("mutate", "hybrid_basic", "hybrid_basic", "--budget", "0.1", "--json")
     [result] = ran.object["results"]
     assert ran.code == 3 and result["verdict"] == "unknown" and "out of time" in result["unknown"]
 
 
-def test_bad_input(whence: Whence, tmp_path: Path) -> None:
-    assert whence("mutate", "mf", "nf").rejects("nf", "mf")
-    assert whence("mutate", "execution").rejects("execution", "neither")
-    assert whence("mutate", "mf", "impl", "--impl", "whence.impl.mf:XX").rejects("XX")
-    assert whence("mutate", "mf", "impl", "--impl", "whence.impl.rst:RST").rejects("fails without a fault")
-    assert whence("mutate", "--impl", "whence.impl.mf:MF").rejects("one file")
+def test_bad_input(thence: Thence, tmp_path: Path) -> None:
+    assert thence("mutate", "mf", "nf").rejects("nf", "mf")
+    assert thence("mutate", "execution").rejects("execution", "neither")
+    assert thence("mutate", "mf", "impl", "--impl", "thence.impl.mf:XX").rejects("XX")
+    assert thence("mutate", "mf", "impl", "--impl", "thence.impl.rst:RST").rejects("fails without a fault")
+    assert thence("mutate", "--impl", "thence.impl.mf:MF").rejects("one file")
     (tmp_path / "file").touch()
-    assert whence("mutate", "mf", "--results", "file/x").rejects("file/x")
-    assert whence("mutate", "mf", "--save", "file/x").rejects("file/x")
-    assert whence("matrix", "mf", "--impl", "nothing:X").rejects("no module nothing")
-    assert whence("matrix").rejects("--impl")
-    assert whence("cover", "mf", "--impl", "protocol:mf#nothing").rejects("no mutant nothing")
+    assert thence("mutate", "mf", "--results", "file/x").rejects("file/x")
+    assert thence("mutate", "mf", "--save", "file/x").rejects("file/x")
+    assert thence("matrix", "mf", "--impl", "nothing:X").rejects("no module nothing")
+    assert thence("matrix").rejects("--impl")
+    assert thence("cover", "mf", "--impl", "protocol:mf#nothing").rejects("no mutant nothing")
 
 
 def test_interrupted_it_says_what_it_has(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [WHENCE, "mutate", "hybrid_basic", "hybrid_basic", "--json"], cwd=tmp_path,
+        [THENCE, "mutate", "hybrid_basic", "hybrid_basic", "--json"], cwd=tmp_path,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(6)
@@ -115,9 +115,9 @@ def processes_in(folder: Path) -> list[int]:
     return found
 
 
-def test_the_matrix_of_a_faulty_system(whence: Whence) -> None:
+def test_the_matrix_of_a_faulty_system(thence: Thence) -> None:
     tests = Path(__file__).parents[2]
-    ran = whence("matrix", "rst", "--impl", "faults.rst:MergeDiscarded", "--cases", "40", "--json", cwd=tests)
+    ran = thence("matrix", "rst", "--impl", "faults.rst:MergeDiscarded", "--cases", "40", "--json", cwd=tests)
     results = ran.object["results"]
     assert ran.code == 1
     by_name = {result["name"]: result for result in results}
@@ -125,4 +125,4 @@ def test_the_matrix_of_a_faulty_system(whence: Whence) -> None:
     assert cell["verdict"] == "refuted" and cell["claimed"] and not cell["expected"]
     assert cell["counterexample"]["operations"] and cell["findings"][0].startswith("causal")
     assert by_name["loss, unicast"]["expected"], "nothing is claimed of it"
-    assert whence("matrix", "rst", "--cases", "12").code == 0
+    assert thence("matrix", "rst", "--cases", "12").code == 0

@@ -1,4 +1,4 @@
-"""`whence prove` as it is used: the cache, cores, stability, watching, an interrupt, solvers that die or disagree."""
+"""`thence prove` as it is used: the cache, cores, stability, watching, an interrupt, solvers that die or disagree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 PLAIN = """machine plain:
   relation network_sent(m: message)
@@ -55,7 +55,7 @@ DIES = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
-    path = tmp_path / "plain.whence"
+    path = tmp_path / "plain.thence"
     path.write_text(PLAIN)
     return path
 
@@ -67,70 +67,70 @@ def verdicts(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
 # --- the cache ---------------------------------------------------------------------------------
 
 
-def test_the_second_time_nothing_is_solved(whence: Whence, plain: Path, tmp_path: Path) -> None:
-    first = whence("prove", plain, "no_creation", "--cache", "answers", "--json").object
-    second = whence("prove", plain, "no_creation", "--cache", "answers", "--json").object
+def test_the_second_time_nothing_is_solved(thence: Thence, plain: Path, tmp_path: Path) -> None:
+    first = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
+    second = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
     assert first["exit"] == second["exit"] == 0
     assert verdicts(first) == verdicts(second)
     assert first["cache"]["solved"] > 20
     assert second["cache"] == {"directory": "answers", "recalled": second["cache"]["recalled"], "solved": 0}
     assert second["cache"]["recalled"] > 20
-    said = whence("prove", plain, "no_creation", "--cache", "answers").out
+    said = thence("prove", plain, "no_creation", "--cache", "answers").out
     assert re.search(r"(\d+) of \1 answers are from the cache", said)
     assert (tmp_path / "answers").is_dir()
 
 
-def test_without_a_cache_everything_is_solved(whence: Whence, plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WHENCE_CACHE", str(plain.parent / "answers"))
-    whence("prove", plain, "no_creation")
-    found = whence("prove", plain, "no_creation", "--no-cache", "--json").object
+def test_without_a_cache_everything_is_solved(thence: Thence, plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THENCE_CACHE", str(plain.parent / "answers"))
+    thence("prove", plain, "no_creation")
+    found = thence("prove", plain, "no_creation", "--no-cache", "--json").object
     assert found["cache"]["directory"] is None and found["cache"]["recalled"] == 0
-    assert whence("prove", plain, "no_creation", "--json").object["cache"]["solved"] == 0
-    monkeypatch.setenv("WHENCE_CACHE", "off")
-    assert whence("prove", plain, "no_creation", "--json").object["cache"]["directory"] is None
+    assert thence("prove", plain, "no_creation", "--json").object["cache"]["solved"] == 0
+    monkeypatch.setenv("THENCE_CACHE", "off")
+    assert thence("prove", plain, "no_creation", "--json").object["cache"]["directory"] is None
 
 
-def test_a_certificate_rests_on_no_answer_of_an_earlier_run(whence: Whence, plain: Path) -> None:
-    whence("prove", plain, "no_creation", "--cache", "answers")
-    found = whence("prove", plain, "no_creation", "--cache", "answers", "--certificate", "certificate", "--json").object
+def test_a_certificate_rests_on_no_answer_of_an_earlier_run(thence: Thence, plain: Path) -> None:
+    thence("prove", plain, "no_creation", "--cache", "answers")
+    found = thence("prove", plain, "no_creation", "--cache", "answers", "--certificate", "certificate", "--json").object
     assert found["exit"] == 0
     assert found["cache"]["recalled"] == 0 and found["cache"]["solved"] > 20
 
 
-def test_an_edit_leaves_the_rest_in_the_cache(whence: Whence, plain: Path) -> None:
-    whence("prove", plain, "no_creation", "--cache", "answers")
+def test_an_edit_leaves_the_rest_in_the_cache(thence: Thence, plain: Path) -> None:
+    thence("prove", plain, "no_creation", "--cache", "answers")
     plain.write_text(PLAIN.replace("network_sent(m)\n  invariant", "network_sent(m) and sent(m)\n  invariant"))
-    found = whence("prove", plain, "no_creation", "--cache", "answers", "--json").object
+    found = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
     assert found["exit"] == 0
     assert found["cache"]["recalled"] > 5 and found["cache"]["solved"] > 0
 
 
-def test_names_and_comments_are_no_edit(whence: Whence, plain: Path) -> None:
-    whence("prove", plain, "no_creation", "--cache", "answers")
+def test_names_and_comments_are_no_edit(thence: Thence, plain: Path) -> None:
+    thence("prove", plain, "no_creation", "--cache", "answers")
     plain.write_text("# a comment\n" + PLAIN.replace("came_from", "origin").replace("network_sent", "posted_once"))
-    found = whence("prove", plain, "no_creation", "--cache", "answers", "--json").object
+    found = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
     assert found["exit"] == 0
     assert found["cache"]["solved"] == 0
 
 
-def test_a_cache_that_cannot_be_is_bad_input(whence: Whence, plain: Path) -> None:
-    assert whence("prove", plain, "--cache", plain).rejects("cannot be the cache")
-    assert whence("prove", plain, "--cache", "answers", "--no-cache").rejects("contradict")
+def test_a_cache_that_cannot_be_is_bad_input(thence: Thence, plain: Path) -> None:
+    assert thence("prove", plain, "--cache", plain).rejects("cannot be the cache")
+    assert thence("prove", plain, "--cache", "answers", "--no-cache").rejects("contradict")
 
 
 # --- cores and stability -----------------------------------------------------------------------
 
 
-def test_cores_say_what_is_used(whence: Whence, plain: Path) -> None:
+def test_cores_say_what_is_used(thence: Thence, plain: Path) -> None:
     plain.write_text(PLAIN.replace("  prove", "  invariant idle: forall m. sent(m) or not sent(m)\n  prove"))
-    found = whence("prove", plain, "--cores", "--json").object
+    found = thence("prove", plain, "--cores", "--json").object
     results = {result["name"]: result for result in found["results"]}
     assert results["idle"]["never_used"] is True and results["came_from"]["never_used"] is False
     assert all(result["used"] for name, result in results.items() if name != "vacuity")
 
 
-def test_stability_is_a_result_of_its_own(whence: Whence, plain: Path) -> None:
-    found = whence("prove", plain, "no_creation", "--stability", "2", "--json").object
+def test_stability_is_a_result_of_its_own(thence: Thence, plain: Path) -> None:
+    found = thence("prove", plain, "no_creation", "--stability", "2", "--json").object
     assert found["exit"] == 0
     (result,) = (result for result in found["results"] if result["name"] == "stability")
     assert (result["kind"], result["subject"], result["verdict"], result["level"]) == ("check", "plain", "tested", "L0")
@@ -154,55 +154,55 @@ def other_cvc5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_solvers_that_disagree_prove_nothing_loudly(
-    whence: Whence, plain: Path, other_cvc5: Callable[[str], None]
+    thence: Thence, plain: Path, other_cvc5: Callable[[str], None]
 ) -> None:
     other_cvc5(AS_SAT)
-    ran = whence("prove", plain, "no_creation", "--json")
+    ran = thence("prove", plain, "no_creation", "--json")
     found = ran.object
     assert ran.code == 3
     assert not [name for name, (verdict, _) in verdicts(found).items() if verdict == "proved" and name != "vacuity"]
-    said = whence("prove", plain, "no_creation").out
+    said = thence("prove", plain, "no_creation").out
     assert "the solvers contradict each other" in said
     assert "z3 says unsat" in said and "cvc5 says sat" in said
 
 
-def test_a_solver_that_dies_leaves_one_proof(whence: Whence, plain: Path, other_cvc5: Callable[[str], None]) -> None:
+def test_a_solver_that_dies_leaves_one_proof(thence: Thence, plain: Path, other_cvc5: Callable[[str], None]) -> None:
     other_cvc5(DIES)
-    ran = whence("prove", plain, "--json")
+    ran = thence("prove", plain, "--json")
     assert ran.code == 0
     for name, (verdict, level) in verdicts(ran.object).items():
         assert (verdict, level) == ("proved", "L2"), name
 
 
-def test_what_no_solver_can_be_asked_is_said_when_it_is_checked(whence: Whence, tmp_path: Path) -> None:
+def test_what_no_solver_can_be_asked_is_said_when_it_is_checked(thence: Thence, tmp_path: Path) -> None:
     """With the construct at fault, before anything is proved."""
     text = "theory t:\n  sort message\n  relation sent: message\n  property few: (count m: message. sent(m)) = 3\n"
-    (tmp_path / "t.whence").write_text(text + "\ntheorem few_are_sent in t:\n  prove few\n")
-    checked = whence("check", "t.whence")
+    (tmp_path / "t.thence").write_text(text + "\ntheorem few_are_sent in t:\n  prove few\n")
+    checked = thence("check", "t.thence")
     assert checked.code == 2 and "`count` is not available in a theory" in checked.err
     assert "^^^^^" in checked.err
-    assert whence("prove", "t.whence").code == 2
+    assert thence("prove", "t.thence").code == 2
 
 
-def test_axioms_that_contradict_each_other_prove_nothing(whence: Whence, plain: Path) -> None:
+def test_axioms_that_contradict_each_other_prove_nothing(thence: Thence, plain: Path) -> None:
     plain.write_text(
         PLAIN.replace("  transition causal_send", "  axiom no: forall m. src(m) != src(m)\n  transition causal_send")
     )
-    ran = whence("prove", plain, "--json")
+    ran = thence("prove", plain, "--json")
     assert ran.code == 3
     for result in ran.object["results"]:
         if result["name"] != "vacuity":
             assert result["verdict"] == "unknown" and "contradict" in result["unknown"]
 
 
-def test_a_theory_whose_axioms_contradict_each_other_proves_nothing(whence: Whence, tmp_path: Path) -> None:
-    (tmp_path / "t.whence").write_text(
+def test_a_theory_whose_axioms_contradict_each_other_proves_nothing(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "t.thence").write_text(
         "theory t:\n  sort message\n  relation sent: message\n"
         "  axiom all: forall m. sent(m)\n  axiom nobody: forall m. not sent(m)\n"
         "  property odd: forall m. sent(m) and not sent(m)\n\n"
         "theorem wrong in t:\n  prove odd\n"
     )
-    ran = whence("prove", "t.whence", "--json")
+    ran = thence("prove", "t.thence", "--json")
     assert ran.code == 3
     (result,) = ran.object["results"]
     assert result["verdict"] == "unknown" and "contradict" in result["unknown"]
@@ -304,5 +304,5 @@ def test_watching_ends_with_the_code_of_the_last_round(command: list[str], plain
 
 
 @pytest.mark.parametrize("option", [["--json"], ["--stability", "2"], ["--certificate", "c"]])
-def test_watching_goes_alone(whence: Whence, plain: Path, option: list[str]) -> None:
-    assert whence("prove", plain, "--watch", *option).code == 2
+def test_watching_goes_alone(thence: Thence, plain: Path, option: list[str]) -> None:
+    assert thence("prove", plain, "--watch", *option).code == 2

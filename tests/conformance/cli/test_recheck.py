@@ -1,4 +1,4 @@
-"""`whence prove --certificate` and `whence recheck` as they are used: exit codes, JSON, what is refused."""
+"""`thence prove --certificate` and `thence recheck` as they are used: exit codes, JSON, what is refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from whence.conformance.proof_checker import find_checker
+from thence.conformance.proof_checker import find_checker
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 LEVEL = "L3" if find_checker() is None else "L4"
 """What two solvers give, or the proof checker where it is installed."""
@@ -25,12 +25,12 @@ LEVEL = "L3" if find_checker() is None else "L4"
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate of a proved and a refuted theorem."""
     directory = tmp_path_factory.mktemp("certificates") / "csps"
-    command = [str(Path(sys.executable).parent / "whence"), "prove", "execution", "csps_implies_sps", "fifo_alone"]
+    command = [str(Path(sys.executable).parent / "thence"), "prove", "execution", "csps_implies_sps", "fifo_alone"]
     command += ["--certificate", str(directory), "--author", "A. Author", "--json", "--no-cache"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
-    schema = json.loads((files("whence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(found)
     assert found["certificate"]["statements"] == 2
     assert found["certificate"]["obligations"] == 1
@@ -38,16 +38,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_a_certificate_is_confirmed(whence: Whence, written: Path) -> None:
-    found = whence("recheck", str(written), "--json").object
+def test_a_certificate_is_confirmed(thence: Thence, written: Path) -> None:
+    found = thence("recheck", str(written), "--json").object
     assert (found["exit"], found["faults"]) == (0, [])
     proved, refuted = found["results"]
     assert (proved["verdict"], proved["level"], refuted["verdict"]) == ("proved", LEVEL, "refuted")
     assert proved["statement_id"] != refuted["statement_id"]
 
 
-def test_the_citation_names_the_author_and_the_ids(whence: Whence, written: Path) -> None:
-    ran = whence("recheck", str(written))
+def test_the_citation_names_the_author_and_the_ids(thence: Thence, written: Path) -> None:
+    ran = thence("recheck", str(written))
     assert ran.code == 0
     assert "everything is confirmed" in ran.out
     citation = (written / "CITATION.cff").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_citation_names_the_author_and_the_ids(whence: Whence, written: Path
             assert id_ in entry
 
 
-def test_what_was_changed_exits_with_1_and_says_what(whence: Whence, written: Path, tmp_path: Path) -> None:
+def test_what_was_changed_exits_with_1_and_says_what(thence: Thence, written: Path, tmp_path: Path) -> None:
     copied = tmp_path / "copied"
     copied.mkdir()
     for path in written.rglob("*"):
@@ -69,33 +69,33 @@ def test_what_was_changed_exits_with_1_and_says_what(whence: Whence, written: Pa
             target = copied / path.relative_to(written)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
-    source = copied / "sources" / "execution.whence"
+    source = copied / "sources" / "execution.thence"
     source.write_text(source.read_text(encoding="utf-8").replace("sent", "sen_t", 1), encoding="utf-8")
-    found = whence("recheck", str(copied), "--json").object
+    found = thence("recheck", str(copied), "--json").object
     assert found["exit"] == 1
-    assert found["faults"] == ["sources/execution.whence is not as it was written: its SHA-256 differs from SHA256SUMS"]
-    ran = whence("recheck", str(copied))
+    assert found["faults"] == ["sources/execution.thence is not as it was written: its SHA-256 differs from SHA256SUMS"]
+    ran = thence("recheck", str(copied))
     assert ran.code == 1
     assert "is NOT what it says" in ran.out
 
 
-def test_less_thorough_is_said(whence: Whence, written: Path) -> None:
-    found = whence("recheck", str(written), "--no-proofs", "--no-rederive", "--json").object
+def test_less_thorough_is_said(thence: Thence, written: Path) -> None:
+    found = thence("recheck", str(written), "--no-proofs", "--no-rederive", "--json").object
     assert found["exit"] == 3
     assert [each["verdict"] for each in found["results"]] == ["proved", "unknown"]
     assert found["results"][0]["level"] == "L3"
     assert len(found["notes"]) == 2
 
 
-def test_what_is_no_certificate_is_bad_input(whence: Whence, written: Path, tmp_path: Path) -> None:
-    assert whence("recheck", str(tmp_path / "nothing")).rejects("there is no directory")
-    assert whence("recheck", str(tmp_path)).rejects("not a certificate")
+def test_what_is_no_certificate_is_bad_input(thence: Thence, written: Path, tmp_path: Path) -> None:
+    assert thence("recheck", str(tmp_path / "nothing")).rejects("there is no directory")
+    assert thence("recheck", str(tmp_path)).rejects("not a certificate")
     (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "manifest.json").write_text('{"format": "whence-certificate/0"}', encoding="utf-8")
-    assert whence("recheck", str(tmp_path / "old")).rejects("whence-certificate/0", "whence-certificate/1")
+    (tmp_path / "old" / "manifest.json").write_text('{"format": "thence-certificate/0"}', encoding="utf-8")
+    assert thence("recheck", str(tmp_path / "old")).rejects("thence-certificate/0", "thence-certificate/1")
 
 
-def test_a_place_that_is_taken_is_refused_before_anything_is_proved(whence: Whence, tmp_path: Path) -> None:
+def test_a_place_that_is_taken_is_refused_before_anything_is_proved(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    assert whence("prove", "execution", "--certificate", str(tmp_path)).rejects("something else in it")
+    assert thence("prove", "execution", "--certificate", str(tmp_path)).rejects("something else in it")
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"

@@ -1,4 +1,4 @@
-"""`whence explore` reduces unasked, says by what and what that keeps, and does not where it is told not to."""
+"""`thence explore` reduces unasked, says by what and what that keeps, and does not where it is told not to."""
 
 from __future__ import annotations
 
@@ -6,65 +6,65 @@ from typing import Any
 
 import pytest
 
-from .conftest import Whence
+from .conftest import Thence
 
 TWO = ("explore", "mf", "--scope", "two", "--property", "causal")
 
 
-def _first(whence: Whence, *words: str) -> dict[str, Any]:
-    found = whence(*words, "--json").object["results"][0]
+def _first(thence: Thence, *words: str) -> dict[str, Any]:
+    found = thence(*words, "--json").object["results"][0]
     assert isinstance(found, dict)
     return found
 
 
-def test_unasked(whence: Whence) -> None:
-    found = _first(whence, *TWO)
+def test_unasked(thence: Thence) -> None:
+    found = _first(thence, *TWO)
     assert (found["verdict"], found["states"]) == ("holds", 850)
     assert found["reductions"] == ["symmetry", "dead", "persistent"]
     assert found["keeps"] == ["verdicts"]
     assert "refused" not in found
-    said = whence(*TWO).out
+    said = thence(*TWO).out
     assert "states are counted up to reductions; --reductions none visits all of them" in said
     assert "persistent: an arrival that delivers nothing" in said
 
 
-def test_none(whence: Whence) -> None:
-    found = _first(whence, *TWO, "--reductions", "none")
+def test_none(thence: Thence) -> None:
+    found = _first(thence, *TWO, "--reductions", "none")
     assert (found["states"], found["reductions"]) == (6_859, [])
     assert "keeps" not in found
-    assert "counted up to" not in whence(*TWO, "--reductions", "none").out
+    assert "counted up to" not in thence(*TWO, "--reductions", "none").out
 
 
-def test_by_name(whence: Whence) -> None:
-    found = _first(whence, *TWO, "--reductions", "symmetry")
+def test_by_name(thence: Thence) -> None:
+    found = _first(thence, *TWO, "--reductions", "symmetry")
     assert (found["states"], found["reductions"]) == (1_178, ["symmetry"])
     assert found["keeps"] == ["verdicts", "shortest lengths", "depth"]
 
 
-def test_small_scopes_are_not_reduced(whence: Whence) -> None:
-    found = _first(whence, "explore", "mf", "--scope", "one", "--property", "causal")
+def test_small_scopes_are_not_reduced(thence: Thence) -> None:
+    found = _first(thence, "explore", "mf", "--scope", "one", "--property", "causal")
     assert (found["states"], found["reductions"]) == (216, [])
     assert found["refused"].keys() == {"symmetry", "dead", "persistent"}
-    assert "not reduced" not in whence("explore", "mf", "--scope", "one", "--property", "causal").out
+    assert "not reduced" not in thence("explore", "mf", "--scope", "one", "--property", "causal").out
 
 
 @pytest.mark.parametrize("more", [("--cross-check",), ("--engine", "interpreted")])
-def test_not_where_the_interpreter_explores(whence: Whence, more: tuple[str, ...]) -> None:
-    found = _first(whence, "explore", "mf", "--processes", "3", "--sends", "1", "--property", "causal", *more)
+def test_not_where_the_interpreter_explores(thence: Thence, more: tuple[str, ...]) -> None:
+    found = _first(thence, "explore", "mf", "--processes", "3", "--sends", "1", "--property", "causal", *more)
     assert (found["states"], found["reductions"]) == (216, [])
     assert "refused" not in found
 
 
-def test_counterexamples_are_shortest(whence: Whence) -> None:
+def test_counterexamples_are_shortest(thence: Thence) -> None:
     """Under the automatic reductions a counterexample is as long as without any."""
     words = ("explore", "cykas", "--mutant", "no_secret_mode", "--sends", "2,2,1", "--property", "causal")
-    reduced, plain = _first(whence, *words), _first(whence, *words, "--reductions", "none")
+    reduced, plain = _first(thence, *words), _first(thence, *words, "--reductions", "none")
     assert reduced["verdict"] == plain["verdict"] == "refuted"
     assert reduced["reductions"]
     assert "shortest" not in reduced
     assert len(reduced["counterexample"]) == len(plain["counterexample"])
 
 
-def test_why_not_is_said(whence: Whence) -> None:
-    ran = whence("explore", "client_server", "--processes", "3", "--sends", "2", "--property", "fifo")
+def test_why_not_is_said(thence: Thence) -> None:
+    ran = thence("explore", "client_server", "--processes", "3", "--sends", "2", "--property", "fifo")
     assert "not reduced by symmetry: client_server scope: what p0 and p1 do in `send` differs" in ran.out

@@ -1,4 +1,4 @@
-"""`whence run --scenario`: played, drawn, as JSON; what cannot be played is said."""
+"""`thence run --scenario`: played, drawn, as JSON; what cannot be played is said."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 
-def test_a_scenario_is_played_and_drawn(whence: Whence, tmp_path: Path) -> None:
-    ran = whence("run", "cykas", "--scenario", "cykas_figure_2", "--svg", "figure.svg")
+def test_a_scenario_is_played_and_drawn(thence: Thence, tmp_path: Path) -> None:
+    ran = thence("run", "cykas", "--scenario", "cykas_figure_2", "--svg", "figure.svg")
     assert ran.code == 0
     assert "p0 is Alice, p1 is Bob, p2 is Carol." in ran.out
     assert "Bob receives YCT() from Alice" in ran.out
@@ -20,8 +20,8 @@ def test_a_scenario_is_played_and_drawn(whence: Whence, tmp_path: Path) -> None:
     assert ">m3<" in picture
 
 
-def test_json_of_a_scenario(whence: Whence) -> None:
-    found = whence("run", "cykas", "--scenario", "cykas_figure_3", "--json").object
+def test_json_of_a_scenario(thence: Thence) -> None:
+    found = thence("run", "cykas", "--scenario", "cykas_figure_3", "--json").object
     assert [(one["name"], one["kind"], one["verdict"], one["expected"]) for one in found["results"]] == [
         ("cykas_figure_3", "scenario", "holds", True),
         ("cykas_figure_3: causal", "scenario", "refuted", True),
@@ -32,28 +32,28 @@ def test_json_of_a_scenario(whence: Whence) -> None:
     assert found["results"][0]["assertions"] == 4
 
 
-def test_the_scenarios_of_a_file_are_listed(whence: Whence) -> None:
-    assert "mf_figure_6 of mf: " in whence("run", "mf", "--list").out
-    listed = whence("run", "mf", "--list", "--json").object
+def test_the_scenarios_of_a_file_are_listed(thence: Thence) -> None:
+    assert "mf_figure_6 of mf: " in thence("run", "mf", "--list").out
+    listed = thence("run", "mf", "--list", "--json").object
     assert {"mf_figure_7", "mf_figure_8"} <= {one["name"] for one in listed["scenarios"]}
-    assert whence("run", "execution", "--list").out.strip() == "execution has no scenarios"
+    assert thence("run", "execution", "--list").out.strip() == "execution has no scenarios"
 
 
-def test_what_is_not_there_is_said(whence: Whence) -> None:
-    assert whence("run", "mf", "--scenario", "mf_figure_9").rejects("no scenario", "mf_figure_")
-    assert whence("run", "mf", "--scenario", "mf_figure_6", "--processes", "2").rejects("stands alone")
-    assert whence("run", "mf", "--list", "--svg", "figure.svg").rejects("--list", "stands alone")
-    assert whence("run", "mf", "--scenario", "mf_figure_6", "--svg", "no/such/folder.svg").rejects("no/such")
+def test_what_is_not_there_is_said(thence: Thence) -> None:
+    assert thence("run", "mf", "--scenario", "mf_figure_9").rejects("no scenario", "mf_figure_")
+    assert thence("run", "mf", "--scenario", "mf_figure_6", "--processes", "2").rejects("stands alone")
+    assert thence("run", "mf", "--list", "--svg", "figure.svg").rejects("--list", "stands alone")
+    assert thence("run", "mf", "--scenario", "mf_figure_6", "--svg", "no/such/folder.svg").rejects("no/such")
 
 
-def test_a_false_assertion_is_exit_1_with_its_line(whence: Whence, tmp_path: Path) -> None:
-    (tmp_path / "bad.whence").write_text(
+def test_a_false_assertion_is_exit_1_with_its_line(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "bad.thence").write_text(
         "protocol p:\n  network reliable\n  message M(m: message) carries m\n"
         "  on causal_send(m): send M(m) to m.dst\n  on receive M(m) from j: deliver m\n\n"
         "scenario s of p:\n  processes a, b\n  a sends m to b\n  assert delivered(m)\n",
         encoding="utf-8",
     )
-    ran = whence("run", "bad.whence", "--scenario", "s")
+    ran = thence("run", "bad.thence", "--scenario", "s")
     assert ran.code == 1
     assert "Line 10: `delivered(m)` is false here." in ran.out
-    assert whence("run", "bad.whence", "--scenario", "s", "--json").object["results"][0]["line"] == 10
+    assert thence("run", "bad.thence", "--scenario", "s", "--json").object["results"][0]["line"] == 10

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from faults.rst import MergeDiscarded
 
-from whence.conformance.drive import LIMIT_S
-from whence.conformance.guide import DIRECTED
-from whence.conformance.guided import Corpus
-from whence.conformance.network import Settings
-from whence.conformance.protocols import find_specification
-from whence.conformance.recorded_case import RecordedCase
-from whence.conformance.schedule import Receive, ScheduleError, Send
-from whence.conformance.schedule_sources import schedules_from
-from whence.conformance.trials import Trials
+from thence.conformance.drive import LIMIT_S
+from thence.conformance.guide import DIRECTED
+from thence.conformance.guided import Corpus
+from thence.conformance.network import Settings
+from thence.conformance.protocols import find_specification
+from thence.conformance.recorded_case import RecordedCase
+from thence.conformance.schedule import Receive, ScheduleError, Send
+from thence.conformance.schedule_sources import schedules_from
+from thence.conformance.trials import Trials
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 CASE = RecordedCase("m:C", None, Settings(), (Send(0, 1), Send(0, 1), Receive(1, (0, 1))))
 
@@ -37,8 +37,8 @@ def shows(corpus: Corpus) -> set[str]:
     return set(trials.outcomes.kinds)
 
 
-def test_what_the_explorer_printed_is_tried(whence: Whence, tmp_path: Path) -> None:
-    found = whence("explore", "rst", "--mutant", "no_merge", "--json").out
+def test_what_the_explorer_printed_is_tried(thence: Thence, tmp_path: Path) -> None:
+    found = thence("explore", "rst", "--mutant", "no_merge", "--json").out
     corpus = schedules_from(written(tmp_path / "found.json", found), find_specification("rst"))
     assert len(corpus.scripts) == len(corpus.schedules) == 1 and len(corpus.schedules[0]) == 5
     assert "causal" in shows(corpus)
@@ -48,31 +48,31 @@ def test_what_the_explorer_printed_is_tried(whence: Whence, tmp_path: Path) -> N
         schedules_from(str(tmp_path / "found.json"), find_specification("mf"))
 
 
-def test_a_scope_that_the_file_does_not_name(whence: Whence, tmp_path: Path) -> None:
-    found = whence("explore", "rst", "--mutant", "no_merge", "--sends", "2,1,1", "--json").out
+def test_a_scope_that_the_file_does_not_name(thence: Thence, tmp_path: Path) -> None:
+    found = thence("explore", "rst", "--mutant", "no_merge", "--sends", "2,1,1", "--json").out
     corpus = schedules_from(written(tmp_path / "found.json", found), find_specification("rst"))
     assert "causal" in shows(corpus)
 
 
-def test_what_the_prover_printed_is_tried(whence: Whence, tmp_path: Path) -> None:
-    found = whence("prove", "execution", "sps_alone", "fifo_alone", "--json").out
+def test_what_the_prover_printed_is_tried(thence: Thence, tmp_path: Path) -> None:
+    found = thence("prove", "execution", "sps_alone", "fifo_alone", "--json").out
     corpus = schedules_from(written(tmp_path / "found.json", found), None)
     assert len(corpus.scripts) == 2 and not corpus.schedules
     assert "causal" in shows(corpus)
 
 
-def test_the_command_tries_them_first(whence: Whence, tmp_path: Path) -> None:
+def test_the_command_tries_them_first(thence: Thence, tmp_path: Path) -> None:
     written(tmp_path / "case.json", CASE.text())
     (tmp_path / "eager.py").write_text(
-        "from types import SimpleNamespace\nfrom whence.impl.commands import Deliver, Send\n"
+        "from types import SimpleNamespace\nfrom thence.impl.commands import Deliver, Send\n"
         "class Eager:\n  def __init__(self, i, n): pass\n"
         "  def causal_send(self, to, m): return [Send(to, SimpleNamespace(message=m))]\n"
         "  def receive(self, sender, packet): return [Deliver(sender, packet.message)]\n"
     )
     words = ["conform", "--impl", "eager:Eager", "--cases", "4", "--json", "--schedules-from", "case.json"]
-    [result] = whence(*words).object["results"]
+    [result] = thence(*words).object["results"]
     [directed] = result["schedulers"]
     assert (directed["name"], directed["cases"]) == ("directed", 4)
-    assert whence("conform", "--impl", "eager:Eager", "--schedules-from", "no.json").rejects("no.json")
+    assert thence("conform", "--impl", "eager:Eager", "--schedules-from", "no.json").rejects("no.json")
     words = ["matrix", "--impl", "eager:Eager", "--cases", "6", "--json", "--schedules-from", "case.json"]
-    assert all(cell["schedulers"][0]["name"] == "directed" for cell in whence(*words).object["results"])
+    assert all(cell["schedulers"][0]["name"] == "directed" for cell in thence(*words).object["results"])

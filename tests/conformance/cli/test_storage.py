@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from .conftest import Whence
+from .conftest import Thence
 
 TWO = ("explore", "cykas", "--sends", "2", "--reductions", "none", "--property", "causal")
 
 
-def test_by_layers_it_holds(whence: Whence) -> None:
-    ran = whence(*TWO, "--storage", "layers", "--json")
+def test_by_layers_it_holds(thence: Thence) -> None:
+    ran = thence(*TWO, "--storage", "layers", "--json")
     (found,) = ran.object["results"]
     assert (ran.code, found["verdict"], found["level"], found["storage"]) == (0, "holds", "L1", "layers")
     assert (found["states"], found["transitions"], found["depth"]) == (52_521, 221_934, 18)
     assert "omission" not in found
 
 
-def test_by_fingerprints_it_is_tested(whence: Whence) -> None:
-    ran = whence(*TWO, "--storage", "fingerprints", "--json")
+def test_by_fingerprints_it_is_tested(thence: Thence) -> None:
+    ran = thence(*TWO, "--storage", "fingerprints", "--json")
     (found,) = ran.object["results"]
     assert (ran.code, found["verdict"], found["level"], found["storage"]) == (0, "tested", "L0", "fingerprints")
     assert 6.3e-10 < found["omission"] < 6.4e-10
-    shown = whence(*TWO, "--storage", "fingerprints").out
+    shown = thence(*TWO, "--storage", "fingerprints").out
     assert "at most 6.3e-10" in shown
     assert "holds" not in shown
 
 
-def test_a_violation_is_replayed(whence: Whence) -> None:
+def test_a_violation_is_replayed(thence: Thence) -> None:
     words = ("explore", "cykas", "--mutant", "tells_too_early", "--sends", "2", "--property", "causal", "--json")
     exact, layers, prints = (
-        whence(*words, "--storage", kept).object["results"][0] for kept in ("exact", "layers", "fingerprints")
+        thence(*words, "--storage", kept).object["results"][0] for kept in ("exact", "layers", "fingerprints")
     )
     assert exact["verdict"] == layers["verdict"] == prints["verdict"] == "refuted"
     assert exact["counterexample"] == layers["counterexample"] == prints["counterexample"] != []
 
 
-def test_what_cannot_be_stored_so(whence: Whence) -> None:
-    assert whence(*TWO, "--storage", "all").rejects("there are exact, layers, fingerprints")
-    assert whence("explore", "cykas", "--storage", "layers", "--cross-check").rejects("compares all states")
-    assert whence("explore", "cykas", "--storage", "layers", "--engine", "interpreted", "--reductions", "none").rejects(
+def test_what_cannot_be_stored_so(thence: Thence) -> None:
+    assert thence(*TWO, "--storage", "all").rejects("there are exact, layers, fingerprints")
+    assert thence("explore", "cykas", "--storage", "layers", "--cross-check").rejects("compares all states")
+    assert thence("explore", "cykas", "--storage", "layers", "--engine", "interpreted", "--reductions", "none").rejects(
         "keeps every state"
     )
     words = ("explore", "hybrid_basic", "--engine", "native", "--property", "causal", "--storage", "layers")
-    assert whence(*words).rejects("no sum of what is sent")
+    assert thence(*words).rejects("no sum of what is sent")

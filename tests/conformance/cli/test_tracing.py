@@ -1,4 +1,4 @@
-"""`whence trace` with other formats, and with logs of single processes."""
+"""`thence trace` with other formats, and with logs of single processes."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 
 import pytest
 
-Whence = Callable[..., Any]
+Thence = Callable[..., Any]
 
 SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
 
 
-def test_a_sample_of_each_format_is_judged(whence: Whence) -> None:
-    done = whence("trace", "check", "--json", SAMPLES / "otlp.json", SAMPLES / "jepsen.edn", SAMPLES / "shiviz.log")
+def test_a_sample_of_each_format_is_judged(thence: Thence) -> None:
+    done = thence("trace", "check", "--json", SAMPLES / "otlp.json", SAMPLES / "jepsen.edn", SAMPLES / "shiviz.log")
     assert done.code == 1
     assert [result["causal"] for result in done.object["results"]] == [False, False, True]
 
 
 @pytest.mark.parametrize("to", ["ndjson", "itf", "shiviz"])
-def test_converted_files_are_judged_alike(to: str, whence: Whence, tmp_path: Path) -> None:
-    assert whence("trace", "convert", SAMPLES / "jepsen.edn", "--to", to, "-o", "run.out").code == 0
-    done = whence("trace", "check", "run.out")
+def test_converted_files_are_judged_alike(to: str, thence: Thence, tmp_path: Path) -> None:
+    assert thence("trace", "convert", SAMPLES / "jepsen.edn", "--to", to, "-o", "run.out").code == 0
+    done = thence("trace", "check", "run.out")
     assert done.code == 1
     assert "delivers answer before question" in done.out
     assert (tmp_path / "run.out").exists()
 
 
-def test_logs_of_single_processes(whence: Whence, tmp_path: Path) -> None:
-    header = '{"format": "whence-trace/1", "processes": 2}\n'
+def test_logs_of_single_processes(thence: Thence, tmp_path: Path) -> None:
+    header = '{"format": "thence-trace/1", "processes": 2}\n'
     (tmp_path / "zero").write_text(header + '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n')
     (tmp_path / "one").write_text(header + '{"event": "deliver", "process": 1, "message": "a"}\n')
-    done = whence("trace", "check", "--merge", "one", "zero")
+    done = thence("trace", "check", "--merge", "one", "zero")
     assert (done.code, "all delivered once (2 events)" in done.out) == (0, True)
-    alone = whence("trace", "check", "one")
+    alone = thence("trace", "check", "one")
     assert (alone.code, "no earlier line sends it" in alone.err) == (2, True)
-    lacking = whence("trace", "check", "--merge", "one")
+    lacking = thence("trace", "check", "--merge", "one")
     assert (lacking.code, "no log has its send" in lacking.err) == (2, True)
 
 
@@ -49,9 +49,9 @@ def test_logs_of_single_processes(whence: Whence, tmp_path: Path) -> None:
         (["check", "x.log"], "x.log"),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments: list[str], said: str, whence: Whence, tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_said(arguments: list[str], said: str, thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("nothing of the kind")
-    done = whence("trace", *arguments)
+    done = thence("trace", *arguments)
     assert done.code == 2
     assert said in done.err
     assert "Traceback" not in done.err

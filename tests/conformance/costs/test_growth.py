@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whence.conformance.costs.growth import grow
+from thence.conformance.costs.growth import grow
 
 SIZES = (8, 16, 32)
 

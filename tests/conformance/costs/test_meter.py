@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.costs.meter import Metered
-from whence.conformance.implementations import SHIPPED
+from thence.conformance.costs.meter import Metered
+from thence.conformance.implementations import SHIPPED
 
 
 def drive(group: list[Any]) -> list[str]:

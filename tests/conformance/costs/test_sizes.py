@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from whence.conformance.costs.sizes import NOTHING, Payload, Size, metadata_bytes, process_size, size
-from whence.impl.cykas import Cykas
-from whence.impl.hybrid_basic import HybridBasic, Msg
-from whence.impl.mf import MF
-from whence.impl.mf import Msg as Plain
-from whence.impl.rst import RST
-from whence.impl.transport.codec import Codec
+from thence.conformance.costs.sizes import NOTHING, Payload, Size, metadata_bytes, process_size, size
+from thence.impl.cykas import Cykas
+from thence.impl.hybrid_basic import HybridBasic, Msg
+from thence.impl.mf import MF
+from thence.impl.mf import Msg as Plain
+from thence.impl.rst import RST
+from thence.impl.transport.codec import Codec
 
 M = Payload(0, 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whence.conformance.errata.cell import cell, faults_of
+from thence.conformance.errata.cell import cell, faults_of
 
 
 def test_faults_are_found_by_the_files_that_show_them() -> None:

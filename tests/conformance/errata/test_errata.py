@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.errata.fault import Fault, Statement, read_errata
-from whence.conformance.errata.page import page
-from whence.conformance.errata.verdicts import check
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.scopes import describe
+from thence.conformance.errata.fault import Fault, Statement, read_errata
+from thence.conformance.errata.page import page
+from thence.conformance.errata.verdicts import check
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.scopes import describe
 
 DOCS = Path(__file__).parents[3] / "docs"
 ERRATA = read_errata()

@@ -7,11 +7,11 @@ import os
 import time
 from typing import Any, ClassVar, Literal
 
-from whence.impl.commands import Command, Deliver
-from whence.impl.commands import Send as Transmit
-from whence.impl.cykas import Cykas
-from whence.impl.group import Group
-from whence.impl.rst import RST
+from thence.impl.commands import Command, Deliver
+from thence.impl.commands import Send as Transmit
+from thence.impl.cykas import Cykas
+from thence.impl.group import Group
+from thence.impl.rst import RST
 
 
 class Quits(RST):

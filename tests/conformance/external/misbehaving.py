@@ -97,7 +97,7 @@ def misbehave() -> None:
         case "echo":
             out(line)
         case "version":
-            out('{"version": "whence-exec/9"}\n')
+            out('{"version": "thence-exec/9"}\n')
         case "grandchild":
             # Away from our session, our group and our standard streams.
             child = "import time, sys; time.sleep(600)"
@@ -121,7 +121,7 @@ for line in sys.stdin:
         if AT is None and WHAT != "stubborn":
             misbehave()
             continue
-        out('{"version": "whence-exec/1", "timers": false, "react": false}\n')
+        out('{"version": "thence-exec/1", "timers": false, "react": false}\n')
         continue
     asked += 1
     if AT is not None and asked >= AT and WHAT != "stubborn":

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from whence.conformance.external import contract
-from whence.conformance.external.contract import Abilities, Broken, Delivered, Emitted, Foreign, Raised, Reacted
-from whence.conformance.network import Settings
+from thence.conformance.external import contract
+from thence.conformance.external.contract import Abilities, Broken, Delivered, Emitted, Foreign, Raised, Reacted
+from thence.conformance.network import Settings
 
-SCHEMA = json.loads((files("whence.conformance.external") / "contract.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((files("thence.conformance.external") / "contract.schema.json").read_text(encoding="utf-8"))
 
 
 def valid(value: object, part: str) -> bool:
@@ -90,7 +90,7 @@ def test_a_report_is_understood_where_the_schema_allows_it(reply: Any) -> None:
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     st.fixed_dictionaries(
-        {"version": st.sampled_from(["whence-exec/1", "whence-exec/2", 1, None])},
+        {"version": st.sampled_from(["thence-exec/1", "thence-exec/2", 1, None])},
         optional={"timers": SPOILT, "react": SPOILT, "kinds": st.booleans(), "error": TEXT, "request": TEXT},
     )
 )
@@ -116,7 +116,7 @@ def test_what_is_understood() -> None:
         Delivered("m1.2", None),
     )
     assert contract.read_events(b'{"error": "out\\nof order"}', 3) == Raised("out\\nof order")
-    assert contract.read_abilities(b'{"version": "whence-exec/1", "timers": false}') == Abilities(timers=False)
+    assert contract.read_abilities(b'{"version": "thence-exec/1", "timers": false}') == Abilities(timers=False)
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)

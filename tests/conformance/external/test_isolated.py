@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.external.isolated import Host
-from whence.conformance.external.system import Limits
-from whence.conformance.harness import run_case, run_scheduled
-from whence.conformance.harness_campaign import campaign_runner
-from whence.conformance.network import Settings
-from whence.conformance.rerun import opposite
-from whence.conformance.schedule import Receive, Schedule, Send
-from whence.conformance.schedulers import SCHEDULERS
-from whence.conformance.subject import Subject, SubjectError, load_subject
+from thence.conformance.external.isolated import Host
+from thence.conformance.external.system import Limits
+from thence.conformance.harness import run_case, run_scheduled
+from thence.conformance.harness_campaign import campaign_runner
+from thence.conformance.network import Settings
+from thence.conformance.rerun import opposite
+from thence.conformance.schedule import Receive, Schedule, Send
+from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.subject import Subject, SubjectError, load_subject
 
 TWO: Schedule = (Send(1, 0), Send(1, 2))
 
@@ -70,7 +70,7 @@ def test_what_is_wrong_with_its_answers_is_a_finding(isolated: Any, sends: int, 
     assert (finding.kind, said in finding.text) == ("crash", True), finding.text
 
 
-@pytest.mark.parametrize("name", ["whence.impl.rst:RST", "whence.impl.ks:KS", "whence.impl.cbcast:CBCAST"])
+@pytest.mark.parametrize("name", ["thence.impl.rst:RST", "thence.impl.ks:KS", "thence.impl.cbcast:CBCAST"])
 def test_a_right_class_does_the_same_as_without_a_process_of_its_own(isolated: Any, name: str) -> None:
     own, here = isolated(name), load_subject(name)
     assert (own.delivery, own.reacts) == (here.delivery, here.reacts) and own.delivery is not None
@@ -83,10 +83,10 @@ def test_a_right_class_does_the_same_as_without_a_process_of_its_own(isolated: A
 
 
 def test_its_steps_are_held_against_a_protocol_where_its_packets_have_kinds(isolated: Any) -> None:
-    from whence.conformance.protocols import find_protocol
+    from thence.conformance.protocols import find_protocol
 
     rst = find_protocol("rst")
-    assert opposite(isolated("whence.impl.rst:RST"), Settings(), rst).protocol is rst
+    assert opposite(isolated("thence.impl.rst:RST"), Settings(), rst).protocol is rst
     broadcast = isolated("ending:Everybody")
     assert broadcast.delivery == "broadcast" and not broadcast.reacts
     with pytest.raises(SubjectError, match="is a broadcast system"):
@@ -120,9 +120,9 @@ def test_a_campaign_counts_the_end_of_a_process_as_a_failure(isolated: Any) -> N
 
 
 def test_a_host_keeps_the_packets_of_one_case() -> None:
-    host = Host("whence.impl.rst:RST")
+    host = Host("thence.impl.rst:RST")
     begin = {"request": "init", "processes": 2, "hosts": [0, 1], "delivery": "unicast", "self_sends": False}
-    assert host.reply(begin) == {"version": "whence-exec/1", "timers": True, "react": False, "kinds": True}
+    assert host.reply(begin) == {"version": "thence-exec/1", "timers": True, "react": False, "kinds": True}
     send = {"request": "send", "process": 0, "destinations": [1], "message": "m0.1"}
     assert host.reply(send) == {"events": [{"packet": 0, "to": 1, "kind": "MSG", "message": "m0.1"}]}
     arrival = {"request": "receive", "process": 1, "from": 0, "packet": 0}

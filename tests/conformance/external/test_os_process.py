@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.external.os_process import OsProcess, split_command
-from whence.conformance.foreign import SystemFailed
+from thence.conformance.external.os_process import OsProcess, split_command
+from thence.conformance.foreign import SystemFailed
 
 PROGRAM = Path(__file__).with_name("misbehaving.py")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="descendants are adopted on Linux only")
@@ -59,7 +59,7 @@ def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
 @pytest.fixture
 def mark() -> str:
     """What nothing else on the machine has among its arguments."""
-    return f"whence-test-{os.getpid()}-{time.monotonic_ns()}"
+    return f"thence-test-{os.getpid()}-{time.monotonic_ns()}"
 
 
 Members = Callable[[str], int]
@@ -130,7 +130,7 @@ def test_a_forgotten_process_ends(mark: str, members: Members) -> None:
 
 HOLDER = """
 import sys, time
-from whence.conformance.external.os_process import OsProcess
+from thence.conformance.external.os_process import OsProcess
 process = OsProcess(sys.argv[1:])
 print(process.ask(b"hello\\n", 10), flush=True)
 time.sleep(600)
@@ -139,7 +139,7 @@ time.sleep(600)
 
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
-def test_nothing_outlives_the_killing_of_whence(mark: str, members: Members, number: signal.Signals) -> None:
+def test_nothing_outlives_the_killing_of_thence(mark: str, members: Members, number: signal.Signals) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, *family(mark)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

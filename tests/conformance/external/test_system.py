@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.drive import conform
-from whence.conformance.external.os_process import CommandError
-from whence.conformance.external.system import ExternalSystem, Limits
-from whence.conformance.foreign import ForeignSystem, SystemFailed, SystemRaised
-from whence.conformance.harness import run_case
-from whence.conformance.network import Settings
-from whence.conformance.schedule import React, Receive, Schedule, Send
-from whence.conformance.subject import SubjectError, load_subject
+from thence.conformance.drive import conform
+from thence.conformance.external.os_process import CommandError
+from thence.conformance.external.system import ExternalSystem, Limits
+from thence.conformance.foreign import ForeignSystem, SystemFailed, SystemRaised
+from thence.conformance.harness import run_case
+from thence.conformance.network import Settings
+from thence.conformance.schedule import React, Receive, Schedule, Send
+from thence.conformance.subject import SubjectError, load_subject
 
 PROGRAM = Path(__file__).with_name("misbehaving.py")
 SHORT = Limits(reply_s=0.5, start_s=10, case_s=5)
@@ -107,13 +107,13 @@ def test_without_a_limit_there_is_none(make: Make) -> None:
 
 
 def test_elsewhere_the_memory_limit_is_said_not_to_hold(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whence.conformance.external.system.LINUX", False)
+    monkeypatch.setattr("thence.conformance.external.system.LINUX", False)
     assert make("hang").unlimited == "the memory limit holds on Linux only: here there is none"
     assert make("hang", limits=Limits(memory_bytes=0)).unlimited == ""
 
 
 def test_where_programs_cannot_be_ended_they_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whence.conformance.external.os_process._POSIX", False)
+    monkeypatch.setattr("thence.conformance.external.os_process._POSIX", False)
     with pytest.raises(SubjectError, match="on Linux and macOS only"):
         load_subject("exec:cat")
 
@@ -241,7 +241,7 @@ def test_an_interrupted_exchange_is_not_taken_up_again(make: Make, monkeypatch: 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("whence.conformance.external.os_process.OsProcess._read_line", interrupt)
+        patched.setattr("thence.conformance.external.os_process.OsProcess._read_line", interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_case(system, ROUND_TRIP, Settings())
     assert run_case(system, ROUND_TRIP, Settings()).findings == ()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.mutation.equality import StepRecord
-from whence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
-from whence.dsl import ir
-from whence.dsl.load import load, load_bytes
-from whence.dsl.recycling import system_of
-from whence.proofs.explore import Interpretation, Request, explore
+from thence.conformance.mutation.equality import StepRecord
+from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
+from thence.dsl import ir
+from thence.dsl.load import load, load_bytes
+from thence.dsl.recycling import system_of
+from thence.proofs.explore import Interpretation, Request, explore
 
 
 def recorded(protocol: ir.Protocol, workload: ir.Workload) -> StepRecord:
@@ -86,6 +86,6 @@ def test_other_states_and_the_same_events() -> None:
 
 
 def read(text: str) -> ir.Protocol:
-    found = load_bytes(Path("echo.whence"), text.encode())
+    found = load_bytes(Path("echo.thence"), text.encode())
     assert found.specification is not None, found.diagnostics
     return found.specification.protocols[0]

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.mutation import page as library_page
-from whence.conformance.mutation.edits import Edit, applied
-from whence.conformance.mutation.explanations import change_of, explained, library_explanations, read, unused
-from whence.conformance.mutation.fate import Fate, Outcome
-from whence.conformance.mutation.mutants import Mutant
-from whence.conformance.mutation.page import page
-from whence.conformance.mutation.run import Score, mutants_of
-from whence.conformance.mutation.subjects import library_subjects
-from whence.conformance.mutation.workers import Judged
-from whence.dsl.syntax import Span
+from thence.conformance.mutation import page as library_page
+from thence.conformance.mutation.edits import Edit, applied
+from thence.conformance.mutation.explanations import change_of, explained, library_explanations, read, unused
+from thence.conformance.mutation.fate import Fate, Outcome
+from thence.conformance.mutation.mutants import Mutant
+from thence.conformance.mutation.page import page
+from thence.conformance.mutation.run import Score, mutants_of
+from thence.conformance.mutation.subjects import library_subjects
+from thence.conformance.mutation.workers import Judged
+from thence.dsl.syntax import Span
 
 TEXT = "protocol p:\n  on causal_send(m):\n    OB.push(m)\n    try()\n"
 EXPLAINED = """
@@ -34,7 +34,7 @@ why = "Somebody
 def judged(outcome: Outcome, line: int = 4, number: int = 1) -> Judged:
     edit = Edit("skip statement", Span(line, 5, line, len(TEXT.split("\n")[line - 1]) + 1), "pass", "on causal_send")
     return Judged(
-        Mutant(number, "protocol", "p", edit, TEXT, applied(TEXT, edit), "f.whence"), Fate(outcome, "because"), 0.5
+        Mutant(number, "protocol", "p", edit, TEXT, applied(TEXT, edit), "f.thence"), Fate(outcome, "because"), 0.5
     )
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.drive import settings_for
-from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.implementation_judge import (
+from thence.conformance.drive import settings_for
+from thence.conformance.mutation.fate import Fate
+from thence.conformance.mutation.implementation_judge import (
     ImplementationBaseline,
     ImplementationJudge,
     implementation_baseline,
@@ -20,14 +20,14 @@ from whence.conformance.mutation.implementation_judge import (
     implementation_text,
     load_mutant,
 )
-from whence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
-from whence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
-from whence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
-from whence.conformance.subject import SubjectError, load_subject
-from whence.dsl import ir
-from whence.dsl.load import Loaded, load, load_bytes
-from whence.proofs.prove import solver_pool
-from whence.proofs.solver import SolverPool
+from thence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
+from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
+from thence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
+from thence.conformance.subject import SubjectError, load_subject
+from thence.dsl import ir
+from thence.dsl.load import Loaded, load, load_bytes
+from thence.proofs.prove import solver_pool
+from thence.proofs.solver import SolverPool
 
 
 @cache
@@ -95,7 +95,7 @@ def test_a_machine(pool: SolverPool) -> None:
 
 @cache
 def implementation() -> ImplementationBaseline:
-    system = "whence.impl.mf:MF"
+    system = "thence.impl.mf:MF"
     _, specification, _ = known("mf")
     load_subject(system, 3)
     return implementation_baseline(system, specification.protocols[0], settings_for(specification.protocols[0]))
@@ -138,19 +138,19 @@ def test_code_that_hangs_exits_or_is_nothing(text: str, outcome: str) -> None:
 
 
 def test_a_mutant_leaves_the_module_alone() -> None:
-    import whence.impl.mf
+    import thence.impl.mf
 
     found = implementation()
     changed = load_mutant(found.module, found.name, found.text.replace("class MF", "class Other\n\nclass MF", 0))
-    assert changed is not whence.impl.mf.MF
-    assert load_subject("whence.impl.mf:MF").make_process is whence.impl.mf.MF
+    assert changed is not thence.impl.mf.MF
+    assert load_subject("thence.impl.mf:MF").make_process is thence.impl.mf.MF
 
 
 def test_an_implementation_that_fails_by_itself_is_not_mutated() -> None:
     rst = load("rst").specification
     assert rst is not None
     with pytest.raises(SubjectError, match="fails without a fault"):
-        implementation_baseline("whence.impl.mf:MF", rst.protocols[0], settings_for(rst.protocols[0]))
+        implementation_baseline("thence.impl.mf:MF", rst.protocols[0], settings_for(rst.protocols[0]))
 
 
 CAUTIOUS = """\
@@ -179,8 +179,8 @@ scenario one of eager:
 
 
 def of_text(text: str, was: str, now: str) -> Fate:
-    found = load_bytes(Path("eager.whence"), text.encode()).specification
-    changed = load_bytes(Path("eager.whence"), text.replace(was, now).encode()).specification
+    found = load_bytes(Path("eager.thence"), text.encode()).specification
+    changed = load_bytes(Path("eager.thence"), text.replace(was, now).encode()).specification
     assert found is not None and changed is not None
     return judge_protocol(baseline(found, found.protocols[0]), changed.protocols[0])
 

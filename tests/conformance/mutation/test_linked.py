@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.mutation import linked
-from whence.conformance.mutation.linked import EARLY, LinkedScope, linked_scopes
-from whence.dsl import ir
-from whence.dsl.load import load, load_bytes, locate
-from whence.proofs.link import check_link
+from thence.conformance.mutation import linked
+from thence.conformance.mutation.linked import EARLY, LinkedScope, linked_scopes
+from thence.dsl import ir
+from thence.dsl.load import load, load_bytes, locate
+from thence.proofs.link import check_link
 
 FEW = 25
 """Random runs."""

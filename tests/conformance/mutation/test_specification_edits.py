@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from whence.conformance.mutation.edits import Edit, applied, diff, text_of
-from whence.conformance.mutation.mutants import meaning, specification_mutants
-from whence.conformance.mutation.specification_edits import OPERATORS, protocol_edits
-from whence.dsl import ir
-from whence.dsl.load import Loaded, load
-from whence.dsl.syntax import Span
+from thence.conformance.mutation.edits import Edit, applied, diff, text_of
+from thence.conformance.mutation.mutants import meaning, specification_mutants
+from thence.conformance.mutation.specification_edits import OPERATORS, protocol_edits
+from thence.dsl import ir
+from thence.dsl.load import Loaded, load
+from thence.dsl.syntax import Span
 
 
 def test_an_edit_replaces_a_stretch_of_text() -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.mutation.edits import Edit
-from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.lanes import mutate_all
-from whence.conformance.mutation.mutants import Mutant
-from whence.conformance.mutation.run import Limits, kept
-from whence.conformance.mutation.store import Store
-from whence.conformance.mutation.subjects import context_of, library_subjects, subjects_of
-from whence.conformance.subject import load_subject
-from whence.dsl.load import load
-from whence.dsl.syntax import Span
+from thence.conformance.mutation.edits import Edit
+from thence.conformance.mutation.fate import Fate
+from thence.conformance.mutation.lanes import mutate_all
+from thence.conformance.mutation.mutants import Mutant
+from thence.conformance.mutation.run import Limits, kept
+from thence.conformance.mutation.store import Store
+from thence.conformance.mutation.subjects import context_of, library_subjects, subjects_of
+from thence.conformance.subject import load_subject
+from thence.dsl.load import load
+from thence.dsl.syntax import Span
 
 TEXT = """\
 protocol told:
@@ -40,7 +40,7 @@ protocol other:
 
 
 def mutant(text: str) -> Mutant:
-    return Mutant(1, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", text, "p.whence")
+    return Mutant(1, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", text, "p.thence")
 
 
 def test_a_fate_is_kept_for_the_same_text_and_context_only(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_line_that_was_cut_off_is_no_fate_and_spoils_none(tmp_path: Path) -> N
 
 
 def test_what_was_judged_is_not_judged_again(tmp_path: Path) -> None:
-    file = tmp_path / "told.whence"
+    file = tmp_path / "told.thence"
     file.write_text(TEXT, encoding="utf-8")
     specification = load(str(file)).specification
     assert specification is not None
@@ -88,7 +88,7 @@ def test_what_was_judged_is_not_judged_again(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_a_lane_is_the_callers(tmp_path: Path) -> None:
-    file = tmp_path / "told.whence"
+    file = tmp_path / "told.thence"
     file.write_text(TEXT, encoding="utf-8")
     specification = load(str(file)).specification
     assert specification is not None
@@ -110,5 +110,5 @@ def test_mutants_and_theorems_of_a_file_are_no_part_of_the_context() -> None:
     said = context_of(load("synchronous"))
     assert "machine rendezvous" in said and "scenario mf_figure_1" in said and "scope one_way" in said
     assert "mutant " not in said
-    load_subject("whence.impl.mf:MF", 3)
-    assert "class MF" in context_of(load("mf"), "whence.impl.mf:MF")
+    load_subject("thence.impl.mf:MF", 3)
+    assert "class MF" in context_of(load("mf"), "thence.impl.mf:MF")

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from whence.conformance.mutation.edits import Edit
-from whence.conformance.mutation.fate import Fate
-from whence.conformance.mutation.mutants import Mutant
-from whence.conformance.mutation.workers import Judge, judged
-from whence.dsl.syntax import Span
+from thence.conformance.mutation.edits import Edit
+from thence.conformance.mutation.fate import Fate
+from thence.conformance.mutation.mutants import Mutant
+from thence.conformance.mutation.workers import Judge, judged
+from thence.dsl.syntax import Span
 
 MUTANTS = [
-    Mutant(number, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", "y", "p.whence")
+    Mutant(number, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", "y", "p.thence")
     for number in range(6)
 ]
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.cli.tracing import judged
-from whence.conformance.traces.many import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
-from whence.spec.trace import TraceError
-from whence.spec.verdict import Result, Verdict
+from thence.conformance.cli.tracing import judged
+from thence.conformance.traces.many import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
+from thence.spec.trace import TraceError
+from thence.spec.verdict import Result, Verdict
 
-WHENCE = Path(sys.executable).parent / "whence"
-HEADER = '{"format": "whence-trace/1", "processes": 2}\n'
+THENCE = Path(sys.executable).parent / "thence"
+HEADER = '{"format": "thence-trace/1", "processes": 2}\n'
 SENT = '{"event": "send", "process": 0, "message": "%s", "destinations": [1]}\n'
 DELIVERED = '{"event": "deliver", "process": 1, "message": "%s"}\n'
 GOOD = HEADER + SENT % "a" + DELIVERED % "a"
@@ -73,7 +73,7 @@ def test_spark_pays_for_much_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [WHENCE, "trace", "check", "--json", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [THENCE, "trace", "check", "--json", *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -106,7 +106,7 @@ def test_interrupted_it_keeps_what_is_judged(tmp_path: Path) -> None:
     (place / "a.ndjson").write_text(BAD)
     os.mkfifo(place / "b.ndjson")
     (place / "c.ndjson").write_text(GOOD)
-    command = [str(WHENCE), "trace", "check", "runs"]
+    command = [str(THENCE), "trace", "check", "runs"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process, (place / "b.ndjson").open("w"):  # opens when it is being read, and says nothing
         time.sleep(0.5)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.conformance.traces.reading import FORMATS, read, read_merged, written
-from whence.conformance.traces.shiviz import read_shiviz
-from whence.spec.events import Deliver, Event, Execution, Receive, Send
-from whence.spec.judgement import judge
-from whence.spec.logs import LogError, by_process, merged
-from whence.spec.trace import Trace, TraceError, write_trace
+from thence.conformance.traces.reading import FORMATS, read, read_merged, written
+from thence.conformance.traces.shiviz import read_shiviz
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.judgement import judge
+from thence.spec.logs import LogError, by_process, merged
+from thence.spec.trace import Trace, TraceError, write_trace
 
 SAMPLES = Path(__file__).parent / "samples"
 

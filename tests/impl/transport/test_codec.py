@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl import cykas, hybrid_basic, ks, rst
-from whence.impl.commands import CausalProcess
-from whence.impl.hybrid_basic import HybridBasic
-from whence.impl.hybrid_optimal import HybridOptimal
-from whence.impl.ks import KS
-from whence.impl.rst import RST
-from whence.impl.transport.codec import DEEPEST, Codec, DecodeError, EncodeError, _with_parts
+from thence.impl import cykas, hybrid_basic, ks, rst
+from thence.impl.commands import CausalProcess
+from thence.impl.hybrid_basic import HybridBasic
+from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.ks import KS
+from thence.impl.rst import RST
+from thence.impl.transport.codec import DEEPEST, Codec, DecodeError, EncodeError, _with_parts
 
 CODEC = Codec.of(HybridBasic)
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from whence.impl.transport.demo import DemoError, DemoSettings, run_demo
-from whence.impl.transport.disturbance import Disturbance
-from whence.spec.judgement import judge
-from whence.spec.trace import read_trace
+from thence.impl.transport.demo import DemoError, DemoSettings, run_demo
+from thence.impl.transport.disturbance import Disturbance
+from thence.spec.judgement import judge
+from thence.spec.trace import read_trace
 
 BAD = Disturbance(loss=0.15, duplication=0.15, delay_ms=4, seed=1)
 
@@ -41,10 +41,10 @@ def wait_until(condition: Callable[[], bool], limit_s: float = 20.0) -> bool:
 @pytest.mark.parametrize(
     ("impl", "carrier"),
     [
-        ("whence.impl.hybrid_basic:HybridBasic", "udp"),
-        ("whence.impl.rst:RST", "tcp"),
-        ("whence.impl.cbcast:CBCAST", "udp"),
-        ("whence.impl.hybrid_multicast:HybridMulticast", "udp"),
+        ("thence.impl.hybrid_basic:HybridBasic", "udp"),
+        ("thence.impl.rst:RST", "tcp"),
+        ("thence.impl.cbcast:CBCAST", "udp"),
+        ("thence.impl.hybrid_multicast:HybridMulticast", "udp"),
     ],
 )
 def test_processes_over_a_bad_network_record_a_causal_execution(impl: str, carrier: Any, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_processes_over_a_bad_network_record_a_causal_execution(impl: str, carri
 
 
 def test_an_implementation_that_is_not_causal_is_seen_not_to_be(tmp_path: Path) -> None:
-    outcome = run_demo(DemoSettings("whence.impl.fifo:Fifo", tmp_path, messages=40, disturbance=BAD, time_limit_s=50))
+    outcome = run_demo(DemoSettings("thence.impl.fifo:Fifo", tmp_path, messages=40, disturbance=BAD, time_limit_s=50))
     judgement = judge(outcome.trace.execution)
     assert outcome.complete
     assert judgement.fifo
@@ -77,7 +77,7 @@ def test_an_implementation_that_is_not_causal_is_seen_not_to_be(tmp_path: Path) 
 def test_what_was_recorded_when_the_time_is_over_is_kept(tmp_path: Path) -> None:
     """Far too many messages for the time."""
     settings = DemoSettings(
-        "whence.impl.hybrid_basic:HybridBasic", tmp_path, messages=400, gap_ms=50, disturbance=BAD, time_limit_s=2
+        "thence.impl.hybrid_basic:HybridBasic", tmp_path, messages=400, gap_ms=50, disturbance=BAD, time_limit_s=2
     )
     outcome = run_demo(settings)
     assert not outcome.complete
@@ -90,7 +90,7 @@ def test_what_was_recorded_when_the_time_is_over_is_kept(tmp_path: Path) -> None
 
 def test_a_worker_that_dies_is_said_to_and_the_others_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dying.py").write_text(
-        "from whence.impl.hybrid_basic import HybridBasic\n"
+        "from thence.impl.hybrid_basic import HybridBasic\n"
         "class Dying(HybridBasic):\n"
         "    def receive(self, sender, packet):\n"
         "        raise RuntimeError('out of luck')\n"
@@ -103,8 +103,8 @@ def test_a_worker_that_dies_is_said_to_and_the_others_end(tmp_path: Path, monkey
 PARENT = """
 import sys
 from pathlib import Path
-from whence.impl.transport.demo import DemoSettings, run_demo
-settings = DemoSettings("whence.impl.fifo:Fifo", Path(sys.argv[1]), messages=10_000, gap_ms=40, time_limit_s=100)
+from thence.impl.transport.demo import DemoSettings, run_demo
+settings = DemoSettings("thence.impl.fifo:Fifo", Path(sys.argv[1]), messages=10_000, gap_ms=40, time_limit_s=100)
 outcome = run_demo(settings, lambda delivered, sent: print(delivered, flush=True))
 print("interrupted", outcome.interrupted, "complete", outcome.complete, "alive", outcome.pids, flush=True)
 """
@@ -157,13 +157,13 @@ def test_ctrl_c_ends_all_processes_and_keeps_the_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"processes": 1}, {"processes": 33}, {"messages": 0}, {"time_limit_s": 0}])
 def test_settings_out_of_range(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError):
-        DemoSettings("whence.impl.fifo:Fifo", tmp_path, **wrong)
+        DemoSettings("thence.impl.fifo:Fifo", tmp_path, **wrong)
 
 
 def test_a_worker_that_hears_nothing_ends() -> None:
     """Its parent is gone before it says anything, or after the settings."""
-    settings = DemoSettings("whence.impl.fifo:Fifo", Path(), messages=1).of_worker(0) | {"record": None}
-    command = [sys.executable, "-m", "whence.impl.transport.worker"]
+    settings = DemoSettings("thence.impl.fifo:Fifo", Path(), messages=1).of_worker(0) | {"record": None}
+    command = [sys.executable, "-m", "thence.impl.transport.worker"]
     ran = subprocess.run(command, input=json.dumps(settings) + "\n", capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0
     assert list(json.loads(ran.stdout)) == ["address"]

@@ -11,16 +11,16 @@ from typing import Any, Literal
 
 import pytest
 
-from whence.impl.cbcast import CBCAST
-from whence.impl.commands import Command
-from whence.impl.cykas import Cykas
-from whence.impl.fifo import Fifo
-from whence.impl.hybrid_basic import Ack, HybridBasic, Msg
-from whence.impl.hybrid_multicast import HybridMulticast
-from whence.impl.hybrid_optimal import HybridOptimal
-from whence.impl.mf_pipelined import MFPipelined
-from whence.impl.rst import RST
-from whence.impl.transport import (
+from thence.impl.cbcast import CBCAST
+from thence.impl.commands import Command
+from thence.impl.cykas import Cykas
+from thence.impl.fifo import Fifo
+from thence.impl.hybrid_basic import Ack, HybridBasic, Msg
+from thence.impl.hybrid_multicast import HybridMulticast
+from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.mf_pipelined import MFPipelined
+from thence.impl.rst import RST
+from thence.impl.transport import (
     Counters,
     Delivery,
     Disturbance,
@@ -32,9 +32,9 @@ from whence.impl.transport import (
     local_group,
     merged,
 )
-from whence.impl.transport.codec import Codec
-from whence.impl.transport.frame import Frame
-from whence.spec.judgement import judge
+from thence.impl.transport.codec import Codec
+from thence.impl.transport.frame import Frame
+from thence.spec.judgement import judge
 
 BAD = Options(timer_ms=10, disturbance=Disturbance(loss=0.15, duplication=0.2, delay_ms=2, seed=5))
 
@@ -184,7 +184,7 @@ def test_what_arrives_and_is_wrong_is_counted_and_dropped() -> None:
 
 
 def test_on_a_link_a_repeated_body_is_dropped_before_the_protocol_sees_it() -> None:
-    from whence.impl.rst import Msg as RSTMsg
+    from thence.impl.rst import Msg as RSTMsg
 
     packet = Codec.of(RST).encode(RSTMsg((0, 1, "good"), ((0, 0), (0, 0))))
     data = Frame(0, 0, 1, struct.pack(">BI", 0, 1) + packet).to_bytes()

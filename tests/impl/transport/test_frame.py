@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.impl.transport.frame import OVERHEAD_BYTES, Frame, FrameError
+from thence.impl.transport.frame import OVERHEAD_BYTES, Frame, FrameError
 
 frames = st.builds(
     Frame, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1), st.integers(0, 2**16 - 1), st.binary(max_size=50)
@@ -34,7 +34,7 @@ def test_what_is_damaged_or_cut_off_is_no_frame(frame: Frame, data: st.DataObjec
 
 def test_another_version_is_no_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as other:
-        other.setattr("whence.impl.transport.frame._FORMAT", b"Wh\x02")
+        other.setattr("thence.impl.transport.frame._FORMAT", b"Wh\x02")
         data = Frame(0, 1, 2, b"x").to_bytes()
     with pytest.raises(FrameError, match="another format or version"):
         Frame.from_bytes(data)

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from whence.impl.transport.link import REORDERED_LIMIT, LinkError, ReceivingEnd, SendingEnd
+from thence.impl.transport.link import REORDERED_LIMIT, LinkError, ReceivingEnd, SendingEnd
 
 
 @pytest.mark.parametrize("ordered", [True, False])

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from whence.impl.transport import LogError, Recorder, merged
-from whence.spec.events import Deliver, Receive, Send
-from whence.spec.trace import read_trace, write_trace
+from thence.impl.transport import LogError, Recorder, merged
+from thence.spec.events import Deliver, Receive, Send
+from thence.spec.trace import read_trace, write_trace
 
-HEADER = '{"format":"whence-trace/1","processes":2,"process":0}\n'
+HEADER = '{"format":"thence-trace/1","processes":2,"process":0}\n'
 
 
 def log(folder: Path, process: int, processes: int = 2) -> Recorder:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from whence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
-from whence.dsl.values import ABSENT, Message, Value, ascending, lookup, with_entry, zero
-from whence.proofs.bounded.circuit import FALSE, TRUE
-from whence.proofs.bounded.symbolic import (
+from thence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
+from thence.dsl.values import ABSENT, Message, Value, ascending, lookup, with_entry, zero
+from thence.proofs.bounded.circuit import FALSE, TRUE
+from thence.proofs.bounded.symbolic import (
     Choice,
     Fields,
     Flags,

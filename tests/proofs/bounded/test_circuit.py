@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
-from whence.proofs.bounded.sat import SatSolver, Solution
+from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
+from thence.proofs.bounded.sat import SatSolver, Solution
 
 INPUTS = 3
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from whence.dsl import ir
-from whence.proofs.bounded.machine import Reach, bounded_statements, check_machine
-from whence.proofs.bounded.results import Case, machine_results, protocol_results
-from whence.proofs.discharge import Options
-from whence.proofs.finding import REFUTATION
-from whence.proofs.solver import SolverPool
-from whence.spec.verdict import Level, Verdict
+from thence.dsl import ir
+from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
+from thence.proofs.bounded.results import Case, machine_results, protocol_results
+from thence.proofs.discharge import Options
+from thence.proofs.finding import REFUTATION
+from thence.proofs.solver import SolverPool
+from thence.spec.verdict import Level, Verdict
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from whence.proofs.bounded.circuit import Circuit
-from whence.proofs.bounded.sat import SatSolver, SolverLost, Undecided
+from thence.proofs.bounded.circuit import Circuit
+from thence.proofs.bounded.sat import SatSolver, SolverLost, Undecided
 
 
 def test_a_killed_process() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.narrate import record, replay
-from whence.proofs.bounded import search as bounded
-from whence.proofs.bounded.operations import Bounds
-from whence.proofs.bounded.search import Progress, search
-from whence.proofs.explore import explore
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.narrate import record, replay
+from thence.proofs.bounded import search as bounded
+from thence.proofs.bounded.operations import Bounds
+from thence.proofs.bounded.search import Progress, search
+from thence.proofs.explore import explore
+from thence.proofs.scopes import properties_of
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

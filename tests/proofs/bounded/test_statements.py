@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.dsl import ir
-from whence.dsl.execute import Delivered, Sent
-from whence.dsl.interpreter import Interpreter
-from whence.dsl.simulate import simulate
-from whence.dsl.system import System
-from whence.dsl.types import MESSAGE, PROCESS
-from whence.dsl.values import Fault, Message, Packet, messages_in
-from whence.proofs.bounded.circuit import FALSE, TRUE, Circuit
-from whence.proofs.bounded.expressions import Frame, Messages
-from whence.proofs.bounded.operations import Bounds, Workshop
-from whence.proofs.bounded.statements import Emission, Executor
-from whence.proofs.bounded.symbolic import Fields, Slots
+from thence.dsl import ir
+from thence.dsl.execute import Delivered, Sent
+from thence.dsl.interpreter import Interpreter
+from thence.dsl.simulate import simulate
+from thence.dsl.system import System
+from thence.dsl.types import MESSAGE, PROCESS
+from thence.dsl.values import Fault, Message, Packet, messages_in
+from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit
+from thence.proofs.bounded.expressions import Frame, Messages
+from thence.proofs.bounded.operations import Bounds, Workshop
+from thence.proofs.bounded.statements import Emission, Executor
+from thence.proofs.bounded.symbolic import Fields, Slots
 
 Library = Callable[[str], ir.Specification]
 ROOMY = Bounds(slots=12, iterations=12, number=40)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.bounded.unrolling import unrolled
-from whence.proofs.formula import FALSE
-from whence.proofs.machine_prover import statement_formula
-from whence.proofs.obligation import Obligation
-from whence.proofs.reachability import SearchScope, Violation, search
-from whence.proofs.smt import smt_text
-from whence.proofs.solver import Check, SolverPool
+from thence.dsl import ir
+from thence.proofs.bounded.unrolling import unrolled
+from thence.proofs.formula import FALSE
+from thence.proofs.machine_prover import statement_formula
+from thence.proofs.obligation import Obligation
+from thence.proofs.reachability import SearchScope, Violation, search
+from thence.proofs.smt import smt_text
+from thence.proofs.solver import Check, SolverPool
 
 Library = Callable[[str], ir.Specification]
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from whence.conformance.proof_checker import find_checker
-from whence.dsl.load import load
-from whence.proofs.certificate.build import SUMS, Certificate, certificate, derived_files, sums
-from whence.proofs.certificate.manifest import manifest_of, obligation_digest, proof_id
-from whence.proofs.certificate.place import write
-from whence.proofs.certificate.recheck import Recheck, Thoroughness, recheck
-from whence.proofs.certificate.resolute import Resolute
-from whence.proofs.discharge import Options
-from whence.proofs.prove import proofs
-from whence.spec.verdict import Verdict
+from thence.conformance.proof_checker import find_checker
+from thence.dsl.load import load
+from thence.proofs.certificate.build import SUMS, Certificate, certificate, derived_files, sums
+from thence.proofs.certificate.manifest import manifest_of, obligation_digest, proof_id
+from thence.proofs.certificate.place import write
+from thence.proofs.certificate.recheck import Recheck, Thoroughness, recheck
+from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.discharge import Options
+from thence.proofs.prove import proofs
+from thence.spec.verdict import Verdict
 
 SPREAD = '''\
 """What is good spreads along edges."""
@@ -78,7 +78,7 @@ def certify(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Cer
 
     def certified(name: str, text: str, *names: str) -> tuple[Certificate, Path]:
         folder = tmp_path_factory.mktemp(name)
-        source = folder / f"{name}.whence"
+        source = folder / f"{name}.thence"
         source.write_text(text, encoding="utf-8")
         loaded = load(str(source))
         assert loaded.specification is not None, loaded.diagnostics

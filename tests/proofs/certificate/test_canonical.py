@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.certificate.canonical import digest, machine_statement_id, theorem_id
+from thence.dsl import ir
+from thence.proofs.certificate.canonical import digest, machine_statement_id, theorem_id
 
 Specify = Callable[[str], ir.Specification]
 

@@ -11,18 +11,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from whence.dsl.load import load
-from whence.proofs.certificate.build import Certificate, NotCertified, certificate
-from whence.proofs.certificate.manifest import schema
-from whence.proofs.certificate.place import write
-from whence.proofs.certificate.read import NotACertificate, read
-from whence.proofs.certificate.recheck import recheck
-from whence.proofs.certificate.resolute import Resolute
-from whence.proofs.discharge import Options
-from whence.proofs.machine_prover import statement_formula
-from whence.proofs.prove import proofs
-from whence.proofs.reachability import Violation
-from whence.spec.verdict import Level, Verdict
+from thence.dsl.load import load
+from thence.proofs.certificate.build import Certificate, NotCertified, certificate
+from thence.proofs.certificate.manifest import schema
+from thence.proofs.certificate.place import write
+from thence.proofs.certificate.read import NotACertificate, read
+from thence.proofs.certificate.recheck import recheck
+from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.discharge import Options
+from thence.proofs.machine_prover import statement_formula
+from thence.proofs.prove import proofs
+from thence.proofs.reachability import Violation
+from thence.spec.verdict import Level, Verdict
 
 Certify = Callable[..., tuple[Certificate, Path]]
 
@@ -49,7 +49,7 @@ def test_the_manifest_keeps_to_its_schema_and_names_every_file(spread: Path) -> 
 
 
 def test_the_same_proofs_give_the_same_bytes(spread: Path, certify: Certify, tmp_path: Path) -> None:
-    text = (spread / "sources" / "spread.whence").read_text(encoding="utf-8")
+    text = (spread / "sources" / "spread.thence").read_text(encoding="utf-8")
     _, again = certify("spread", text)
     assert again != spread
     files = sorted(path.relative_to(spread) for path in spread.rglob("*") if path.is_file())
@@ -83,7 +83,7 @@ def test_one_solver_is_level_2(spread: Path) -> None:
 
 
 def test_solvers_that_have_no_time_confirm_nothing(spread: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from whence.proofs.certificate import recheck as module
+    from thence.proofs.certificate import recheck as module
 
     undecided = tuple({"z3": "unknown", "cvc5": "unknown"} for _ in manifest(spread)["obligations"])
     monkeypatch.setattr(module, "solve", lambda texts, options, note: undecided)
@@ -128,12 +128,12 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     ids=["shorter", "backwards", "invented", "nobody", "start", "value", "table", "row"],
 )
 def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], Any], fault: str) -> None:
-    from whence.proofs.certificate.assemble import subject_of
-    from whence.proofs.certificate.evidence import FalseEvidence, check_machine_run, run_of
+    from thence.proofs.certificate.assemble import subject_of
+    from thence.proofs.certificate.evidence import FalseEvidence, check_machine_run, run_of
 
     statement = next(each for each in manifest(plain)["statements"] if each["name"] == "causal")
     run = json.loads((plain / statement["evidence"][0]["file"]).read_text(encoding="utf-8"))
-    specification = load(str(plain / "sources" / "plain.whence")).specification
+    specification = load(str(plain / "sources" / "plain.thence")).specification
     assert specification is not None
     subject = subject_of(specification, "machine", "plain", "causal")
     assert subject is not None and subject.machine is not None
@@ -145,7 +145,7 @@ def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], 
 
 
 def test_nothing_is_certified_where_nothing_is_proved(tmp_path: Path) -> None:
-    source = tmp_path / "open.whence"
+    source = tmp_path / "open.thence"
     theory = (
         "theory t:\n  sort s\n  relation r: s\n  axiom no: exists a. r(a) and not r(a)\n  property p: forall a. r(a)\n"
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.proofs.certificate.cite import bibtex, citation_cff
-from whence.proofs.certificate.manifest import (
+from thence.proofs.certificate.cite import bibtex, citation_cff
+from thence.proofs.certificate.manifest import (
     BadManifest,
     CertifiedObligation,
     CertifiedStatement,
@@ -17,9 +17,9 @@ from whence.proofs.certificate.manifest import (
     Program,
     manifest_of,
 )
-from whence.proofs.certificate.readme import readme
-from whence.proofs.certificate.trust import trust
-from whence.spec.verdict import Level, Verdict
+from thence.proofs.certificate.readme import readme
+from thence.proofs.certificate.trust import trust
+from thence.spec.verdict import Level, Verdict
 
 PROVED = CertifiedStatement(
     "causal",
@@ -50,7 +50,7 @@ OBLIGATION = CertifiedObligation(
 )
 MANIFEST = Manifest(
     "0.1.0",
-    "sources/stop_and_wait.whence",
+    "sources/stop_and_wait.thence",
     ('Ada "A." Lovelace', "{Group} & Co_1"),
     {"z3": Program("5.4", {}), "cvc5": Program("1.4", {})},
     (PROVED, REFUTED),
@@ -69,7 +69,7 @@ def test_a_citation_has_the_authors_and_both_ids_of_every_statement() -> None:
 
 def test_bibtex_has_an_entry_for_every_statement_with_its_special_characters_taken_care_of() -> None:
     text = bibtex(MANIFEST)
-    assert text.count("@misc{whence-") == 2
+    assert text.count("@misc{thence-") == 2
     assert r"stop\_and\_wait is proved" in text
     assert r"{(Group) \& Co\_1}" in text
     assert "1 proof obligations" in text
@@ -100,10 +100,10 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("format",), "whence-certificate/9"),
+        (("format",), "thence-certificate/9"),
         (("authors",), []),
         (("more",), 1),
-        (("source",), "../outside.whence"),
+        (("source",), "../outside.thence"),
         (("statements", 0, "id"), "xyz"),
         (("statements", 0, "verdict"), "unknown"),
         (("statements", 0, "level"), "L1"),

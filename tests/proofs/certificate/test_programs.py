@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from whence.proofs.certificate.programs import Programs, side_by_side
+from thence.proofs.certificate.programs import Programs, side_by_side
 
 
 def python(code: str) -> list[str]:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl.load import load
-from whence.proofs.certificate.assemble import subject_of
-from whence.proofs.certificate.manifest import CertifiedStatement, Evidence
-from whence.proofs.certificate.read import Reading, read
-from whence.proofs.certificate.rederive import rederive
-from whence.proofs.discharge import Options
-from whence.spec.verdict import Verdict
+from thence.dsl.load import load
+from thence.proofs.certificate.assemble import subject_of
+from thence.proofs.certificate.manifest import CertifiedStatement, Evidence
+from thence.proofs.certificate.read import Reading, read
+from thence.proofs.certificate.rederive import rederive
+from thence.proofs.discharge import Options
+from thence.spec.verdict import Verdict
 
 
 def alone(reading: Reading, statement: CertifiedStatement) -> Reading:
@@ -92,7 +92,7 @@ def test_what_the_source_does_not_state_is_a_fault(reading: Reading, kind: str, 
 
 
 def test_a_statement_says_what_it_is_about_in_words(plain: Path) -> None:
-    specification = load(str(plain / "sources" / "plain.whence")).specification
+    specification = load(str(plain / "sources" / "plain.thence")).specification
     assert specification is not None
     manifest = json.loads((plain / "manifest.json").read_text(encoding="utf-8"))
     says = {each["name"]: each["says"] for each in manifest["statements"]}

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whence.proofs.certificate.read import NotACertificate, read
-from whence.proofs.certificate.recheck import Thoroughness
-from whence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.read import NotACertificate, read
+from thence.proofs.certificate.recheck import Thoroughness
+from thence.proofs.certificate.resolute import Resolute
 
 Forge = Callable[[Path], Any]
 
@@ -152,7 +152,7 @@ def test_a_satisfiable_obligation_is_found(forge: Forge, spread: Path) -> None:
 def test_a_weakened_source_is_found(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
     weaker = "implies good(a)\n  property all_good"
-    forged.replace("sources/spread.whence", "implies good(b)\n  property all_good", weaker)
+    forged.replace("sources/spread.thence", "implies good(b)\n  property all_good", weaker)
     forged.sign()
     assert any(
         "needs the obligation `claim gives all_reached`, which is not listed" in fault
@@ -170,9 +170,9 @@ def test_an_id_of_something_else_is_found(forge: Forge, spread: Path) -> None:
 
 def test_a_source_that_does_not_parse_is_a_fault(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
-    forged.replace("sources/spread.whence", "sort node", "sort node node")
+    forged.replace("sources/spread.thence", "sort node", "sort node node")
     forged.sign()
-    assert any("spread.whence:4" in fault for fault in forged.recheck().faults)
+    assert any("spread.thence:4" in fault for fault in forged.recheck().faults)
 
 
 def test_a_refuted_theorem_is_not_passed_off_as_proved(forge: Forge, spread: Path) -> None:
@@ -218,8 +218,8 @@ class Forged:
     def sign_evidence(self) -> None:
         from hashlib import sha256
 
-        from whence.proofs.certificate.manifest import proof_id
-        from whence.spec.verdict import Verdict
+        from thence.proofs.certificate.manifest import proof_id
+        from thence.spec.verdict import Verdict
 
         def change(value: dict[str, Any]) -> None:
             for statement in value["statements"]:
@@ -256,7 +256,7 @@ def test_a_manifest_in_another_layout_is_found(forge: Forge, spread: Path) -> No
     forged = forge(spread)
     (forged.directory / "manifest.json").write_text(json.dumps(forged.manifest()), encoding="utf-8")
     forged.sum()
-    assert forged.recheck().faults == ("manifest.json is not written as Whence writes it",)
+    assert forged.recheck().faults == ("manifest.json is not written as Thence writes it",)
 
 
 def test_commands_that_could_speak_for_a_solver_are_refused(forge: Forge, spread: Path) -> None:
@@ -311,19 +311,19 @@ def test_without_the_checker_forged_proofs_are_not_found_and_raise_no_level(forg
 
 def test_another_format_is_not_read(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
-    forged.replace("manifest.json", "whence-certificate/1", "whence-certificate/2")
+    forged.replace("manifest.json", "thence-certificate/1", "thence-certificate/2")
     forged.sum()
-    with pytest.raises(NotACertificate, match=r"the format whence-certificate/2; Whence .* reads whence-certificate/1"):
+    with pytest.raises(NotACertificate, match=r"the format thence-certificate/2; Thence .* reads thence-certificate/1"):
         forged.recheck()
 
 
 def test_what_another_version_wrote_is_confirmed_where_it_agrees(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
-    forged.sign(lambda value: value.update(whence="0.0.1"))
+    forged.sign(lambda value: value.update(thence="0.0.1"))
     found = forged.recheck()
     assert found.faults == ()
     assert all(each.confirmed for each in found.confirmations)
-    assert any("written by Whence 0.0.1" in note for note in found.notes)
+    assert any("written by Thence 0.0.1" in note for note in found.notes)
 
 
 def test_what_another_version_derives_differently_is_unknown_and_no_crash(forge: Forge, spread: Path) -> None:
@@ -333,11 +333,11 @@ def test_what_another_version_derives_differently_is_unknown_and_no_crash(forge:
 
     def change(value: dict[str, Any]) -> None:
         drop(["obligations/0002.smt2"])(value)
-        value["whence"] = "0.0.1"
+        value["thence"] = "0.0.1"
 
     forged.sign(change)
     found = forged.recheck()
     assert found.faults == ()
     first = found.confirmations[0]
     assert not first.confirmed
-    assert "written by Whence 0.0.1; this version derives something else" in first.reasons[0]
+    assert "written by Thence 0.0.1; this version derives something else" in first.reasons[0]

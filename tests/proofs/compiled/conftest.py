@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import execute, ir
-from whence.dsl.load import load
-from whence.dsl.recycling import system_of
-from whence.dsl.system import System
-from whence.proofs.compiled.engine import why_not
-from whence.proofs.explore import Interpretation, Request, Resources
-from whence.proofs.scopes import properties_of
+from thence.dsl import execute, ir
+from thence.dsl.load import load
+from thence.dsl.recycling import system_of
+from thence.dsl.system import System
+from thence.proofs.compiled.engine import why_not
+from thence.proofs.explore import Interpretation, Request, Resources
+from thence.proofs.scopes import properties_of
 
 JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "delivered", "fault")
 SMALL_ENOUGH = 1_500

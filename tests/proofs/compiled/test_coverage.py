@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.system import System
-from whence.proofs.compiled.coverage import Coverage
-from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.explore import Interpretation, Request
+from thence.dsl import ir
+from thence.dsl.system import System
+from thence.proofs.compiled.coverage import Coverage
+from thence.proofs.compiled.engine import NativeEngine, Sample
+from thence.proofs.explore import Interpretation, Request
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 

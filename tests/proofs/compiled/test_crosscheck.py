@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.execute import Delivered, Emission
-from whence.proofs.compiled import tables
-from whence.proofs.compiled.crosscheck import EnginesDisagree
-from whence.proofs.explore import explore
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.execute import Delivered, Emission
+from thence.proofs.compiled import tables
+from thence.proofs.compiled.crosscheck import EnginesDisagree
+from thence.proofs.explore import explore
+from thence.proofs.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 

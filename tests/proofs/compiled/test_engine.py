@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl.load import library as library_files
-from whence.proofs.compiled.engine import NativeEngine, Sample, why_not
-from whence.proofs.explore import Interpretation
+from thence.dsl.load import library as library_files
+from thence.proofs.compiled.engine import NativeEngine, Sample, why_not
+from thence.proofs.explore import Interpretation
 
 Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 

@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.system import State, System
-from whence.dsl.values import Message
-from whence.proofs.compiled.catching_up import CatchingUp
-from whence.proofs.compiled.confluence import Place, Steps
-from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.compiled.lateness import Lateness, Sequence, Waiting, without
-from whence.proofs.compiled.tables import StepTable
-from whence.proofs.explore import Interpretation, Request
+from thence.dsl import ir
+from thence.dsl.system import State, System
+from thence.dsl.values import Message
+from thence.proofs.compiled.catching_up import CatchingUp
+from thence.proofs.compiled.confluence import Place, Steps
+from thence.proofs.compiled.engine import NativeEngine, Sample
+from thence.proofs.compiled.lateness import Lateness, Sequence, Waiting, without
+from thence.proofs.compiled.tables import StepTable
+from thence.proofs.explore import Interpretation, Request
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Outcome: TypeAlias = tuple[Place, tuple[int, ...], tuple[Message, ...]]

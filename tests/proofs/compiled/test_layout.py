@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whence.proofs.compiled.emit import I64, POINTER, define
-from whence.proofs.compiled.kernel import link, new_module
-from whence.proofs.compiled.layout import WORD, Capacity, Layout, Shape
-from whence.proofs.compiled.memory import Array
-from whence.proofs.compiled.packed import Packed
+from thence.proofs.compiled.emit import I64, POINTER, define
+from thence.proofs.compiled.kernel import link, new_module
+from thence.proofs.compiled.layout import WORD, Capacity, Layout, Shape
+from thence.proofs.compiled.memory import Array
+from thence.proofs.compiled.packed import Packed
 
 Native: TypeAlias = Callable[..., int]
 

@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.system import State, System
-from whence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
-from whence.dsl.values import Fault, Message, Value
-from whence.proofs.compiled.measure import DUPLICATES, LOSSES, SENDS, Measure, NoMeasure, sizes, width
-from whence.proofs.explore import Interpretation, Request
+from thence.dsl import ir
+from thence.dsl.system import State, System
+from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
+from thence.dsl.values import Fault, Message, Value
+from thence.proofs.compiled.measure import DUPLICATES, LOSSES, SENDS, Measure, NoMeasure, sizes, width
+from thence.proofs.explore import Interpretation, Request
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

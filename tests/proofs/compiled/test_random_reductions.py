@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from whence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
-from whence.dsl import execute, ir
-from whence.dsl.load import load
-from whence.dsl.system import System
-from whence.dsl.workload import all_choices
-from whence.proofs.compiled.crosscheck import different_states
-from whence.proofs.compiled.engine import NativeEngine, Sample, explore_natively
-from whence.proofs.explore import Interpretation, Request, Resources
-from whence.proofs.reductions import AUTOMATIC, REDUCTIONS
-from whence.proofs.scopes import properties_of
+from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
+from thence.dsl import execute, ir
+from thence.dsl.load import load
+from thence.dsl.system import System
+from thence.dsl.workload import all_choices
+from thence.proofs.compiled.crosscheck import different_states
+from thence.proofs.compiled.engine import NativeEngine, Sample, explore_natively
+from thence.proofs.explore import Interpretation, Request, Resources
+from thence.proofs.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.scopes import properties_of
 
 FILES = ("client_server", "cykas", "fifo", "hybrid_basic", "hybrid_optimal", "ks", "mf", "newtop", "rst", "ses")
 WANTED_OF_EACH = 22

@@ -2,12 +2,12 @@
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.proofs.compiled import recent
-from whence.proofs.compiled.kernel import compile_kernel
-from whence.proofs.explore import Exploration, Resources, explore
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.compiled import recent
+from thence.proofs.compiled.kernel import compile_kernel
+from thence.proofs.explore import Exploration, Resources, explore
+from thence.proofs.scopes import properties_of
 
 
 def _explored(name: str, reductions: tuple[str, ...], threads: int) -> Exploration:

@@ -8,15 +8,15 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import library as library_files
-from whence.proofs.compiled import engine, lateness
-from whence.proofs.compiled.confluence import Confluence
-from whence.proofs.compiled.crosscheck import EnginesDisagree, different_states
-from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.compiled.lateness import Lateness
-from whence.proofs.explore import Interpretation, Violation, explore
-from whence.proofs.reductions import REDUCTIONS
+from thence.dsl import ir
+from thence.dsl.load import library as library_files
+from thence.proofs.compiled import engine, lateness
+from thence.proofs.compiled.confluence import Confluence
+from thence.proofs.compiled.crosscheck import EnginesDisagree, different_states
+from thence.proofs.compiled.engine import NativeEngine, Sample
+from thence.proofs.compiled.lateness import Lateness
+from thence.proofs.explore import Interpretation, Violation, explore
+from thence.proofs.reductions import REDUCTIONS
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.system import System
-from whence.proofs import explore as explorer
-from whence.proofs.compiled import engine as engines
-from whence.proofs.compiled import search, sieve, tables
-from whence.proofs.compiled.engine import NativeEngine
-from whence.proofs.compiled.layout import Capacity
-from whence.proofs.compiled.memory import Array
-from whence.proofs.explore import Exploration, Progress, Request, Resources, explore
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.system import System
+from thence.proofs import explore as explorer
+from thence.proofs.compiled import engine as engines
+from thence.proofs.compiled import search, sieve, tables
+from thence.proofs.compiled.engine import NativeEngine
+from thence.proofs.compiled.layout import Capacity
+from thence.proofs.compiled.memory import Array
+from thence.proofs.explore import Exploration, Progress, Request, Resources, explore
+from thence.proofs.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

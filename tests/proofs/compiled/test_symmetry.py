@@ -8,15 +8,15 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import library as library_files
-from whence.dsl.system import System
-from whence.dsl.values import Message, Value
-from whence.proofs.compiled.engine import NativeEngine, Sample
-from whence.proofs.compiled.layout import shape_of
-from whence.proofs.compiled.symmetry import Symmetry, group_of, renamed
-from whence.proofs.explore import Interpretation, explore
-from whence.proofs.scopes import properties_of
+from thence.dsl import ir
+from thence.dsl.load import library as library_files
+from thence.dsl.system import System
+from thence.dsl.values import Message, Value
+from thence.proofs.compiled.engine import NativeEngine, Sample
+from thence.proofs.compiled.layout import shape_of
+from thence.proofs.compiled.symmetry import Symmetry, group_of, renamed
+from thence.proofs.explore import Interpretation, explore
+from thence.proofs.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.dsl.system import System
-from whence.proofs.executions.figures import FIGURES
-from whence.proofs.executions.generation import generates, why_not, workload_of
-from whence.proofs.executions.kinds import Kind, kinds_of
-from whence.proofs.executions.ordering import Ordering, orderings
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.system import System
+from thence.proofs.executions.figures import FIGURES
+from thence.proofs.executions.generation import generates, why_not, workload_of
+from thence.proofs.executions.kinds import Kind, kinds_of
+from thence.proofs.executions.ordering import Ordering, orderings
 
 SMALL = [
     ordering

@@ -7,9 +7,9 @@ from typing import Literal
 
 import pytest
 
-from whence.proofs.executions.figures import FIGURES
-from whence.proofs.executions.kinds import KINDS, kinds_of, strictest
-from whence.proofs.executions.ordering import Ordering, orderings
+from thence.proofs.executions.figures import FIGURES
+from thence.proofs.executions.kinds import KINDS, kinds_of, strictest
+from thence.proofs.executions.ordering import Ordering, orderings
 
 SMALL = [
     ordering

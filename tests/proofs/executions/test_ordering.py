@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from whence.proofs.executions.figures import FIGURES
-from whence.proofs.executions.ordering import Occurrence, Ordering, of_programs, orderings
-from whence.proofs.executions.reading import read_programs
+from thence.proofs.executions.figures import FIGURES
+from thence.proofs.executions.ordering import Occurrence, Ordering, of_programs, orderings
+from thence.proofs.executions.reading import read_programs
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.recycling import Recycling
-from whence.dsl.system import State
-from whence.proofs.lasso import find_lasso, lines_for
-from whence.proofs.levels.number import CONSTANT
-from whence.proofs.levels.system import Again, Levelled
+from thence.dsl import ir
+from thence.dsl.recycling import Recycling
+from thence.dsl.system import State
+from thence.proofs.lasso import find_lasso, lines_for
+from thence.proofs.levels.number import CONSTANT
+from thence.proofs.levels.system import Again, Levelled
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

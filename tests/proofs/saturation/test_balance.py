@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whence.proofs.saturation.balance import Balance, Feature, balance_of, residuals
+from thence.proofs.saturation.balance import Balance, Feature, balance_of, residuals
 
 A = Feature("queue", "A", "own")
 B = Feature("packet", "B", "in")

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.proofs.saturation.discipline import NotApplicable, discipline_of
+from thence.dsl import ir
+from thence.proofs.saturation.discipline import NotApplicable, discipline_of
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.causality import Ghost
-from whence.dsl.system import State, System
-from whence.proofs.saturation.search import SAFETY, saturate
+from thence.dsl import ir
+from thence.dsl.causality import Ghost
+from thence.dsl.system import State, System
+from thence.proofs.saturation.search import SAFETY, saturate
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 

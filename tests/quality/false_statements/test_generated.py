@@ -21,17 +21,17 @@ from typing import Any
 
 import pytest
 
-from whence.dsl import ir
-from whence.dsl.load import load
-from whence.dsl.types import BOOL
-from whence.proofs.discharge import Options
-from whence.proofs.formula import conj, free_locals, map_children, negation
-from whence.proofs.machine_prover import prove_machine, statement_formula
-from whence.proofs.reachability import Run, SearchScope, Violation, search
-from whence.proofs.solver import SolverPool
-from whence.proofs.structure import CrossCheckError, evaluate
-from whence.proofs.transitions import actions, environment_of, initial, rigid
-from whence.spec.verdict import Verdict
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.types import BOOL
+from thence.proofs.discharge import Options
+from thence.proofs.formula import conj, free_locals, map_children, negation
+from thence.proofs.machine_prover import prove_machine, statement_formula
+from thence.proofs.reachability import Run, SearchScope, Violation, search
+from thence.proofs.solver import SolverPool
+from thence.proofs.structure import CrossCheckError, evaluate
+from thence.proofs.transitions import actions, environment_of, initial, rigid
+from thence.spec.verdict import Verdict
 
 RUNS = Path(__file__).parent / "generated_runs.json"
 MACHINES = (("mf", "buffers"), ("hybrid_basic", "permits"), ("mf_pipelined", "pipelined"))
@@ -39,7 +39,7 @@ SCOPE = SearchScope({"process": 3, "message": 3}, 10)
 LEAST = 120
 """How many false statements there are at least."""
 
-EVERYTHING = bool(os.environ.get("WHENCE_ALL_FALSE_STATEMENTS"))
+EVERYTHING = bool(os.environ.get("THENCE_ALL_FALSE_STATEMENTS"))
 """Whether all of them are given to the prover, or a part of them that is the same every time."""
 
 EVERY_MACHINE = 1 if EVERYTHING else 10

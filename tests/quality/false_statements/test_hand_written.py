@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from whence.dsl.load import load_bytes
-from whence.proofs.discharge import Options
-from whence.proofs.prove import proofs_by
-from whence.proofs.solver import SolverPool
-from whence.spec.verdict import Verdict
+from thence.dsl.load import load_bytes
+from thence.proofs.discharge import Options
+from thence.proofs.prove import proofs_by
+from thence.proofs.solver import SolverPool
+from thence.spec.verdict import Verdict
 
-EVERYTHING = bool(os.environ.get("WHENCE_ALL_FALSE_STATEMENTS"))
+EVERYTHING = bool(os.environ.get("THENCE_ALL_FALSE_STATEMENTS"))
 """Whether the verdict must be the one said; otherwise a solver may also have run out of time."""
 
 REJECTED = "an error"
@@ -302,7 +302,7 @@ def test_the_set_is_large_enough() -> None:
 
 @pytest.mark.parametrize("false", everything(), ids=lambda false: false.name)
 def test_none_is_accepted(pool: SolverPool, false: False_) -> None:
-    loaded = load_bytes(Path("false.whence"), false.text.encode())
+    loaded = load_bytes(Path("false.thence"), false.text.encode())
     if loaded.specification is None:
         said = [diagnostic.message for diagnostic in loaded.diagnostics]
         assert false.comes_out == REJECTED, said

@@ -1,0 +1,250 @@
+"""Spark, as a campaign needs it: a context that runs functions over ranges of seeds.
+
+NOTE(plain tasks): a batch is one job over an RDD of seeds whose tasks return Arrow streams, and not a DataFrame with
+`mapInArrow`: that call needs pandas installed, starts Spark's SQL engine, and adds nothing to a job without SQL.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext, SparkFiles
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+
+from thence.conformance.campaign.parameters import CampaignError
+from thence.conformance.java import JavaMissing, ensure_java
+
+_launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
+
+STOP_LIMIT_S = 20.0
+
+SPARK_ERRORS = (Py4JError, PySparkException, OSError)
+"""What a call to Spark raises when it, or the way to it, is broken."""
+
+OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "HADOOP_CONF_DIR")
+"""Variables that would lead an embedded Spark to another installation or to its settings."""
+
+
+class NoSpark(Exception):
+    """Spark does not start; the message says why."""
+
+
+class Cluster:
+    """A running Spark.
+
+    NOTE(spark thread): a thread of its own makes all calls to Spark, and the caller waits for it. An interrupt from the
+    keyboard then finds the caller waiting, and never in the middle of a call, which would break the connection.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor, context: SparkContext, log: Path, archives: bool) -> None:
+        self._thread = thread
+        self._context = context
+        self._log = log
+        self._archives = archives
+
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at the same time, as far as Spark knows by now."""
+        return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+
+    def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
+        """What `function` yields for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
+
+        Raises:
+            CampaignError: a task failed, so that the seeds have no result.
+        """
+        job = self._thread.submit(self._collect, function, seeds, partitions)
+        try:
+            return job.result()
+        except KeyboardInterrupt:
+            self._context.cancelAllJobs()
+            wait([job])
+            raise
+        except SPARK_ERRORS as error:
+            raise CampaignError(
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
+                f"The finished batches are kept; {self._log} has the details."
+            ) from error
+
+    def _collect(
+        self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
+    ) -> list[bytes]:
+        slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
+        task = partial(_beside_archives, function) if self._archives else function
+        return self._context.parallelize(seeds, slices).mapPartitions(task).collect()
+
+
+def _beside_archives(function: Callable[[Iterable[int]], Iterator[bytes]], seeds: Iterable[int]) -> Iterator[bytes]:
+    """The function, where the archives are unpacked: where a worker is already, except in an embedded Spark."""
+    os.chdir(SparkFiles.getRootDirectory())
+    return function(seeds)
+
+
+@contextmanager
+def open_cluster(
+    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+) -> Iterator[Cluster]:
+    """A Spark at `master`, ended with the block. All that it says goes to the file `log`.
+
+    `shipped` are Python files, and archives, which are sent to the workers.
+
+    The workers of an embedded Spark (`local[...]`) run this interpreter and import what it imports. Those of a cluster
+    run `python3`, or what the variable PYSPARK_PYTHON names, which has to have Thence and the runner installed.
+
+    Raises:
+        CampaignError: no usable Java, or Spark does not start.
+    """
+    try:
+        ensure_java()
+    except JavaMissing as missing:
+        raise CampaignError(str(missing)) from missing
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
+        launch = thread.submit(_launch, master, log, shipped)
+        try:
+            try:
+                context = launch.result()
+            except (NoSpark, *SPARK_ERRORS) as error:
+                said = str(error) if isinstance(error, NoSpark) else _reason(error, log)
+                raise CampaignError(f"Spark does not start at {master}: {said}\n{log} has the details.") from error
+            yield Cluster(thread, context, log, bool(shipped[1]))
+        finally:
+            thread.submit(_stop, launch).result()
+
+
+def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]]) -> SparkContext:
+    configuration = _configuration(master)
+    with log.open("wb") as sink, _environment(master):
+        try:
+            gateway = _launch_gateway(configuration, {"stdout": sink, "stderr": sink})
+        except PySparkException as error:
+            # PySpark keeps the process to itself when it fails to start.
+            for frame, _ in walk_tb(error.__traceback__):
+                if isinstance(process := frame.f_locals.get("proc"), subprocess.Popen):
+                    _end(process)
+            raise
+        try:
+            context = SparkContext(conf=configuration, gateway=gateway)
+            for file in shipped[0]:
+                context.addPyFile(_uri(file))
+            for archive in shipped[1]:
+                context.addArchive(_uri(archive))
+            return context
+        except SPARK_ERRORS as error:
+            # Java has to be asked for the text of its errors.
+            said = _reason(error, log)
+            _forget(gateway)
+            raise NoSpark(said) from None
+
+
+def _uri(name: str) -> str:
+    """`FILE` or `FILE#FOLDER` as Spark takes it, whatever the directory is called."""
+    file, mark, folder = name.partition("#")
+    return f"{Path(file).resolve().as_uri()}{mark}{folder}"
+
+
+def _stop(launch: Future[SparkContext]) -> None:
+    """End Spark and its Java process."""
+    if launch.exception() is None:
+        # An error here says that the Java process is gone already.
+        with suppress(*SPARK_ERRORS):
+            launch.result().stop()
+        _forget(SparkContext._gateway)
+
+
+def _forget(gateway: Any) -> None:
+    """End the Java process, and let PySpark forget it, so that another can start in this process."""
+    with suppress(*SPARK_ERRORS):
+        gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    _end(gateway.proc)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Java ends by itself when its standard input closes."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(STOP_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _configuration(master: str) -> SparkConf:
+    settings = {
+        "spark.app.name": "thence campaign",
+        "spark.master": master,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if _embedded(master):
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": "512m",
+            # Java only hands out the work: a small heap, and no time spent on optimising it.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # The workers import what this process can import.
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+    configuration = SparkConf(loadDefaults=False)
+    for name, value in settings.items():
+        configuration.set(name, value)
+    return configuration
+
+
+def _embedded(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
+
+
+@contextmanager
+def _environment(master: str) -> Iterator[None]:
+    """The environment that Spark starts in; put back afterwards."""
+    changes: dict[str, str | None] = {"PYSPARK_DRIVER_PYTHON": sys.executable}
+    if _embedded(master):
+        changes |= dict.fromkeys(OTHER_SPARK)
+        changes |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    before = {name: os.environ.get(name) for name in changes}
+    _set_environment(changes)
+    try:
+        yield
+    finally:
+        _set_environment(before)
+
+
+def _set_environment(values: dict[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _reason(error: BaseException, log: Path) -> str:
+    """The line that says what happened: of a Python traceback, of Java's, or of the log where Java did not start."""
+    try:
+        text = str(error)
+    except SPARK_ERRORS:
+        # The text of Java's errors is asked of Java, which is gone.
+        text = f"{type(error).__name__}, and Java is gone"
+    if "JAVA_GATEWAY_EXITED" in text and log.is_file():
+        text = log.read_text(encoding="utf-8", errors="replace") or text
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
+    java = [line for line in lines if "Exception: " in line]
+    chosen = python[-1] if python else next(iter(java or lines), "")
+    if chosen.startswith("ModuleNotFoundError: "):
+        chosen += " (the workers' interpreter is named by PYSPARK_PYTHON, and needs Thence and the runner installed)"
+    return chosen[:500] or type(error).__name__

@@ -1,0 +1,23 @@
+"""The shipped implementations, by the library protocol that they implement."""
+
+from __future__ import annotations
+
+SHIPPED = {
+    "mf": "thence.impl.mf:MF",
+    "rst": "thence.impl.rst:RST",
+    "cykas": "thence.impl.cykas:Cykas",
+    "hybrid_basic": "thence.impl.hybrid_basic:HybridBasic",
+    "hybrid_optimal": "thence.impl.hybrid_optimal:HybridOptimal",
+    "hybrid_multicast": "thence.impl.hybrid_multicast:HybridMulticast",
+    "cbcast": "thence.impl.cbcast:CBCAST",
+    "newtop": "thence.impl.newtop:Newtop",
+    "ses": "thence.impl.ses:SES",
+    "rst_mf": "thence.impl.rst_mf:RSTMF",
+    "rst_hunch": "thence.impl.rst_hunch:RSTHunch",
+    "mf_pipelined": "thence.impl.mf_pipelined:MFPipelined",
+    "ks": "thence.impl.ks:KS",
+    "fifo": "thence.impl.fifo:Fifo",
+    "client_server": "thence.impl.client_server:ClientServer",
+    "synchronous": "thence.impl.synchronous:Synchronous",
+    "tree": "thence.impl.tree:Tree",
+}

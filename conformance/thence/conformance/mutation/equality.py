@@ -1,0 +1,119 @@
+"""Whether a protocol and a mutant of it do the same in a scope: by their local steps.
+
+A handler depends on nothing but its process's state and its input. So if both begin alike and do the same in every
+local step that the protocol takes in the scope, their graphs of reachable states are the same there (by induction
+over the length of runs), however large those graphs are. Weaker: they may keep other states, and still send and
+deliver the same in every run; that is decided over pairs of states, from the initial ones on.
+
+This is said of one scope. Outside of it the two may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.execute import Emission
+from thence.dsl.interpreter import Interpreter, LocalState, Step
+from thence.dsl.system import System
+from thence.dsl.values import Fault, Message
+
+Likeness: TypeAlias = Literal["same states", "same events", "different"]
+"""`same events`: what is sent and delivered is the same in every run of the scope, what is kept is not."""
+
+MOST_PAIRS: Final = 50_000
+"""Pairs of local states that are followed; beyond, the two count as different."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStep:
+    """What a protocol does in a local state: `after` and the emissions, or a fault (`after` -1)."""
+
+    process: int
+    before: int
+    packet: int
+    message: Message | None
+    after: int
+    emissions: tuple[Emission, ...]
+
+
+class StepRecord:
+    """The local steps of a protocol in a scope that has been explored completely by `system`."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._from: dict[tuple[int, int], list[LocalStep]] = {}
+        self._messages: dict[int, dict[Message, None]] = {}
+        for process, before, packet, message, came in system.steps_taken():
+            after, emissions = (-1, ()) if isinstance(came, Fault) else came
+            step = LocalStep(process, before, packet, message, after, emissions)
+            self._from.setdefault((process, before), []).append(step)
+            if message is not None:
+                self._messages.setdefault(process, {})[message] = None
+
+    @property
+    def size(self) -> int:
+        """How many local steps there are."""
+        return sum(map(len, self._from.values()))
+
+    def of(self, process: int, state: int) -> list[LocalStep]:
+        """The steps of a process from the state of that number."""
+        return self._from.get((process, state), [])
+
+    def likeness(self, mutated: ir.Protocol) -> Likeness:
+        """How a mutant of the protocol compares in the scope."""
+        interpreter = Interpreter(mutated, self.system.workload.processes)
+        same = True
+        guarded = interpreter.has_guard or self.system.interpreter.has_guard
+        pairs: dict[tuple[int, int, LocalState], None] = {}
+        waiting: list[tuple[int, int, LocalState]] = []
+        for process in range(self.system.workload.processes):
+            first = self.system.interpreter.initial(process)
+            waiting.append((process, self.system.local_number(first), interpreter.initial(process)))
+        while waiting:
+            pair = waiting.pop()
+            if pair in pairs:
+                continue
+            if len(pairs) >= MOST_PAIRS:
+                return "different"
+            pairs[pair] = None
+            process, number, state = pair
+            same = same and state == self.system.local(number)
+            if guarded and self._refused(self.system.interpreter, process, self.system.local(number)) != self._refused(
+                interpreter, process, state
+            ):
+                return "different"
+            for step in self.of(process, number):
+                other = self._taken(interpreter, step, state)
+                if other is None or step.after < 0:
+                    if other is not None or step.after >= 0:
+                        return "different"
+                    continue
+                if other.emissions != step.emissions:
+                    return "different"
+                waiting.append((process, step.after, other.state))
+        return "same states" if same else "same events"
+
+    def _refused(self, interpreter: Interpreter, process: int, state: LocalState) -> list[Message] | None:
+        """The messages that the process does not take from the application now; None where that is at fault."""
+        try:
+            return [one for one in self._messages.get(process, ()) if not interpreter.accepts(process, state, one)]
+        except Fault:
+            return None
+
+    def _taken(self, interpreter: Interpreter, step: LocalStep, state: LocalState) -> Step | None:
+        """The step that the mutant takes instead; None for a fault."""
+        try:
+            if step.message is not None:
+                return interpreter.causal_send(step.process, state, step.message)
+            if step.packet < 0:
+                return interpreter.tick(step.process, state)
+            return interpreter.receive(step.process, state, self.system.packet(step.packet))
+        except Fault:
+            return None
+
+    def __iter__(self) -> Iterator[LocalStep]:
+        for steps in self._from.values():
+            yield from steps

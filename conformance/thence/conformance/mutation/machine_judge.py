@@ -1,0 +1,374 @@
+"""Mutants of a machine: killed when what is stated of the machine is not provable of them.
+
+A mutant differs from its machine in one transition. The other transitions keep the invariants as before, so it is
+enough to ask about that one: whether it keeps each conjunct, and whether it can happen. A conjunct that it does not
+keep is not always false in some run: the mutant is killed because the proof fails, as it would for a user who wrote
+it. What keeps everything may be too strong: then the protocol's events are not enabled in it, which the link shows,
+or something that is stated to be reachable, or to be refuted, is so no more.
+
+The cheap questions come first: all conjuncts together, over small universes; then all together by a solver; and one by
+one only where that leaves it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from thence.conformance.mutation.fate import Fate
+from thence.conformance.mutation.linked import LinkedScope, linked_scopes
+from thence.dsl import ir
+from thence.dsl.progress import WITHOUT_DEADLOCK, is_about_steps, starving_transition
+from thence.dsl.types import BOOL
+from thence.proofs.discharge import Options, discharge_all
+from thence.proofs.finite_models import Model, find_model, negated_obligation
+from thence.proofs.formula import Unsupported, conj, equal, forall, implies, local, negation
+from thence.proofs.inductive_set import InductiveSet, inductive_set
+from thence.proofs.machine_obligations import (
+    conjuncts,
+    delivered_once,
+    impossible,
+    preservations,
+    signature_of,
+)
+from thence.proofs.machine_prover import statement_formula, stating
+from thence.proofs.obligation import Obligation
+from thence.proofs.prove import expected_names
+from thence.proofs.reachability import Firing, Goal, Violation, search
+from thence.proofs.solver import SolverPool
+from thence.proofs.step_prover import prove_steps, step_goals, step_statements, waiting_for
+from thence.proofs.step_statements import stable_obligations, starvation_obligations
+from thence.proofs.structure import evaluate
+from thence.proofs.transitions import Action, actions, after, symbols
+from thence.spec.verdict import Verdict
+
+FAST: Final = Options(timeout_ms=3_000, solvers=("z3",), workers=1)
+"""One solver, and little time: a mutant that is not settled by then is undecided."""
+
+QUICK_MS: Final = 300
+"""What the solver gets for a question that may be put in another way."""
+
+UNIVERSES: Final = tuple(
+    {"message": messages, "process": processes} for messages in (1, 2, 3) for processes in (1, 2, 3)
+)
+"""Where steps are looked for that break a conjunct."""
+
+LARGER: Final = tuple(
+    {"message": messages, "process": processes} for messages, processes in ((4, 3), (5, 3), (2, 4), (3, 4))
+)
+"""Where they are looked for once more, one by one, if the solver does not say."""
+
+ONCE: Final = "at_most_once"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineBaseline:
+    """What is known of a machine.
+
+    Attributes:
+        machine: it, with what is expected of it under `prove`.
+        kept: names of the conjuncts that are proved of it.
+        steps: names of what is proved of its steps: stable formulas, and freedom from starvation and deadlock.
+        shown: names of what a run shows: reachable formulas, and what is expected to be refuted.
+        lost: what is stated and not established with little time; nothing is asked about it.
+        linked: where the events of linked protocols are enabled in it.
+    """
+
+    machine: ir.Machine
+    kept: frozenset[str]
+    steps: frozenset[str]
+    shown: frozenset[str]
+    lost: frozenset[str]
+    linked: tuple[LinkedScope, ...]
+
+
+def machine_baseline(
+    pool: SolverPool, specification: ir.Specification, machine: ir.Machine, options: Options = FAST
+) -> MachineBaseline:
+    """Proves the machine. Raises: Unsupported, CrossCheckError."""
+    found = inductive_set(pool, machine, options, None)
+    kept = frozenset((*found.members, *found.consequences)) - found.fallen.keys()
+    if ONCE in machine.prove:
+        facts = [conjunct for conjunct in conjuncts(machine) if conjunct.name in kept]
+        (once,) = discharge_all(pool, (delivered_once(machine, facts),), options)
+        kept |= {ONCE} if once.proved else frozenset()
+    about_steps = [name for name in step_statements(machine) if name not in _reachable(machine)]
+    proofs = prove_steps(pool, machine, about_steps, found, options)
+    steps = frozenset(name for name, finding in proofs.items() if finding.verdict is Verdict.PROVED)
+    stated = stating(machine, expected_names(machine.expects))
+    to_show = {*_reachable(machine), *_expected_refuted(machine)}
+    shown = frozenset(to_show - _missing(pool, stated, to_show, options).keys())
+    stated_of_it = {*machine.prove, *found.fallen, *about_steps, *to_show}
+    own = [link for link in specification.links if link.machine.name == machine.name]
+    linked = tuple(scope for link in own for scope in linked_scopes(link))
+    return MachineBaseline(stated, kept, steps, shown, frozenset(stated_of_it - kept - steps - shown), linked)
+
+
+def _reachable(machine: ir.Machine) -> frozenset[str]:
+    return frozenset(formula.name for formula in machine.reachable)
+
+
+def _expected_refuted(machine: ir.Machine) -> frozenset[str]:
+    return frozenset(name for expect in machine.expects if expect.verdict == "refuted" for name in expect.names)
+
+
+def _missing(
+    pool: SolverPool,
+    machine: ir.Machine,
+    names: Collection[str],
+    options: Options,
+    also: Mapping[str, Goal] | None = None,
+) -> dict[str, str]:
+    """Those of what runs are to show that no run shows: why, and "" where the search was not given up."""
+    goals: dict[str, Goal] = dict(also or {})
+    owner = {name: name for name in goals}
+    for name in sorted(names):
+        for number, goal in enumerate(_goals(pool, machine, name, options)):
+            goals[f"{name} {number}"] = goal
+            owner[f"{name} {number}"] = name
+    if not goals:
+        return {}
+    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    reached = {owner[key] for key in searched.runs}
+    return {name: searched.unknown for name in dict.fromkeys(owner.values()) if name not in reached}
+
+
+def _goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+    reachable = {formula.name: formula for formula in machine.reachable}
+    if name in reachable:
+        return (Violation(ir.NamedFormula(f"never {name}", negation(reachable[name].body))),)
+    if is_about_steps(name) or name in {stable.formula.name for stable in machine.stable}:
+        return step_goals(pool, machine, name, options)
+    return (Violation(statement_formula(machine, name)),)
+
+
+def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
+    """What becomes of a mutant of the machine. Raises: CrossCheckError."""
+    changed = [
+        transition.name
+        for transition, before in zip(mutated.transitions, known.machine.transitions, strict=True)
+        if transition != before
+    ]
+    assert len(changed) == 1, "a mutant differs in one transition"
+    try:
+        return _Trial(pool, known, replace(mutated, prove=known.machine.prove), changed[0], options).fate()
+    except Unsupported as reason:
+        return Fate("undecided", str(reason))
+
+
+class _Trial:
+    """One mutant, and the questions about it."""
+
+    def __init__(
+        self, pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, changed: str, options: Options
+    ) -> None:
+        self._pool = pool
+        self._known = known
+        self._mutated = mutated
+        self._changed = changed
+        self._options = options
+        self._quick = replace(options, timeout_ms=min(QUICK_MS, options.timeout_ms))
+        self._facts = [conjunct for conjunct in conjuncts(mutated) if conjunct.name in known.kept]
+        self._before = _action(known.machine, changed)
+        self._now = _action(mutated, changed)
+        self._open: list[str] = []
+        self._happens = False
+
+    def fate(self) -> Fate:
+        asked = [
+            each.obligation
+            for each in preservations(self._mutated, self._facts, self._facts)
+            if each.action is not None and each.action.name == self._changed and not each.obligation.by_frame
+        ]
+        if self._changed == "deliver" and ONCE in self._known.kept:
+            asked.append(delivered_once(self._mutated, self._facts))
+        whole = None if not asked else _together(asked)
+        if whole is not None and (broken := self._broken(whole, asked)) is not None:
+            return Fate("killed", f"not provable: {broken}, a finite countermodel exists")
+        proved = whole is None or self._proved(whole, self._quick)
+        (never,) = discharge_all(
+            self._pool, (impossible(self._mutated, self._now, self._facts),), self._quick, look_for_models=False
+        )
+        if never.proved:
+            return Fate("killed", f"vacuity: {self._changed} can never happen")
+        if self._equivalent():
+            where = "in every state that satisfies the invariants"
+            return Fate("equal", f"{self._changed} does the same {where}, or nothing: proved by Z3")
+        found = None if proved else self._one_by_one(asked)
+        return found or self._steps() or self._unlinked() or self._shown() or self._rest()
+
+    def _rest(self) -> Fate:
+        if self._open:
+            return Fate("undecided", self._open[0])
+        return Fate("survived", "everything stated is proved of it as well")
+
+    def _broken(
+        self, whole: Obligation, parts: Sequence[Obligation], sizes: Sequence[Mapping[str, int]] = UNIVERSES
+    ) -> str | None:
+        """Which of the obligations a step over a small universe shows to be false."""
+        try:
+            found = find_model(
+                self._pool, negated_obligation(whole), timeout_ms=self._options.timeout_ms, seed=self._options.seed,
+                sizes=sizes, least=False,
+            ).model  # fmt: skip
+        except Unsupported:
+            return None
+        return None if found is None else _false_in(found, parts)
+
+    def _proved(self, obligation: Obligation, options: Options) -> bool:
+        (found,) = discharge_all(self._pool, (obligation,), options, look_for_models=False)
+        return found.proved
+
+    def _one_by_one(self, asked: Sequence[Obligation]) -> Fate | None:
+        """Killed by an obligation that fails by itself; those that are not settled are noted."""
+        left = []
+        for obligation in asked:
+            (found,) = discharge_all(self._pool, (obligation,), self._quick, look_for_models=False)
+            if found.satisfiable:
+                return Fate("killed", f"not provable: {obligation.name}, a solver has a countermodel")
+            if not found.proved:
+                left.append(obligation)
+        for obligation in left:
+            (found,) = discharge_all(self._pool, (obligation,), self._options)
+            if found.failed or found.satisfiable:
+                return Fate("killed", f"not provable: {obligation.name}, a countermodel exists")
+            if not found.proved and self._broken(obligation, (obligation,), LARGER) is not None:
+                return Fate("killed", f"not provable: {obligation.name}, a finite countermodel exists")
+            if not found.proved:
+                self._open.append(f"{obligation.name}: {found.reason}")
+        return None
+
+    def _steps(self) -> Fate | None:
+        """What is stated of steps: stable formulas and starvation by their obligations, deadlock by its proof."""
+        for name in sorted(self._known.steps - {WITHOUT_DEADLOCK}):
+            asked = self._about_steps(name)
+            if not asked or self._proved(_together(asked), self._quick):
+                continue
+            if (broken := self._broken(_together(asked), asked)) is not None:
+                return Fate("killed", f"not provable: {name}: {broken}, a finite countermodel exists")
+            unsettled = len(self._open)
+            if (found := self._one_by_one(asked)) is not None:
+                return Fate("killed", f"{found.reason} ({name})")
+            self._open[unsettled:] = [f"{name}: {reason}" for reason in self._open[unsettled:]]
+        if WITHOUT_DEADLOCK in self._known.steps:
+            members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
+            asked_of = (WITHOUT_DEADLOCK,)
+            finding = prove_steps(self._pool, self._mutated, asked_of, members, self._options)[WITHOUT_DEADLOCK]
+            if finding.verdict is Verdict.REFUTED:
+                return Fate("killed", f"{WITHOUT_DEADLOCK} is refuted by a run")
+            if finding.verdict is not Verdict.PROVED:
+                self._open.append(f"{WITHOUT_DEADLOCK}: not proved")
+        return None
+
+    def _about_steps(self, name: str) -> list[Obligation]:
+        """The obligations of a statement that the changed transition has a part in."""
+        transition = starving_transition(name)
+        if transition is None:
+            stable = next(each for each in self._mutated.stable if each.formula.name == name)
+            asked = stable_obligations(self._mutated, stable, self._facts)
+        else:
+            state, _ = waiting_for(self._pool, self._mutated, transition, self._options)
+            asked = starvation_obligations(self._mutated, state, self._facts)
+        own = transition == self._changed
+        return [each for each in asked if (own or each.name.startswith(f"{self._changed} ")) and not each.by_frame]
+
+    def _unlinked(self) -> Fate | None:
+        for scope in self._known.linked:
+            tried = scope.tried(self._mutated, self._changed)
+            if tried.broken is not None:
+                link = scope.follow.link
+                return Fate("killed", f"link of {link.protocol.name}: an event is not enabled {tried.broken}")
+            self._happens = self._happens or tried.happened
+        return None
+
+    def _shown(self) -> Fate | None:
+        """What runs of the machine show, and whether the transition happens in one, if it is no event of a link."""
+        firing = f"{self._changed} happens"
+        also = {} if self._happens else {firing: Firing(self._changed)}
+        missing = _missing(self._pool, self._mutated, self._known.shown, self._options, also)
+        for name, gave_up in missing.items():
+            if not gave_up:
+                what = "reachable" if name in _reachable(self._mutated) or name == firing else "expected to be refuted"
+                return Fate("killed", f"{what}: {name}: no run shows it any more")
+        for name, gave_up in missing.items():
+            if name in _reachable(self._mutated) and self._never(name):
+                return Fate("killed", f"reachable: {name}: false in every reachable state, by induction")
+            self._open.append(f"{name}: the search for a run gave up: {gave_up}")
+        return None
+
+    def _never(self, name: str) -> bool:
+        """Whether a formula that is stated to be reachable is proved to be false in every reachable state."""
+        members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
+        finding = prove_steps(self._pool, self._mutated, (name,), members, self._options)[name]
+        return finding.verdict is Verdict.REFUTED
+
+    def _equivalent(self) -> bool:
+        """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both,
+        and no effect where it is enabled in one of them only.
+
+        The conjuncts are true in every reachable state of the machine, so that the mutant, by induction over its runs,
+        reaches the same states, by the same steps, apart from steps that change nothing.
+        """
+        before, now, machine = self._before, self._now, self._known.machine
+        goals: list[ir.Expr] = []
+        by_name = {symbol.name: symbol for symbol in symbols(machine)}
+        both, old_only = conj((before.guard, now.guard)), conj((before.guard, negation(now.guard)))
+        new_only = conj((now.guard, negation(before.guard)))
+        for name in sorted(before.changed | now.changed):
+            symbol = by_name[name]
+            binders = tuple(
+                ir.Variable(f"at{place}", parameter.type) for place, parameter in enumerate(symbol.parameters)
+            )
+            value = ir.Apply(symbol.result, name, tuple(local(binder) for binder in binders))
+            old, new = after(value, before), after(value, now)
+            if old != new:
+                goals.append(implies(both, forall(binders, _same(old, new))))
+            goals.append(implies(old_only, forall(binders, _same(old, value))))
+            goals.append(implies(new_only, forall(binders, _same(new, value))))
+        hypotheses = (*machine.axioms, *(conjunct.formula for conjunct in self._facts))
+        asked = [
+            Obligation(
+                f"{self._changed} does the same, {number}", signature_of(machine), hypotheses,
+                ir.NamedFormula("the same", goal), before.parameters,
+            )
+            for number, goal in enumerate(goals)
+        ]  # fmt: skip
+        if self._broken(_together(asked), asked) is not None:
+            return False
+        return self._proved(_together(asked), self._quick) or all(self._proved(one, self._options) for one in asked)
+
+
+def _action(machine: ir.Machine, name: str) -> Action:
+    return next(action for action in actions(machine) if action.name == name)
+
+
+def _together(obligations: Sequence[Obligation]) -> Obligation:
+    """One obligation that says what all of them say; they may differ in their hypotheses and constants."""
+    first = obligations[0]
+    same = all(each.hypotheses == first.hypotheses and each.constants == first.constants for each in obligations)
+    if same:
+        goal = conj(each.goal.body for each in obligations)
+        return replace(first, name="all of them", goal=ir.NamedFormula("all of them", goal))
+    constants = tuple(dict.fromkeys(constant for each in obligations for constant in each.constants))
+    common = [one for one in first.hypotheses if all(one in each.hypotheses for each in obligations)]
+    goal = conj(
+        implies(conj(one.body for one in each.hypotheses if one not in common), each.goal.body) for each in obligations
+    )
+    together = ir.NamedFormula("all of them", goal)
+    return replace(first, name="all of them", hypotheses=tuple(common), goal=together, constants=constants)
+
+
+def _false_in(model: Model, obligations: Sequence[Obligation]) -> str:
+    """The name of the first obligation that the model refutes."""
+    for each in obligations:
+        bodies = (one.body for one in each.hypotheses)
+        if all(bool(evaluate(body, model.structure, model.environment)) for body in bodies) and not evaluate(
+            each.goal.body, model.structure, model.environment
+        ):
+            return each.name
+    raise AssertionError("a model of the negation of all of them refutes one of them")
+
+
+def _same(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    return ir.Connective(BOOL, "iff", left, right) if left.type == BOOL else equal(left, right)

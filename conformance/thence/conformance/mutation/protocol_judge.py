@@ -1,0 +1,374 @@
+"""Mutants of a protocol: killed by what the file states of it in scopes, by its scenarios, its link, or random runs.
+
+The scenarios come first: they take no time. Then is asked in which scopes a mutant does the same as its protocol
+(`equality`); there, nothing can kill it. In the others it is run at random, then explored, the smaller ones first.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from thence.conformance.mutation.equality import StepRecord
+from thence.conformance.mutation.fate import Fate
+from thence.dsl import ir
+from thence.dsl.recycling import system_of
+from thence.dsl.system import Action, State, System
+from thence.dsl.values import Message
+from thence.dsl.workload import all_choices
+from thence.proofs.compiled.engine import explore_natively, why_not
+from thence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
+from thence.proofs.link import check_link
+from thence.proofs.scenarios import missed
+from thence.proofs.scopes import describe, judged_in
+
+SCOPE_STATES: Final = 100_000
+"""Larger scopes are not used, unless asked for."""
+
+MUTANT_STATES: Final = 20_000
+"""So far a mutant is explored by the interpreter in each scope."""
+
+MUTANT_GROWTH: Final = 4
+"""A mutant may have so many times the states of its protocol, before the exploration of it is given up."""
+
+RUNS: Final = 60
+"""Random runs of a mutant in each scope."""
+
+LARGER_RUNS: Final = 120
+"""Random runs of a mutant beyond the scopes."""
+
+STEPS: Final = 120
+"""Of a random run, at most."""
+
+SILENT: Final = "silent"
+"""No property of the language: that timers send nothing more, soon after everything was delivered. If a protocol does
+so, its mutants are to: else nothing would notice that what was acknowledged is not forgotten."""
+
+PROMPT: Final = "prompt"
+"""No property of the language, but what is called over-delay of implementations: that a message that has arrived is
+delivered with the step after which nothing that happened before it is missing. If a protocol does so, its mutants are
+to: else nothing would notice that they are too cautious."""
+
+_NO_PROPERTIES: Final = frozenset((SILENT, PROMPT))
+
+PATIENCE: Final = 6
+"""Rounds of timers and arrivals after which it has to be silent."""
+
+_INTERPRETED: Final = 5_000
+"""Larger scopes are explored by native code, which also tabulates local steps that no run takes: a mutant that differs
+in those only then counts as different."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownScope:
+    """A scope that was explored completely.
+
+    Attributes:
+        name: for the reader.
+        workload: what happens in it.
+        true, false: the properties that hold of the protocol, and those that are violated (or reached, for witnesses).
+        record: the protocol's local steps in it.
+        states: of the protocol.
+    """
+
+    name: str
+    workload: ir.Workload
+    true: frozenset[str]
+    false: frozenset[str]
+    record: StepRecord
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What is known of a protocol, for its mutants to be compared with.
+
+    Attributes:
+        protocol: it.
+        scopes: the smaller ones first.
+        skipped: scopes that are not used, and why.
+        scenarios: of the protocol, that come out as the file says.
+        link: of the protocol, in the scopes in which every event is enabled in the machine.
+        claimed: properties that no scope and no random run violates.
+        larger: workloads beyond the scopes, for random runs.
+    """
+
+    protocol: ir.Protocol
+    scopes: tuple[KnownScope, ...]
+    skipped: Mapping[str, str]
+    scenarios: tuple[ir.Scenario, ...]
+    link: tuple[ir.Link, tuple[ir.Scope, ...]] | None
+    claimed: frozenset[str]
+    larger: tuple[ir.Workload, ...]
+
+
+def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int = SCOPE_STATES) -> Baseline:
+    """Explores the file's scopes of the protocol, and the usual ones."""
+    named = [scope for scope in specification.scopes if scope.protocol == protocol.name]
+    wanted: dict[ir.Workload, str] = {scope.workload: scope.name for scope in named}
+    expects = {scope.workload: scope.expects for scope in named}
+    for workload in usual_workloads(protocol):
+        wanted.setdefault(workload, describe(workload))
+    known: list[KnownScope] = []
+    skipped: dict[str, str] = {}
+    for workload, name in wanted.items():
+        if any(workload.endless):
+            skipped[name] = "messages are sent for ever"
+            continue
+        judged = frozenset(judged_in(protocol, workload, expects.get(workload, ())))
+        system = system_of(protocol, workload)
+        found = explored(system, judged, limit)
+        if not found.complete:
+            skipped[name] = found.why_incomplete
+            continue
+        false = frozenset(found.violations)
+        known.append(KnownScope(name, workload, judged - false, false, StepRecord(system), found.states))
+    known.sort(key=lambda scope: scope.states)
+    link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
+    linked = None
+    if link is not None:
+        able = tuple(scope for scope in link.scopes if linked_in(link, scope.workload))
+        linked = (link, able)
+    everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
+    claimed: frozenset[str] = (
+        everything.difference(*(scope.false for scope in known), protocol.witnesses) | _NO_PROPERTIES
+    )
+    larger = (larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3))
+    for workload in larger:
+        system = system_of(protocol, workload)
+        for seed in range(LARGER_RUNS):
+            claimed -= violated_by(system, seed, STEPS, claimed)
+    for scope in known:
+        system = system_of(protocol, scope.workload)
+        for seed in range(RUNS if claimed & _NO_PROPERTIES else 0):
+            claimed -= violated_by(system, seed, STEPS, claimed & _NO_PROPERTIES)
+    scenarios = tuple(
+        scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not missed(scenario)
+    )
+    return Baseline(protocol, tuple(known), skipped, scenarios, linked, claimed, larger)
+
+
+def usual_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
+    """The scopes that every protocol is compared in, whatever its file names."""
+    return (
+        _workload(protocol, 3, (1, 1, 1)),
+        _workload(protocol, 3, (2, 1, 1)),
+        _workload(protocol, 2, (2, 2)),
+        _workload(protocol, 2, (3, 1), faults=1),
+    )
+
+
+def larger_workload(protocol: ir.Protocol, processes: int, sends: int) -> ir.Workload:
+    """A workload for random runs, with as many faults as the network may have."""
+    return _workload(protocol, processes, (sends,) * processes, faults=2)
+
+
+def _workload(protocol: ir.Protocol, processes: int, sends: tuple[int, ...], faults: int = 0) -> ir.Workload:
+    choices = all_choices(processes, protocol.delivery, False)
+    destinations = tuple(tuple(sorted({one for choice in chosen for one in choice})) for chosen in choices)
+    return ir.Workload(
+        processes,
+        sends,
+        destinations,
+        faults if protocol.network.duplicating else 0,
+        faults if protocol.network.lossy else 0,
+        None,
+        () if protocol.delivery == "unicast" else choices,
+    )
+
+
+def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_STATES) -> Fate:
+    """What becomes of a mutant of the protocol."""
+    for scenario in known.scenarios:
+        wrong = missed(replace(scenario, protocol=mutated))
+        if wrong:
+            return Fate("killed", f"scenario {wrong}")
+    invariants = bool(mutated.invariants)
+    different: list[KnownScope] = []
+    equal: list[str] = []
+    for scope in known.scopes:
+        likeness = scope.record.likeness(mutated)
+        if not (likeness == "different" or (likeness == "same events" and invariants)):
+            equal.append(f"{scope.name} ({likeness})")
+            continue
+        different.append(scope)
+        judged = (scope.true - set(mutated.witnesses)) | (known.claimed & _NO_PROPERTIES)
+        fate = _at_random(mutated, scope.workload, RUNS, judged, scope.name)
+        if fate is not None:
+            return fate
+    limited: list[str] = []
+    for scope in different:
+        fate = _explored_mutant(mutated, scope, states)
+        if fate is not None and fate.outcome == "undecided":
+            limited.append(fate.reason)
+        elif fate is not None:
+            return fate
+    fate = _linked(known, mutated)
+    if fate is not None:
+        return fate
+    for workload in known.larger:
+        fate = _at_random(mutated, workload, LARGER_RUNS, known.claimed, describe(workload))
+        if fate is not None:
+            return fate
+    if not different:
+        return Fate("equal", f"equal in scope {', '.join(equal)}")
+    if limited:
+        return Fate("undecided", "; ".join(limited))
+    return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
+
+
+def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
+    """Explores the system itself, so that its local steps can be looked at afterwards. Raises: KeyboardInterrupt."""
+    native = native and limit > _INTERPRETED and why_not(system) is None
+    found = Interpretation(Request(system, frozenset(judged), limit=_INTERPRETED if native else limit)).run()
+    if native and not found.complete and not _interrupted(found):
+        found = explore_natively(Request(system, frozenset(judged), limit=limit))
+    if _interrupted(found):
+        raise KeyboardInterrupt
+    return found
+
+
+def linked_in(link: ir.Link, workload: ir.Workload) -> bool:
+    """Whether every event of the link's own protocol is enabled in its machine. Raises: KeyboardInterrupt."""
+    check = check_link(link, link.protocol, workload)
+    if _interrupted(check):
+        raise KeyboardInterrupt
+    return check.complete
+
+
+def _interrupted(coverage: Coverage) -> bool:
+    """Explorations end with what they have when they are interrupted; here, that is of no use."""
+    return coverage.why_incomplete == "interrupted"
+
+
+def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:
+    """Which of the properties and invariants a random run violates."""
+    draw = random.Random(seed)
+    state: State = system.initial()
+    wanted = frozenset(names)
+    arrived: set[tuple[Message, int]] = set()
+    for _ in range(steps):
+        found = {finding.property for finding in system.broken(state)}
+        if not state.network:
+            stuck = system.stuck(state)
+            if stuck is not None:
+                found.add(stuck.property)
+        choices = list(system.enabled(state))
+        following = None
+        while choices and following is None:
+            action = choices.pop(draw.randrange(len(choices)))
+            outcome = system.apply(state, action)
+            found |= {finding.property for finding in outcome.findings}
+            if outcome.state != state:
+                following = outcome.state
+                if PROMPT in wanted and _withheld(system, following, _arrived(system, action, arrived)):
+                    found.add(PROMPT)
+        if found & wanted:
+            return frozenset(found & wanted)
+        if following is None:
+            break
+        state = following
+    if SILENT in wanted and not state.network and not state.ghost.pending and _speaks_on(system, state):
+        return frozenset({SILENT})
+    return frozenset()
+
+
+def _arrived(system: System, action: Action, arrived: set[tuple[Message, int]]) -> set[tuple[Message, int]]:
+    """The messages that have arrived, and where, with that of the action."""
+    message = system.carried(system.packet(action.packet)) if action.kind == "receive" else None
+    if message is not None:
+        arrived.add((message, action.process))
+    return arrived
+
+
+def _withheld(system: System, state: State, arrived: set[tuple[Message, int]]) -> bool:
+    """Whether a message has arrived and is not delivered, though nothing that happened before it is missing there."""
+    for entry in state.ghost.pending:
+        for process in entry.due:
+            if (entry.message, process) in arrived and not any(
+                process in other.due and entry.past & system.bit(other.message) for other in state.ghost.pending
+            ):
+                return True
+    return False
+
+
+def _speaks_on(system: System, state: State) -> bool:
+    """Whether timers go on sending although everything was delivered, and nothing was lost since."""
+    if not system.interpreter.has_timer:
+        return False
+    for _ in range(PATIENCE):
+        for process in range(system.workload.processes):
+            outcome = system.apply(state, Action("tick", process))
+            if outcome.findings:
+                return False
+            state = outcome.state
+        if not state.network:
+            return False
+        for _ in range(STEPS):
+            if not state.network:
+                break
+            number = next(system.receivable(state))
+            outcome = system.apply(state, Action("receive", system.packet(number).dst, (), number))
+            if outcome.findings:
+                return False
+            state = outcome.state
+    return True
+
+
+def _at_random(
+    mutated: ir.Protocol, workload: ir.Workload, runs: int, names: Collection[str], where: str
+) -> Fate | None:
+    system = system_of(mutated, workload)
+    for seed in range(runs):
+        wrong = violated_by(system, seed, STEPS, names)
+        if wrong:
+            return Fate("killed", f"{', '.join(sorted(wrong))} violated in {where}, random run {seed}")
+    return None
+
+
+class _Enough(Exception):
+    """One surprise is enough."""
+
+
+def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fate | None:
+    """Explores the mutant in a scope, up to the first property that holds of the protocol and not of it."""
+    system = system_of(mutated, scope.workload)
+
+    def look(_made: Progress) -> None:
+        if scope.true & search.result.violations.keys():
+            raise _Enough
+
+    search = Interpretation(Request(system, scope.true | scope.false, limit=states, progress=look))
+    result = search.result
+    try:
+        search.run()
+    except _Enough:
+        result.why_incomplete = "a property is violated"
+    violated = scope.true & result.violations.keys()
+    if not violated and not result.complete and why_not(system) is None:
+        most = max(states, MUTANT_GROWTH * scope.states)
+        judged = scope.true | scope.false
+        result = explore_natively(Request(system_of(mutated, scope.workload), judged, limit=most))
+        violated = scope.true & result.violations.keys()
+    if violated:
+        name = min(violated, key=lambda name: (len(result.violations[name].steps), name))
+        return Fate("killed", f"{name} violated in scope {scope.name}, {len(result.violations[name].steps)} steps")
+    if not result.complete:
+        return Fate("undecided", f"scope {scope.name}: {result.why_incomplete}")
+    lost = scope.false - result.violations.keys()
+    if lost:
+        return Fate("killed", f"{', '.join(sorted(lost))} is violated (or reached) no more in scope {scope.name}")
+    return None
+
+
+def _linked(known: Baseline, mutated: ir.Protocol) -> Fate | None:
+    if known.link is None:
+        return None
+    link, scopes = known.link
+    for scope in scopes:
+        check = check_link(link, mutated, scope.workload)
+        if check.broken is not None:
+            return Fate("killed", f"link to {link.machine.name}: {len(check.steps)} steps in scope {scope.name}")
+    return None

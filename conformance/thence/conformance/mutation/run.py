@@ -1,0 +1,237 @@
+"""Every mutant of what a file has, or of an implementation, judged; the score."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from thence.conformance.drive import settings_for
+from thence.conformance.mutation.fate import Fate, Outcome
+from thence.conformance.mutation.implementation_judge import (
+    ImplementationJudge,
+    implementation_baseline,
+    implementation_mutants,
+    implementation_text,
+)
+from thence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
+from thence.conformance.mutation.mutants import Mutant, SubjectKind, meaning, specification_mutants
+from thence.conformance.mutation.protocol_judge import baseline, judge_protocol
+from thence.conformance.mutation.store import Store
+from thence.conformance.mutation.subjects import Subject, context_of
+from thence.conformance.mutation.workers import Judge, Judged, MakeJudge, judged, limit_memory
+from thence.conformance.subject import load_subject
+from thence.dsl import ir
+from thence.dsl.load import Loaded, load
+from thence.proofs.prove import solver_pool
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the subject, how many mutants of it are judged, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much work: `jobs` judges at a time, each with `limit_s` for a mutant; at most `mutants` of each subject,
+    spread evenly; nothing is begun after `budget_s` (None: no end)."""
+
+    jobs: int = 2
+    limit_s: float = 120.0
+    mutants: int | None = None
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mutants of one subject.
+
+    Attributes:
+        row: the name of its file.
+        kind, subject: what was mutated.
+        total: how many mutants there are, of which `wanted` were to be judged.
+        judged: those that have a fate, by number.
+        notes: what was not used to judge them, and why.
+        seconds: wall time, of which each mutant has its own.
+        why_incomplete: why there are fewer fates than wanted, or "".
+    """
+
+    row: str
+    kind: SubjectKind
+    subject: str
+    total: int
+    wanted: int
+    judged: tuple[Judged, ...]
+    notes: tuple[str, ...]
+    seconds: float
+    why_incomplete: str = ""
+
+    def count(self, outcome: Outcome) -> int:
+        """How many have that fate."""
+        return sum(one.fate.outcome == outcome for one in self.judged)
+
+    @property
+    def score(self) -> float | None:
+        """The part that was killed of the mutants that are not equal in scope and not refused; None of none.
+
+        An undecided mutant counts as one that was not killed.
+        """
+        return score_of((self,))
+
+    @property
+    def alive(self) -> tuple[Judged, ...]:
+        """Those that survived or are undecided."""
+        return tuple(one for one in self.judged if one.fate.outcome in ("survived", "undecided"))
+
+
+def score_of(scores: Sequence[Score]) -> float | None:
+    """The part killed of all their mutants together that are not equal in scope and not refused; None of none."""
+    killed, alive = sum(score.count("killed") for score in scores), sum(len(score.alive) for score in scores)
+    return killed / (killed + alive) if killed + alive else None
+
+
+def spread(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
+    """At most so many of the mutants, spread evenly over the text."""
+    if most is None or most >= len(mutants):
+        return list(mutants)
+    return [mutants[position * len(mutants) // most] for position in range(most)]
+
+
+def mutants_of(subject: Subject) -> tuple[list[Mutant], Loaded]:
+    """All mutants of the subject, with its file.
+
+    Raises: SourceError, SubjectError.
+    """
+    loaded = load(subject.file)
+    assert loaded.specification is not None, "the file has no errors"
+    if subject.kind == "implementation":
+        load_subject(subject.name, 3)
+        return implementation_mutants(subject.name, implementation_text(subject.name)), loaded
+    return specification_mutants(loaded, subject.declared(loaded.specification)), loaded
+
+
+def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
+    """Where the subject's fates are kept in the folder. An implementation has been loaded before."""
+    implementation = subject.name if subject.kind == "implementation" else None
+    name = f"{subject.row}-{subject.name}"
+    return Store(folder, subject.kind, name, context_of(loaded, implementation))
+
+
+def kept(subject: Subject, folder: Path) -> Score:
+    """What the folder says of the subject; nothing is judged. Raises: SourceError, SubjectError, OSError."""
+    mutants, loaded = mutants_of(subject)
+    done, left = _taken(mutants, store_of(subject, loaded, folder), undecided=True)
+    why = f"{len(left)} mutants are not judged yet" if left else ""
+    return Score(subject.row, subject.kind, subject.name, len(mutants), len(mutants), tuple(done), (), 0.0, why)
+
+
+def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | None = None) -> Score:
+    """Judges the subject's mutants, apart from those whose fates are in the folder, to which others are added.
+
+    Ctrl-C ends it early, with the fates so far.
+
+    Raises:
+        SubjectError: an implementation cannot be loaded, or fails without a fault.
+        OSError: the folder cannot be written to.
+    """
+    started = time.monotonic()
+    deadline = None if limits.budget_s is None else started + limits.budget_s
+    all_mutants, loaded = mutants_of(subject)
+    wanted = spread(all_mutants, limits.mutants)
+    store = None if folder is None else store_of(subject, loaded, folder)
+    done, left = ([], wanted) if store is None else _taken(wanted, store)
+    notes: tuple[str, ...] = ()
+    why = ""
+    try:
+        progress(subject.name, len(done), len(wanted))
+        if left:
+            make_judge, notes = _judge_of(subject, loaded)
+            for one in judged(left, make_judge, jobs=limits.jobs, limit_s=limits.limit_s, deadline=deadline):
+                done.append(one)
+                if store is not None:
+                    store.keep(one.mutant, one.fate, one.seconds)
+                progress(subject.name, len(done), len(wanted))
+        if len(done) < len(wanted):
+            why = f"out of time after {limits.budget_s:g} s"
+    except KeyboardInterrupt:
+        why = "interrupted"
+    done.sort(key=lambda one: one.mutant.number)
+    seconds = time.monotonic() - started
+    return Score(
+        subject.row, subject.kind, subject.name, len(all_mutants), len(wanted), tuple(done), notes, seconds, why
+    )  # fmt: skip
+
+
+def _taken(mutants: Sequence[Mutant], store: Store, *, undecided: bool = False) -> tuple[list[Judged], list[Mutant]]:
+    """The fates that are kept, and the mutants without one; what was undecided is tried again, unless asked for."""
+    there = store.read()
+    done: list[Judged] = []
+    left: list[Mutant] = []
+    for mutant in mutants:
+        found = there.get(store.digest(mutant))
+        if found is None or (found.fate.outcome == "undecided" and not undecided):
+            left.append(mutant)
+        else:
+            done.append(Judged(mutant, found.fate, found.seconds))
+    return done, left
+
+
+def _judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ...]]:
+    specification = loaded.specification
+    assert specification is not None
+    if subject.kind == "implementation":
+        return _implementation_judge(subject.name, specification.protocols[0]), ()
+    declared = subject.declared(specification)
+    if isinstance(declared, ir.Protocol):
+        return _protocol_judge(specification, declared)
+    return _machine_judge(specification, declared)
+
+
+def _implementation_judge(name: str, protocol: ir.Protocol) -> MakeJudge:
+    settings = settings_for(protocol)
+    load_subject(name, settings.processes).require(protocol.delivery)
+    known = implementation_baseline(name, protocol, settings)
+
+    @contextmanager
+    def judge() -> Iterator[Judge]:
+        limit_memory()
+        yield ImplementationJudge(known).fate
+
+    return judge
+
+
+def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> tuple[MakeJudge, tuple[str, ...]]:
+    known = baseline(specification, protocol)
+
+    def fate(mutant: Mutant) -> Fate:
+        changed = meaning(mutant)
+        if changed is None:
+            return Fate("refused", "the front end refuses it, or it means the same")
+        return judge_protocol(known, next(one for one in changed.protocols if one.name == protocol.name))
+
+    @contextmanager
+    def judge() -> Iterator[Judge]:
+        yield fate
+
+    return judge, tuple(f"scope {name} is not used: {why}" for name, why in known.skipped.items())
+
+
+def _machine_judge(specification: ir.Specification, machine: ir.Machine) -> tuple[MakeJudge, tuple[str, ...]]:
+    with solver_pool(replace(FAST, workers=2)) as pool:
+        known = machine_baseline(pool, specification, machine)
+
+    @contextmanager
+    def judge() -> Iterator[Judge]:
+        with solver_pool(FAST) as pool:
+
+            def fate(mutant: Mutant) -> Fate:
+                changed = meaning(mutant)
+                if changed is None:
+                    return Fate("refused", "the front end refuses it, or it means the same")
+                return judge_machine(pool, known, next(one for one in changed.machines if one.name == machine.name))
+
+            yield fate
+
+    lost = ", ".join(sorted(known.lost))
+    return judge, (f"not established of {machine.name}, and not asked about: {lost}",) if lost else ()

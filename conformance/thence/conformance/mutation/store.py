@@ -1,0 +1,77 @@
+"""Fates that are kept between runs: a folder with a file for each subject, a line for each mutant.
+
+A fate is kept under a digest of the mutant and of everything that was used to judge it, so that it is never taken for
+that of another text. A line is written at once; one that was cut off is no fate, and its mutant is judged again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from thence.conformance.mutation.fate import Fate
+from thence.conformance.mutation.mutants import Mutant, SubjectKind
+
+JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "2"}
+"""Change when mutants are judged otherwise, so that what was said before is not believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A fate and the seconds that it took."""
+
+    fate: Fate
+    seconds: float
+
+
+class Store:
+    """The fates of one subject's mutants in a folder. `context` is everything that they depend on beside themselves."""
+
+    def __init__(self, folder: Path, kind: SubjectKind, name: str, context: str) -> None:
+        stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{name}-{kind}")
+        self._path = folder / f"{stem}.ndjson"
+        self._context = hashlib.sha256(f"{JUDGES[kind]}\0{context}".encode()).hexdigest()
+
+    def digest(self, mutant: Mutant) -> str:
+        """Under which the mutant's fate is kept."""
+        return hashlib.sha256(f"{self._context}\0{mutant.text}".encode()).hexdigest()[:24]
+
+    def read(self) -> Mapping[str, Kept]:
+        """What is kept, by digest; of several the last one. Raises: OSError."""
+        found: dict[str, Kept] = {}
+        if not self._path.exists():
+            return found
+        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
+            kept = _read(line)
+            if kept is not None:
+                found[kept[0]] = kept[1]
+        return found
+
+    def keep(self, mutant: Mutant, fate: Fate, seconds: float) -> None:
+        """Adds a line. Raises: OSError."""
+        fields = {
+            "mutant": self.digest(mutant), "number": mutant.number, **fate.to_json(), "seconds": round(seconds, 3),
+        }  # fmt: skip
+        line = json.dumps(fields, ensure_ascii=False) + "\n"
+        whole = not self._path.exists() or self._path.read_bytes()[-1:] in (b"", b"\n")
+        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(handle, (line if whole else f"\n{line}").encode())
+        finally:
+            os.close(handle)
+
+
+def _read(line: str) -> tuple[str, Kept] | None:
+    try:
+        fields: Any = json.loads(line)
+        outcome, reason = str(fields["outcome"]), str(fields["reason"])
+        kept = Kept(Fate.read(outcome, reason), float(fields["seconds"]))
+        return str(fields["mutant"]), kept
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,109 @@
+"""What is mutated: protocols and machines of files, and implementations; and everything that their fates depend on."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.mutation.mutants import SubjectKind
+from thence.dsl import ir, syntax
+from thence.dsl.load import Loaded, library, load
+from thence.dsl.parse import parse
+
+AS_PRINTED = "_printed"
+"""How the names of library files end that hold a paper's text as it is printed: known to be wrong, so that mutants of
+it say nothing. Each of its faults is a mutant of the repaired protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something to mutate: of the file (a path or library name) a protocol, a machine, or an implementation."""
+
+    file: str
+    kind: SubjectKind
+    name: str
+
+    @property
+    def row(self) -> str:
+        """The name of its file, without folder and suffix."""
+        return Path(self.file).stem
+
+    def declared(self, specification: ir.Specification) -> ir.Protocol | ir.Machine:
+        """The protocol or machine in its file."""
+        there = specification.protocols if self.kind == "protocol" else specification.machines
+        return next(one for one in there if one.name == self.name)
+
+
+def subjects_of(file: str, specification: ir.Specification, implementation: str | None) -> list[Subject]:
+    """Everything in a file, and its implementation."""
+    return [
+        *(Subject(file, "protocol", protocol.name) for protocol in specification.protocols),
+        *(Subject(file, "machine", machine.name) for machine in specification.machines),
+        *([] if implementation is None else [Subject(file, "implementation", implementation)]),
+    ]
+
+
+def library_subjects() -> list[Subject]:
+    """Of the whole shipped library; a protocol that two files have is there once, under the file of its name."""
+    found: list[Subject] = []
+    protocols: dict[str, ir.Protocol] = {}
+    paths = sorted(library(), key=lambda path: (len(path.stem), path.stem))
+    for path in paths:
+        if path.stem.endswith(AS_PRINTED):
+            continue
+        specification = load(path.stem).specification
+        assert specification is not None, "the library has no errors"
+        for subject in subjects_of(path.stem, specification, SHIPPED.get(path.stem)):
+            declared = None if subject.kind == "implementation" else subject.declared(specification)
+            if isinstance(declared, ir.Protocol):
+                if protocols.get(declared.name) == declared:
+                    continue
+                protocols[declared.name] = declared
+            found.append(subject)
+    return sorted(found, key=lambda subject: subject.row)
+
+
+def context_of(loaded: Loaded, implementation: str | None = None) -> str:
+    """The text that fates depend on, beside the mutant's: what the file states of protocols and machines, apart from
+    its own mutants and theorems; and of an implementation the modules of its package that it uses."""
+    tree, _ = parse(loaded.source.text, str(loaded.path))
+    assert tree is not None, "the file has been read before"
+    lines = []
+    for declaration in tree.declarations:
+        if not isinstance(declaration, syntax.Mutant | syntax.Theorem | syntax.Theory):
+            span = declaration.span
+            lines += loaded.source.lines[span.line - 1 : span.end_line]
+    said = "\n".join(stripped for line in lines if (stripped := line.rstrip()))
+    modules = () if implementation is None else _modules(implementation.partition(":")[0])
+    return "\n".join((said, *modules))
+
+
+def _modules(name: str) -> Iterator[str]:
+    """The texts of a module and of those that it imports from its own package, each once."""
+    package = name.rpartition(".")[0]
+    waiting, seen = [name], {name}
+    while waiting:
+        file = getattr(sys.modules.get(waiting.pop()), "__file__", None)
+        if file is None:
+            continue
+        text = Path(file).read_text(encoding="utf-8")
+        yield text
+        imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+        for other in (node.module or "" for node in imports):
+            if package and other.startswith(f"{package}.") and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+
+
+def chosen(subjects: Sequence[Subject], names: Sequence[str]) -> list[Subject]:
+    """Those of these names; `impl` is the implementation. None named: all."""
+    wanted = set(names)
+    return [
+        subject
+        for subject in subjects
+        if not wanted or subject.name in wanted or (subject.kind == "implementation" and "impl" in wanted)
+    ]

@@ -1,0 +1,199 @@
+"""The network of the harness: packets in flight, and what may happen to them.
+
+Packets are opaque. The harness owns them from the moment that a process hands them over until they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from thence.impl.commands import Delivery
+
+Channel: TypeAlias = tuple[int, int]
+"""(source, destination)."""
+
+Destination: TypeAlias = int | tuple[int, ...] | None
+"""Where a causal send goes, as a schedule has it: to a process; to a set of processes, ascending; None, to all."""
+
+PER_MILLE: Final = 1_000
+"""A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
+
+
+MOST_PROCESSES: Final = 256
+"""In a case. Some protocols have metadata of their cube."""
+
+PROMISES: Final = ("causal", "fifo", "delivered", "total_order")
+"""What a system may promise, and the harness judge; that nothing is delivered twice or made up is always judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the network and the application may do.
+
+    Attributes:
+        processes: their number.
+        channels: `reordering`: any packet in flight may arrive next; `fifo`: only the oldest of each channel.
+        duplication: a packet may arrive twice.
+        loss: a packet may vanish.
+        self_sends: a process may causal-send to itself; with broadcast, each of its messages goes to itself too.
+        delivery: a message goes to one process, to a set of processes, or to all.
+        causal, fifo, delivered: what the system promises: that deliveries are in causal order; that those of one sender
+            are in the order of its sends; that every message is delivered. What is not promised is not judged.
+        total_order: it promises that no two processes deliver two messages in different orders. It may then withhold
+            what causal delivery alone would let it deliver.
+
+    Raises:
+        ValueError: a value is out of range.
+    """
+
+    processes: int = 3
+    channels: Literal["fifo", "reordering"] = "reordering"
+    duplication: bool = False
+    loss: bool = False
+    self_sends: bool = False
+    delivery: Delivery = "unicast"
+    causal: bool = True
+    fifo: bool = True
+    delivered: bool = True
+    total_order: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
+            raise ValueError(f"the number of processes is {self.processes!r}; at least one is needed")
+        if self.processes > MOST_PROCESSES:
+            raise ValueError(f"the number of processes is {self.processes:,}; {MOST_PROCESSES} is the most")
+        if self.channels not in ("fifo", "reordering"):
+            raise ValueError(f"channels are fifo or reordering, not {self.channels!r}")
+        if self.delivery not in get_args(Delivery):
+            raise ValueError(f"delivery is {', '.join(get_args(Delivery))}, not {self.delivery!r}")
+        for name in ("duplication", "loss", "self_sends", *PROMISES):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
+        if self.processes == 1 and not self.self_sends:
+            raise ValueError("a single process has nobody to send to; allow self_sends or take more processes")
+
+    def allows(self, process: int, destination: int) -> bool:
+        """Whether `process` may causal-send to `destination`."""
+        inside = 0 <= process < self.processes and 0 <= destination < self.processes
+        return inside and (process != destination or self.self_sends)
+
+    def destinations(self, process: int, destination: Destination) -> tuple[int, ...]:
+        """The processes, ascending, that a message of `process` goes to; none if it may not be sent like that.
+
+        Where delivery is multicast, one process stands for the set of it, and None for all that are allowed; where it
+        is broadcast, whatever is given, a message goes to all.
+        """
+        count = self.processes
+        if not 0 <= process < count:
+            return ()
+        if self.delivery == "broadcast" or (destination is None and self.delivery == "multicast"):
+            return tuple([one for one in range(count) if one != process or self.self_sends])
+        if isinstance(destination, int):
+            return (destination,) if self.allows(process, destination) else ()
+        if destination is None or self.delivery == "unicast" or not destination:
+            return ()
+        wanted = _ascending(destination)
+        inside = wanted[0] >= 0 and wanted[-1] < count
+        return wanted if inside and (self.self_sends or process not in wanted) else ()
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What the system promises."""
+        return tuple(name for name in PROMISES if getattr(self, name))
+
+    def to_json(self) -> dict[str, Any]:
+        """All settings as JSON values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(value: object) -> Settings:
+        """Settings as `to_json` wrote them; what is left out has its default.
+
+        Raises:
+            ValueError: `value` is anything else.
+        """
+        names = {field.name for field in fields(Settings)}
+        if not isinstance(value, Mapping) or not set(value) <= names:
+            raise ValueError(f"settings are an object with {', '.join(sorted(names))}")
+        return Settings(**value)
+
+
+@lru_cache(maxsize=4096)
+def _ascending(processes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(set(processes)))
+
+
+Flight: TypeAlias = tuple[int, int, Any, int]
+"""A packet on its way: (source, destination, packet, number of the same packet in the replay or -1)."""
+
+
+class Network:
+    """The packets in flight, in the order of their sending."""
+
+    __slots__ = ("fifo", "flights")
+
+    def __init__(self, *, fifo: bool) -> None:
+        self.fifo = fifo
+        self.flights: list[Flight] = []
+
+    def receivable(self) -> list[int]:
+        """Where in `flights` the packets stand that may arrive next."""
+        if not self.fifo:
+            return list(range(len(self.flights)))
+        return list(self._heads().values())
+
+    def receivable_except(self, source: int, destination: int) -> list[int]:
+        """The same, without the packets of one channel."""
+        if not self.fifo:
+            return [
+                index
+                for index, (sender, receiver, _, _) in enumerate(self.flights)
+                if sender != source or receiver != destination
+            ]
+        heads = self._heads()
+        heads.pop((source, destination), None)
+        return list(heads.values())
+
+    def _heads(self) -> dict[Channel, int]:
+        """Where the oldest packet of each channel stands."""
+        heads: dict[Channel, int] = {}
+        for index, flight in enumerate(self.flights):
+            channel = flight[:2]
+            if channel not in heads:
+                heads[channel] = index
+        return heads
+
+    def find(self, position: int, channel: Channel | None) -> int:
+        """Where in `flights` a packet stands; -1 if there is none.
+
+        With a channel, its `position`-th packet, from 0; on FIFO channels only 0 is there. Without one, `position`
+        thousandths of the way through the packets that may arrive next.
+        """
+        flights = self.flights
+        if channel is None:
+            if not self.fifo:
+                return len(flights) * position // PER_MILLE if flights else -1
+            heads = self.receivable()
+            return heads[len(heads) * position // PER_MILLE] if heads else -1
+        if self.fifo and position:
+            return -1
+        source, destination = channel
+        for index, (sender, receiver, _, _) in enumerate(flights):
+            if sender == source and receiver == destination:
+                if not position:
+                    return index
+                position -= 1
+        return -1
+
+    def place(self, index: int) -> tuple[int, Channel]:
+        """The position on its channel, and the channel, of the packet at `index`."""
+        flights = self.flights
+        source, destination, _, _ = flights[index]
+        position = 0
+        for sender, receiver, _, _ in flights[:index]:
+            if sender == source and receiver == destination:
+                position += 1
+        return position, (source, destination)

@@ -1,0 +1,19 @@
+"""Space-time diagrams of what was found: the first violation in an execution, or the whole of it."""
+
+from __future__ import annotations
+
+from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.events import Execution
+from thence.spec.oracle import Finding, first_finding
+
+
+def svg_of(execution: Execution, finding: Finding | None = None) -> str:
+    """The diagram as SVG, with the finding (or the first one) highlighted."""
+    found = finding or first_finding(execution, ended=True)
+    return draw_svg(execution, None if found is None else highlight_of(found))
+
+
+def text_of(execution: Execution, finding: Finding | None = None) -> str:
+    """The diagram in plain Unicode, with the finding (or the first one) highlighted."""
+    found = finding or first_finding(execution, ended=True)
+    return draw_text(execution, None if found is None else highlight_of(found))

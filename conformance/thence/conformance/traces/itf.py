@@ -1,0 +1,89 @@
+"""ITF traces (Apalache's ADR 015) of a model that keeps its last event in a variable `event`.
+
+    {"vars": ["event", ...],
+     "states": [{"event": {"event": "send", "process": 0, "message": "m0", "destinations": {"#set": [1]}}, ...}]}
+
+The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is the same as before in a
+stuttering step, adds nothing. Numbers may be `{"#bigint": "7"}`, sets `{"#set": [...]}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thence.spec.events import Event, Execution
+from thence.spec.logs import LogError
+from thence.spec.trace import Trace, event_to_json
+
+
+def is_itf(value: object) -> bool:
+    """Whether a JSON value is a trace of states."""
+    return isinstance(value, Mapping) and "vars" in value and "states" in value
+
+
+def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+    """The number of processes and the events, as objects of `thence-trace/1`. Raises LogError if it has none."""
+    states = value["states"]
+    if not isinstance(states, list) or not all(isinstance(state, Mapping) for state in states):
+        raise LogError("its states are not a list of objects")
+    if not any("event" in state for state in states):
+        raise LogError("no state has a variable `event`: the model does not say which event each step was")
+    found: list[dict[str, Any]] = []
+    for state in states:
+        event = _plain(state.get("event"))
+        if (
+            isinstance(event, dict)
+            and event.get("event") in ("send", "receive", "deliver")
+            and (not found or event != found[-1])
+        ):
+            found.append(event)
+    numbers = [number for event in found for number in _processes(event)]
+    if not numbers:
+        raise LogError("no state has an event with a process")
+    declared = value.get("#meta", {}).get("processes")
+    return declared if type(declared) is int else max(numbers) + 1, found
+
+
+def write_itf(trace: Trace) -> dict[str, Any]:
+    """The trace as an ITF object, with one state before the first event."""
+    execution: Execution = trace.execution
+    states = [{"#meta": {"index": 0}, "event": {"event": "none"}}]
+    states += [{"#meta": {"index": index}, "event": _coded(event)} for index, event in enumerate(execution.events, 1)]
+    meta = {
+        "format": "ITF",
+        "format-description": "Informal Trace Format, Apalache ADR 015",
+        "processes": execution.processes,
+    }
+    return {"#meta": meta, "vars": ["event"], "states": states}
+
+
+def _coded(event: Event) -> dict[str, Any]:
+    def code(value: Any) -> Any:
+        match value:
+            case int():
+                return {"#bigint": str(value)}
+            case list():
+                return {"#set": [code(each) for each in value]}
+        return value
+
+    return {name: code(value) for name, value in event_to_json(event).items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case {"#bigint": str(digits)}:
+            try:
+                return int(digits)
+            except ValueError as error:
+                raise LogError(f"{digits!r} is not a number") from error
+        case {"#set": list(items)} | {"#tup": list(items)} | list(items):
+            return [_plain(item) for item in items]
+        case dict():
+            return {name: _plain(part) for name, part in value.items()}
+    return value
+
+
+def _processes(event: Mapping[str, Any]) -> list[int]:
+    numbers = [event.get("process"), event.get("from"), *(event.get("destinations") or ())]
+    return [number for number in numbers if type(number) is int]

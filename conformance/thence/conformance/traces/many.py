@@ -1,0 +1,132 @@
+"""Many recorded executions: the files of folders, judged one after the other or on Spark, with the same outcomes.
+
+A file that cannot be read is an outcome of its own and stops nothing. Outcomes come as they are there, so that what is
+judged is kept when the rest is not waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeAlias
+
+from thence.spec.trace import TraceError
+from thence.spec.verdict import Result
+
+MANY_FILES: Final = 1_000
+MANY_BYTES: Final = 256 << 20
+"""From so many files, or bytes in several files, Spark is worth its start on a machine with several processors."""
+
+A_JOB: Final = 64
+"""So many files a processor are given to Spark at once: what an interruption can cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that is no recorded execution; `problem` says why, with the name of the file."""
+
+    problem: str
+
+
+Outcome: TypeAlias = Result | Unreadable
+Outcomes: TypeAlias = Generator[tuple[str, Outcome], None, None]
+"""Each file with its outcome, in the order of the files."""
+
+Judge: TypeAlias = Callable[[str], Result]
+"""Judges the file of a name. Raises TraceError. On Spark it is pickled."""
+
+
+def listed(paths: Iterable[str]) -> list[str]:
+    """The files that are meant: for a directory, all files in it and below it by name, but no hidden ones.
+
+    Raises:
+        TraceError: a directory cannot be read, or has no files.
+    """
+    files: list[str] = []
+    for path in paths:
+        if Path(path).is_dir():
+            files += _below(Path(path))
+        else:
+            files.append(path)
+    return list(dict.fromkeys(files))
+
+
+def _below(directory: Path) -> list[str]:
+    def refuse(error: OSError) -> None:
+        place = Path(error.filename or directory)
+        raise TraceError(place, None, f"cannot be read: {error.strerror}", "Check the permissions") from error
+
+    found = []
+    for folder, names, files in os.walk(directory, onerror=refuse):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        found += [str(Path(folder) / file) for file in files if not file.startswith(".")]
+    if not found:
+        raise TraceError(directory, None, "has no files in it", "Name files, or a directory with files")
+    return sorted(found)
+
+
+def worth_spark(files: Sequence[str]) -> bool:
+    """Whether there is so much to judge that Spark pays, and there is more than one processor."""
+    if len(files) < 2 or (os.cpu_count() or 1) < 2:
+        return False
+    return len(files) >= MANY_FILES or sum(map(_size, files)) >= MANY_BYTES
+
+
+def _size(file: str) -> int:
+    try:
+        return Path(file).stat().st_size
+    except OSError:
+        return 0
+
+
+def outcome_of(judge: Judge, file: str) -> Outcome:
+    """What came of a file."""
+    try:
+        return judge(file)
+    except TraceError as error:
+        return Unreadable(str(error))
+
+
+def one_by_one(files: Iterable[str], judge: Judge) -> Outcomes:
+    """Each file with its outcome, in order."""
+    for file in files:
+        yield file, outcome_of(judge, file)
+
+
+def on_spark(files: Sequence[str], judge: Judge, master: str) -> Outcomes:
+    """As `one_by_one`, on any Spark; its workers have to find the files by the same absolute paths.
+
+    Raises:
+        CampaignError: Spark does not start, or loses a part of the work.
+    """
+    from thence.conformance.campaign.cluster import open_cluster
+
+    places = [str(Path(file).resolve()) for file in files]
+    with TemporaryDirectory(prefix="thence-spark-") as folder:
+        opened: AbstractContextManager[Any] = open_cluster(master, Path(folder) / "spark.log")
+        with opened as cluster:
+            step = A_JOB * cluster.parallelism
+            for first in range(0, len(files), step):
+                part = range(first, min(first + step, len(files)))
+                work = partial(_judged, places[part.start : part.stop], list(files[part.start : part.stop]), judge)
+                for pickled in cluster.run(work, range(len(part)), min(len(part), 4 * cluster.parallelism)):
+                    index, outcome = pickle.loads(pickled)
+                    yield files[first + index], outcome
+
+
+def _judged(places: Sequence[str], names: Sequence[str], judge: Judge, indices: Iterable[int]) -> Iterator[bytes]:
+    """The work of a Spark task: the outcomes of some files, under the names by which they were asked for."""
+    for index in indices:
+        outcome = outcome_of(judge, places[index])
+        match outcome:
+            case Unreadable(problem):
+                outcome = Unreadable(problem.replace(places[index], names[index]))
+            case Result():
+                outcome = replace(outcome, subject=names[index])
+        yield pickle.dumps((index, outcome))

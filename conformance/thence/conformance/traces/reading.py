@@ -1,0 +1,134 @@
+"""Reading and writing recorded executions in any of the formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from thence.conformance.traces.edn import read_all
+from thence.conformance.traces.itf import is_itf, read_itf, write_itf
+from thence.conformance.traces.jepsen import is_jepsen, read_jepsen
+from thence.conformance.traces.otlp import is_otlp, read_otlp
+from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
+from thence.spec.logs import Log, LogError, merged
+from thence.spec.trace import FORMAT, Trace, TraceError, read_events, read_log, read_trace
+
+Format = Literal["ndjson", "itf", "shiviz", "jepsen", "otlp"]
+FORMATS: Final[tuple[str, ...]] = get_args(Format)
+WRITTEN: Final = ("ndjson", "itf", "shiviz")
+LARGEST_BYTES: Final = 256 << 20
+"""Formats other than NDJSON are read whole, up to this size."""
+
+_ADVICE: Final = "`--format` says which format it is; docs/traces.md says what is expected of each"
+
+
+def read(path: str | Path, format_: str | None = None) -> Trace:
+    """The execution in the file; the format is recognised unless it is given.
+
+    Raises:
+        TraceError: the file cannot be read, or is nothing of the kind.
+    """
+    path = Path(path)
+    if format_ == "ndjson" or (format_ is None and _is_ndjson(path)):
+        return read_trace(path)
+    text = _text(path)
+    try:
+        return _reader(path, text, format_)()
+    except LogError as error:
+        raise TraceError(path, None, str(error), _ADVICE) from error
+
+
+def read_merged(paths: Sequence[str | Path]) -> Trace:
+    """One execution from logs of which each knows a part: `thence-trace/1` files without a common clock.
+
+    Raises:
+        TraceError: a file is none, the headers disagree on the number of processes, or the logs contradict each other.
+    """
+    traces = [(Path(path), read_log(path)) for path in paths]
+    first, one = traces[0]
+    processes = one.execution.processes
+    for path, trace in traces[1:]:
+        if trace.execution.processes != processes:
+            problem = f"has {trace.execution.processes} processes, and {first} has {processes}"
+            raise TraceError(path, None, problem, "Logs of one run have the same number in their headers")
+    try:
+        execution = merged([Log(str(path), trace.execution.events) for path, trace in traces], processes)
+    except LogError as error:
+        raise TraceError(
+            first, None, str(error), "Each log has its events in the order in which they happened"
+        ) from error
+    return Trace(execution, one.header)
+
+
+def written(trace: Trace, format_: str) -> str | None:
+    """The text of the trace in a format of `WRITTEN`, but None for NDJSON, which `write_trace` writes."""
+    match format_:
+        case "itf":
+            return json.dumps(write_itf(trace), indent=1) + "\n"
+        case "shiviz":
+            return write_shiviz(trace.execution)
+    return None
+
+
+def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
+    """What reads the text. LogError if it is nothing known, or not what it should be."""
+    if format_ == "shiviz" or (format_ is None and is_shiviz(text)):
+        return lambda: read_shiviz(text)
+    values = _json_values(text)
+    if values is None and format_ in (None, "jepsen"):
+        values = _flat(read_all(text))
+    if values is None:
+        raise LogError(f"it is not JSON, which {format_} is")
+    if format_ == "otlp" or (format_ is None and values and all(map(is_otlp, values))):
+        return lambda: read_otlp(values)
+    if format_ == "itf" or (format_ is None and len(values) == 1 and is_itf(values[0])):
+        if len(values) != 1 or not is_itf(values[0]):
+            raise LogError("it is not one ITF object with `vars` and `states`")
+        processes, events = read_itf(values[0])
+        return lambda: Trace(read_events(path, processes, events), {"source": "ITF"})
+    operations = _flat(values)
+    if format_ == "jepsen" or (operations and all(map(is_jepsen, operations))):
+        return lambda: read_jepsen(operations)
+    raise LogError(f"it is none of the formats {', '.join(FORMATS)}")
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    """A history may be one vector of operations, or operations one after the other."""
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else values
+
+
+def _json_values(text: str) -> list[Any] | None:
+    """The JSON values in the text, one or one a line; None if that is not what it is."""
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_ndjson(path: Path) -> bool:
+    """Whether the first line is the header, or there is none: then `read_trace` says what is wrong."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(1 << 20).strip()
+    except OSError:
+        return True
+    return not first or b"\0" in first or f'"{FORMAT}"'.encode() in first or b'"thence-trace' in first
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            problem = f"is larger than {LARGEST_BYTES >> 20} MiB"
+            raise TraceError(path, None, problem, "Large recordings are read as NDJSON, line by line")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise TraceError(path, None, "this is a binary file, or not UTF-8", _ADVICE) from error
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+        raise TraceError(path, None, problem, "Check the name and the permissions") from error

@@ -1,0 +1,172 @@
+"""ShiViz logs: each event with the vector clock of its host, in two lines, or in one.
+
+    p0 {"p0": 1}
+    send m0 to [1, 2]
+
+Where every event reads `send M to [...]`, `receive M from P` or `deliver M`, as Thence writes them, they mean that.
+Otherwise the clocks tell: an event whose clock has news of another host delivers the latest event of that host, which
+thereby is a send. A message that comes late brings no news, so that clocks alone never show a violation: for that,
+the events have to be named. In a ShiViz log the own entry of a host goes up by one with each of its events, so a log
+that leaves events out is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from thence.conformance.traces.named import Recording
+from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.logs import LogError
+from thence.spec.trace import Trace
+
+_CLOCKED = re.compile(r"^(?P<host>\S+)\s+(?P<clock>\{.*?\})\s*(?P<event>.*)$")
+_OURS = re.compile(
+    r"^(?:send (?P<sent>\S+) to \[(?P<to>[^\]]*)\]|receive (?P<got>\S+) from (?P<sender>\S+)|deliver (?P<had>\S+))$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    line: int
+    host: str
+    clock: dict[str, int]
+    text: str
+
+
+def is_shiviz(text: str) -> bool:
+    """Whether the text begins like such a log."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    found = _CLOCKED.match(first)
+    return found is not None and _clock(found["clock"]) is not None
+
+
+def read_shiviz(text: str) -> Trace:
+    """The execution of the log. Raises LogError with the line that is at fault."""
+    entries = _ordered(list(_entries(text)))
+    if not entries:
+        raise LogError("there is no event in it")
+    header = {"source": "ShiViz"}
+    hosts = sorted({entry.host for entry in entries} | {host for entry in entries for host in entry.clock})
+    recording = Recording(hosts)
+    if all(_OURS.match(entry.text) for entry in entries):
+        for entry in entries:
+            _spoken(recording, entry)
+    else:
+        _inferred(recording, entries)
+    return recording.trace(header)
+
+
+def write_shiviz(execution: Execution) -> str:
+    """The log, with a clock that counts events. Arrivals take the sender's clock over; without them, deliveries do."""
+    arrivals = {(event.process, event.message) for event in execution.events if isinstance(event, Receive)}
+    names = [execution.name_of(process) for process in range(execution.processes)]
+    clocks: list[dict[int, int]] = [{} for _ in names]
+    sent: dict[str, dict[int, int]] = {}
+    lines = []
+    for event in execution.events:
+        clock = clocks[event.process]
+        clock[event.process] = clock.get(event.process, 0) + 1
+        match event:
+            case Send(_, message, destinations):
+                text = f"send {message} to [{', '.join(names[each] for each in destinations)}]"
+                sent[message] = dict(clock)
+            case Receive(_, message, sender):
+                text = f"receive {message} from {names[sender]}"
+                _merge(clock, sent[message])
+            case Deliver(process, message):
+                text = f"deliver {message}"
+                if (process, message) not in arrivals:
+                    _merge(clock, sent[message])
+        shown = {names[process]: count for process, count in sorted(clock.items())}
+        lines += [f"{names[event.process]} {json.dumps(shown)}", text]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _merge(clock: dict[int, int], other: dict[int, int]) -> None:
+    for process, count in other.items():
+        clock[process] = max(clock.get(process, 0), count)
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    pending: tuple[int, str, dict[str, int]] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        found = _CLOCKED.match(line)
+        clock = _clock(found["clock"]) if found else None
+        if pending is not None:
+            if found is not None and clock is not None:
+                raise LogError(f"line {number}: the event of line {pending[0]} is missing")
+            yield _Entry(*pending, line.strip())
+            pending = None
+        elif found is None or clock is None:
+            raise LogError(f'line {number}: a host and its clock are expected, as in: p0 {{"p0": 1}}')
+        elif clock.get(found["host"], 0) < 1:
+            raise LogError(f"line {number}: the clock of {found['host']} has no entry for itself")
+        elif found["event"]:
+            yield _Entry(number, found["host"], clock, found["event"].strip())
+        else:
+            pending = (number, found["host"], clock)
+    if pending is not None:
+        raise LogError(f"line {pending[0]}: the event is missing")
+
+
+def _clock(text: str) -> dict[str, int] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    fits = isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
+    return value if fits else None
+
+
+def _ordered(entries: Sequence[_Entry]) -> list[_Entry]:
+    """Each host's events by its own count, which has no gaps."""
+    found = sorted(entries, key=lambda entry: (entry.host, entry.clock[entry.host]))
+    for before, entry in zip([None, *found], found, strict=False):
+        expected = before.clock[before.host] + 1 if before is not None and before.host == entry.host else 1
+        if entry.clock[entry.host] != expected:
+            own = entry.clock[entry.host]
+            raise LogError(f"line {entry.line}: event {own} of {entry.host}, where its event {expected} should be")
+    return found
+
+
+def _spoken(recording: Recording, entry: _Entry) -> None:
+    found = _OURS.match(entry.text)
+    assert found is not None
+    if found["sent"]:
+        recording.send(entry.host, found["sent"], [name for name in re.split(r"[,\s]+", found["to"]) if name])
+    elif found["got"]:
+        recording.receive(entry.host, found["got"], found["sender"])
+    else:
+        recording.deliver(entry.host, found["had"])
+
+
+def _inferred(recording: Recording, entries: Sequence[_Entry]) -> None:
+    """Sends and deliveries from the clocks alone."""
+    at = {(entry.host, entry.clock[entry.host]): entry for entry in entries}
+    sources: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    sends: set[tuple[str, int]] = set()
+    for key, entry in at.items():
+        before = at[key[0], key[1] - 1].clock if key[1] > 1 else {}
+        news = [(host, count) for host, count in entry.clock.items() if host != key[0] and count > before.get(host, 0)]
+        for source in news:
+            if source not in at:
+                raise LogError(f"line {entry.line}: event {source[1]} of {source[0]} is not in the log")
+        direct = [
+            source
+            for source in news
+            if not any(other != source and at[other].clock.get(source[0], 0) >= source[1] for other in news)
+        ]
+        sources[key] = direct
+        sends |= set(direct)
+    if not sends:
+        raise LogError("no clock has news of another host: nobody sent anything")
+    for key in at:
+        for host, count in sources[key]:
+            recording.deliver(key[0], f"{host}.{count}")
+        if key in sends:
+            recording.send(key[0], f"{key[0]}.{key[1]}", None)

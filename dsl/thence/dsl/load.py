@@ -1,0 +1,85 @@
+"""Files of the language: found, read, parsed and typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import thence.spec
+from thence.dsl import ir
+from thence.dsl.diagnostics import Diagnostic, SourceText, nearest
+from thence.dsl.elaborate import elaborate
+from thence.dsl.parse import decode, parse
+
+SUFFIX = ".thence"
+
+
+class SourceError(Exception):
+    """A file that cannot be found or read; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file and what it says. `specification` is None where there are errors."""
+
+    path: Path
+    source: SourceText
+    specification: ir.Specification | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def library() -> tuple[Path, ...]:
+    """The files of the shipped library, by name."""
+    return tuple(sorted(_library_folder().glob(f"*{SUFFIX}")))
+
+
+def _library_folder() -> Path:
+    return Path(str(thence.spec.__file__)).parent / "library"
+
+
+def locate(name: str) -> Path:
+    """The file that `name` means: a path, or the bare name of a library file. Raises SourceError."""
+    path = Path(name)
+    try:
+        directory, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror}") from error
+    if directory:
+        raise SourceError(f"{name} is a directory; name a {SUFFIX} file in it")
+    if exists:
+        return path
+    bare = "/" not in name and "\\" not in name
+    shipped = {known.stem: known for known in library()}
+    if bare and name.removesuffix(SUFFIX) in shipped:
+        return shipped[name.removesuffix(SUFFIX)]
+    if bare and not name.endswith(SUFFIX):
+        near = nearest(name, tuple(shipped))
+        hint = f"; did you mean {near}?" if near else f"; the library has {', '.join(shipped)}"
+        raise SourceError(f"there is no file {name}, and no library file of that name{hint}")
+    raise SourceError(f"there is no file {name}")
+
+
+def load(name: str) -> Loaded:
+    """Reads, parses and types a file. Raises SourceError; faults of the text are diagnostics."""
+    path = locate(name)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    return load_bytes(path, content)
+
+
+def load_bytes(path: Path, content: bytes) -> Loaded:
+    """Parses and types the content of a file."""
+    file = str(path)
+    text, unreadable = decode(content, file)
+    source = SourceText(file, text or "")
+    if text is None:
+        return Loaded(path, source, None, unreadable)
+    tree, diagnostics = parse(text, file)
+    if tree is None:
+        return Loaded(path, source, None, diagnostics)
+    if not tree.declarations:
+        raise SourceError(f"{path} declares nothing; a file has at least a protocol, a machine or a theory")
+    specification, more = elaborate(tree, file)
+    return Loaded(path, source, specification, (*diagnostics, *more))

@@ -1,0 +1,124 @@
+"""Bounded model checking of what a file states, as results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.narrate import record
+from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
+from thence.proofs.bounded.search import Bounded, Progress, search
+from thence.proofs.discharge import Options
+from thence.proofs.machine_prover import stating
+from thence.proofs.prove import expected_names, solver_pool
+from thence.proofs.scopes import explain, workload_facts
+from thence.spec.verdict import Kind, Level, Result, Verdict
+
+Report = Callable[[str, Progress], None]
+"""Called with what is being searched, and how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A protocol, or a mutant of it, in a workload: `scope` is its name, `properties` what to judge."""
+
+    subject: str
+    protocol: ir.Protocol
+    scope: str | None
+    workload: ir.Workload
+    expects: tuple[ir.Expectation, ...]
+    properties: tuple[str, ...]
+
+
+def machine_results(
+    machine: ir.Machine,
+    subject: str,
+    expects: Sequence[ir.Expectation],
+    names: Collection[str],
+    reach: Reach,
+    options: Options,
+) -> Iterator[Result]:
+    """One result per statement of a machine, or of a mutant of it (`SUBJECT/MUTANT`).
+
+    Without names: its invariants and properties; of a mutant what is expected of it.
+    """
+    machine = stating(machine, (*names, *expected_names(expects)))
+    stated = bounded_statements(machine)
+    mutant = "/" in subject
+    asked = names or (expected_names(expects) if mutant else stated)
+    started = time.monotonic()
+    with solver_pool(options) as pool:
+        findings = check_machine(pool, machine, [name for name in stated if name in asked], reach, options)
+    share = (time.monotonic() - started) / max(1, len(findings))
+    kind: Kind = "mutant" if mutant else "machine"
+    for name, finding in findings.items():
+        wanted = _wanted(expects, name, "proved")
+        yield Result(
+            name,
+            kind,
+            subject,
+            finding.verdict,
+            finding.level,
+            _as_wanted(finding.verdict, wanted),
+            share,
+            finding.facts,
+            finding.text,
+            finding.picture,
+        )
+
+
+def protocol_results(
+    case: Case, depth: int, timeout_ms: int, report: Report | None = None
+) -> tuple[tuple[Result, ...], bool]:
+    """One result per property of a protocol in a scope, and whether it was interrupted."""
+    label = f"{case.subject} {case.scope or 'scope'}"
+    progress = None if report is None else (lambda made: report(label, made))
+    found = search(case.protocol, case.workload, case.properties, depth, timeout_ms=timeout_ms, progress=progress)
+    return tuple(_property_result(case, name, found, depth) for name in case.properties), found.interrupted
+
+
+def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Result:
+    facts: dict[str, Any] = {
+        "property": name,
+        "scope": workload_facts(case.scope, case.workload),
+        "bound": {
+            "steps": depth,
+            "slots": found.bounds.slots,
+            "iterations": found.bounds.iterations,
+            "number": found.bounds.number,
+        },
+        "gates": found.gates,
+    }
+    picture = ""
+    violation = found.violations.get(name)
+    if violation is not None:
+        verdict = Verdict.REFUTED
+        facts |= {"depth": len(violation.steps), "counterexample": record(violation.system, violation.steps)}
+        said, picture = explain(violation)
+    elif name in found.undecided:
+        verdict, said = Verdict.UNKNOWN, found.undecided[name]
+        facts["unknown"] = said
+    else:
+        verdict = Verdict.HOLDS
+        facts |= {"depth": found.depth, "complete": found.ended}
+        ended = "; every run has ended by then" if found.ended else ""
+        said = f"no violation within {depth} steps{ended}"
+    kind: Kind = "mutant" if "/" in case.subject else "scope"
+    expected = _as_wanted(verdict, _wanted(case.expects, name, "holds"))
+    label = f"{case.scope or 'scope'}: {name}"
+    return Result(label, kind, case.subject, verdict, Level.L1, expected, found.seconds, facts, said, picture)
+
+
+def _wanted(expects: Sequence[ir.Expectation], name: str, otherwise: str) -> str:
+    """What the file expects of a statement."""
+    named = (expect.verdict for expect in expects if name in expect.names)
+    whole = (expect.verdict for expect in expects if not expect.names)
+    return next(named, next(whole, otherwise))
+
+
+def _as_wanted(verdict: Verdict, wanted: str) -> bool:
+    """Whether the verdict is the expected one. What holds within some steps agrees with what is proved of all."""
+    return verdict.value == wanted or (verdict is Verdict.HOLDS and wanted == "proved")

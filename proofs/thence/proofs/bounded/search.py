@@ -1,0 +1,332 @@
+"""Bounded search for violations of a protocol's properties in a scope, shortest first; what is found is replayed.
+
+After every step a solver says which literals of the state can never be true; the next step is built without them.
+That keeps the circuit about as large as what can be reached, and shows where the bounds would be hit: a bound that
+can be hit is raised and everything is built anew, or the answer is that nothing is known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+
+from thence.dsl import ir
+from thence.dsl.causality import Finding
+from thence.dsl.execute import Sent
+from thence.dsl.narrate import run as narrated
+from thence.dsl.system import Action, State, System
+from thence.dsl.values import Packet
+from thence.dsl.workload import in_scope
+from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
+from thence.proofs.bounded.expressions import condition_at
+from thence.proofs.bounded.ghost import JUDGED
+from thence.proofs.bounded.operations import Bounds
+from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
+from thence.proofs.bounded.unfolding import Option, Unfolding
+from thence.proofs.explore import Violation
+from thence.proofs.formula import Unsupported
+from thence.proofs.structure import CrossCheckError
+
+MOST = Bounds(slots=32, iterations=24, number=48)
+"""Bounds are not raised beyond these."""
+
+SWEEP_MS = 4_000
+"""How long a solver may look for literals that are never true, a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is: steps looked at, and the size of the circuit."""
+
+    depth: int
+    gates: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Bounded:
+    """What was found out.
+
+    Attributes:
+        depth: no property that is not in `violations` or `undecided` is violated within so many steps.
+        ended: every run has ended by then, so that nothing is bounded but the scope.
+        interrupted: by Ctrl-C.
+        undecided: by property, why nothing is known of it.
+    """
+
+    depth: int = 0
+    ended: bool = False
+    violations: dict[str, Violation] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
+    gates: int = 0
+    seconds: float = 0.0
+
+
+class _Exceeded(Exception):
+    """A bound can be hit: its name is the message."""
+
+
+class _Late(Exception):
+    """The time is over, or a solver gave up; the message says which."""
+
+
+def search(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    properties: Collection[str],
+    depth: int,
+    *,
+    timeout_ms: int = 60_000,
+    progress: Callable[[Progress], None] | None = None,
+) -> Bounded:
+    """Looks for runs of up to `depth` steps that violate the properties. `timeout_ms` is for all of it.
+
+    Raises: CrossCheckError where the interpreter does not confirm what was found.
+    """
+    started = time.monotonic()
+    protocol = in_scope(protocol, workload)
+    if "total_order" in properties and "total_order" not in protocol.properties:
+        protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
+    result = Bounded(bounds=_first_bounds(workload))
+    attempt = _Attempt(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
+    goals = [name for name in properties if attempt.judges(name)]
+    while True:
+        try:
+            attempt.run(goals)
+        except _Exceeded as bound:
+            raised = _raised(result.bounds, str(bound))
+            if raised is not None:
+                result.bounds = raised
+                continue
+            _give_up(result, goals, f"more {bound} are needed than {getattr(MOST, str(bound))}")
+        except (_Late, SolverLost, Unsupported) as reason:
+            _give_up(result, goals, str(reason))
+        except KeyboardInterrupt:
+            result.interrupted = True
+            _give_up(result, goals, "interrupted")
+        result.seconds = time.monotonic() - started
+        return result
+
+
+def _first_bounds(workload: ir.Workload) -> Bounds:
+    messages = sum(workload.sends)
+    return Bounds(slots=max(2, min(4, messages)), iterations=2, number=messages + 1)
+
+
+def _raised(bounds: Bounds, name: str) -> Bounds | None:
+    before: int = getattr(bounds, name)
+    most: int = getattr(MOST, name)
+    return replace(bounds, **{name: min(most, before * 2)}) if before < most else None
+
+
+def _give_up(result: Bounded, goals: Collection[str], reason: str) -> None:
+    for name in goals:
+        if name not in result.violations:
+            result.undecided.setdefault(name, f"{reason}; no violation within {result.depth} steps")
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One unfolding under fixed bounds, from the initial state on. `cleared`: depths without violations are known."""
+
+    protocol: ir.Protocol
+    workload: ir.Workload
+    depth: int
+    result: Bounded
+    deadline: float
+    started: float
+    progress: Callable[[Progress], None] | None
+    looked: int = -1
+
+    def judges(self, name: str) -> bool:
+        """Whether the property can be judged here; if not, that is noted."""
+        if self.workload.endless:
+            said = "messages are sent for ever, or promptly only: thence explore answers that"
+            self.result.undecided[name] = said
+            return False
+        refusal = self._refusal()
+        if refusal is not None:
+            self.result.undecided[name] = refusal
+            return False
+        if name in self.protocol.witnesses:
+            self.result.undecided[name] = "bounded search looks for violations: thence explore finds what is reachable"
+            return False
+        invariants = {invariant.name for invariant in self.protocol.invariants}
+        if name == "delivered" and any(handler.event == "periodically" for handler in self.protocol.handlers):
+            said = "with timers, whether a message is stuck depends on every continuation: thence explore answers it"
+            self.result.undecided[name] = said
+            return False
+        if name in ("fault", "delivered", *JUDGED) or name in invariants:
+            return True
+        self.result.undecided[name] = f"bounded search does not judge `{name}`"
+        return False
+
+    def _refusal(self) -> str | None:
+        """What of the scope or the protocol bounded search does not know, if anything."""
+        if any(handler.guard is not None for handler in self.protocol.handlers):
+            return "the application waits until the protocol takes a message: thence explore answers that"
+        if self.workload.programs or self.workload.reactive:
+            return "the application follows programs, or sends inside deliveries: thence explore answers that"
+        return "the network is a tree: thence explore answers that" if self.protocol.network.tree else None
+
+    def run(self, goals: Collection[str]) -> None:
+        """Goes on until everything is violated or the depth is reached. Raises: _Exceeded, _Late, Unsupported."""
+        circuit = Circuit()
+        with SatSolver(circuit) as solver:
+            unfolding = Unfolding(self.protocol, self.workload, circuit, self.result.bounds, goals)
+            self._judge(solver, unfolding, self._state_goals(unfolding, goals), 0)
+            for number in range(1, self.depth + 1):
+                if all(name in self.result.violations for name in goals):
+                    return
+                moment = unfolding.advance()
+                if self._solve(solver, [], ()) is None:
+                    self.result.ended = True
+                    self.result.depth = self.depth
+                    return
+                events = {"fault": moment.fault, **moment.violations}
+                sought = {name: where for name, where in events.items() if self._seeks(name, goals)}
+                wrong = {*sought.values(), *moment.overflow.values(), moment.fault}
+                if self._possible(solver, circuit.disj(wrong)):
+                    for bound, where in moment.overflow.items():
+                        if self._possible(solver, where):
+                            raise _Exceeded(bound)
+                    self._judge(solver, unfolding, sought, number)
+                    wrong = {*moment.overflow.values(), moment.fault}
+                circuit.learn(sorted(-where for where in wrong))
+                unfolding.order()
+                self._judge(solver, unfolding, self._state_goals(unfolding, goals), number)
+                self.looked = max(self.looked, number)
+                self.result.depth = max(self.result.depth, self.looked)
+                self.result.gates = circuit.gates
+                if number < self.depth:
+                    self._sweep(solver, unfolding)
+                if self.progress is not None:
+                    self.progress(Progress(number, circuit.gates, time.monotonic() - self.started))
+
+    def _seeks(self, name: str, goals: Collection[str]) -> bool:
+        return name in goals and name not in self.result.violations
+
+    def _possible(self, solver: SatSolver, literal: Literal) -> bool:
+        return literal != FALSE and self._solve(solver, [literal], ()) is not None
+
+    def _judge(self, solver: SatSolver, unfolding: Unfolding, goals: dict[str, Literal], number: int) -> None:
+        for name, where in goals.items():
+            if where == FALSE or name in self.result.violations or number <= self.looked:
+                continue
+            found = self._solve(solver, [where], unfolding.choices)
+            if found is not None:
+                self.result.violations[name] = replayed(unfolding, name, found.true)
+
+    def _state_goals(self, unfolding: Unfolding, goals: Collection[str]) -> dict[str, Literal]:
+        """What is judged in the state that has been reached."""
+        circuit = unfolding.circuit
+        found: dict[str, Literal] = {}
+        workshop = unfolding.workshop()
+        broken: dict[str, Literal] = {}
+        for invariant in self.protocol.invariants:
+            frame = unfolding.frame(workshop)
+            frame.all_states = unfolding.locals
+            broken[invariant.name] = -condition_at(invariant.body, frame, TRUE)
+        for bound, where in workshop.overflow.items():
+            if where != FALSE:
+                raise _Exceeded(bound)
+        for name in goals:
+            if name in broken:
+                found[name] = circuit.conj((broken[name], -workshop.fault))
+        if "fault" in goals:
+            found["fault"] = workshop.fault
+        if "delivered" in goals:
+            waiting = circuit.disj(unfolding.history.due.values())
+            found["delivered"] = circuit.conj((unfolding.network.empty, waiting))
+        return found
+
+    def _solve(self, solver: SatSolver, literals: list[Literal], wanted: Collection[Literal]) -> Solution | None:
+        left_ms = round((self.deadline - time.monotonic()) * 1000)
+        if left_ms <= 0:
+            raise _Late("the time is over")
+        answer = solver.solve(literals, [literal for literal in wanted if literal != TRUE], left_ms)
+        if isinstance(answer, Undecided):
+            raise _Late(f"Z3 gave up: {answer.reason}")
+        return answer
+
+    def _sweep(self, solver: SatSolver, unfolding: Unfolding) -> None:
+        """Learns which literals of the state are never true, and which always are."""
+        literals = unfolding.literals()
+        both = sorted({*literals, *(-literal for literal in literals)}, key=lambda literal: (abs(literal), literal))
+        left_ms = round((self.deadline - time.monotonic()) * 1000)
+        never = solver.impossible(both, max(1, min(SWEEP_MS, left_ms)))
+        unfolding.circuit.learn(sorted(-literal for literal in never))
+        unfolding.refine()
+
+
+# --- replay ------------------------------------------------------------------------------------
+
+
+def replayed(unfolding: Unfolding, name: str, true: Collection[Literal]) -> Violation:
+    """The run of a model, in a fresh system, step by step; the interpreter must find what the solver found.
+
+    Raises: CrossCheckError.
+    """
+    system = System(unfolding.protocol, unfolding.workload)
+    state = system.initial()
+    packets: dict[tuple[int, int], Packet] = {}
+    actions: list[Action] = []
+    finding: Finding | None = _state_finding(system, state, name) if not unfolding.moments else None
+    for number, moment in enumerate(unfolding.moments):
+        (option,) = [option for option in moment.options if option.literal in true or option.literal == TRUE]
+        action = _action(system, state, unfolding, option, packets, true)
+        outcome = system.apply(state, action)
+        actions.append(action)
+        if option.kind == "duplicate":
+            packets[number, -1] = packets[option.origin]
+        for position, emission in enumerate(outcome.emissions):
+            if isinstance(emission, Sent):
+                packets[number, position] = Packet(emission.kind, action.process, emission.to, emission.arguments)
+        found = next((each for each in outcome.findings if each.property == name), None)
+        finding = found or _state_finding(system, outcome.state, name)
+        state = outcome.state
+    if finding is None:
+        raise CrossCheckError(f"the interpreter does not confirm the violation of {name} that Z3 found")
+    again = System(unfolding.protocol, unfolding.workload)
+    again.adopt_packets(system)
+    return Violation(finding, again, tuple(narrated(again, actions)))
+
+
+def _action(
+    system: System,
+    state: State,
+    unfolding: Unfolding,
+    option: Option,
+    packets: dict[tuple[int, int], Packet],
+    true: Collection[Literal],
+) -> Action:
+    """The action that a chosen option is. Raises: CrossCheckError where it is not possible."""
+    wanted: tuple[object, ...]
+    match option.kind:
+        case "send":
+            chosen = [
+                destinations
+                for condition, destinations in unfolding.messages.destinations[option.subject]
+                if condition == TRUE or condition in true
+            ]
+            wanted = (unfolding.messages.sources[option.subject], chosen[0], None)
+        case "tick":
+            wanted = (option.subject, (), None)
+        case "receive":
+            wanted = (packets[option.origin].dst, (), packets[option.origin])
+        case "duplicate" | "lose":
+            wanted = (packets[option.origin].src, (), packets[option.origin])
+    for action in system.enabled(state):
+        packet = None if action.packet < 0 else system.packet(action.packet)
+        if action.kind == option.kind and (action.process, action.destinations, packet) == wanted:
+            return action
+    raise CrossCheckError(f"the interpreter cannot take the step that Z3 takes: {option.kind} {wanted}")
+
+
+def _state_finding(system: System, state: State, name: str) -> Finding | None:
+    if name == "delivered":
+        return system.stuck(state)
+    return next((finding for finding in system.broken(state) if finding.property == name), None)

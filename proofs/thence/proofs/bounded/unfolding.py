@@ -1,0 +1,374 @@
+"""A protocol in a scope, step by step, as a circuit: which action happens is up to the inputs.
+
+A step of a process is the symbolic execution of one handler. The ghost is that of `thence.dsl.causality`, over all
+messages: a violation reads undelivered ones only, so that dropping the delivered ones makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal as Literal_
+
+from thence.dsl import ir
+from thence.dsl.system import System
+from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
+from thence.proofs.bounded.expressions import Frame, Messages, evaluate
+from thence.proofs.bounded.ghost import History
+from thence.proofs.bounded.network import Emitted, Network, Origin, parts_of
+from thence.proofs.bounded.operations import Bounds, Workshop
+from thence.proofs.bounded.refinement import literals_of, refined
+from thence.proofs.bounded.statements import Emission, Executor
+from thence.proofs.bounded.symbolic import (
+    Choice,
+    Fields,
+    Slots,
+    Symbolic,
+    choice,
+    choice_of,
+    condition_of,
+    known,
+    select,
+    supported,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that may happen in a step: an input, and what it means.
+
+    Attributes:
+        subject: the message that is sent, the process whose timer fires.
+        origin: the packet that is received, duplicated or lost, by its origin.
+    """
+
+    literal: Literal
+    kind: Literal_["send", "receive", "tick", "duplicate", "lose"]
+    subject: int = -1
+    origin: Origin = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One step: what may happen in it, and the conditions under which something goes wrong.
+
+    Attributes:
+        movable: by process, whether it sends or receives.
+        unforced: by process, whether it sends, or receives what was sent before the step before.
+    """
+
+    options: tuple[Option, ...]
+    violations: dict[str, Literal]
+    fault: Literal
+    overflow: dict[str, Literal]
+    movable: dict[int, Literal]
+    unforced: dict[int, Literal]
+
+
+@dataclass(slots=True)
+class Unfolding:
+    """The steps so far, and the state after them."""
+
+    protocol: ir.Protocol
+    workload: ir.Workload
+    circuit: Circuit
+    bounds: Bounds
+    properties: Collection[str]
+    messages: Messages = field(init=False)
+    locals: list[list[Symbolic]] = field(init=False)
+    network: Network = field(init=False)
+    history: History = field(init=False)
+    ticks: list[Choice] = field(init=False)
+    duplicates: Choice = field(default_factory=lambda: known(0))
+    losses: Choice = field(default_factory=lambda: known(0))
+    moments: list[Moment] = field(default_factory=list)
+    choices: list[Literal] = field(default_factory=list)
+    _positions: dict[str, int] = field(init=False)
+    _executor: Executor = field(init=False)
+
+    def __post_init__(self) -> None:
+        for variable in self.protocol.state:
+            supported(variable.type)
+        for packet in self.protocol.packets:
+            for parameter in packet.parameters:
+                supported(parameter.type)
+        self.messages = self._messages()
+        self.network = Network(self.circuit, self.protocol.network.reordering)
+        self._positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
+        procedures = {procedure.name: procedure for procedure in self.protocol.procedures}
+        kinds = {packet.name: number for number, packet in enumerate(self.protocol.packets)}
+        self._executor = Executor(procedures, Emission(kinds))
+        self.history = History(self.circuit, self.messages, self.workload.processes)
+        self.ticks = [known(0)] * self.workload.processes
+        self.locals = []
+        for process in range(self.workload.processes):
+            frame = self.frame(self.workshop(), process)
+            self.locals.append([evaluate(variable.initial, frame, TRUE) for variable in self.protocol.state])
+
+    def _messages(self) -> Messages:
+        """Every message that can be sent, with inputs that say where it goes."""
+        system = System(self.protocol, self.workload)
+        sources: list[int] = []
+        destinations: list[tuple[tuple[Literal, tuple[int, ...]], ...]] = []
+        for process, number in enumerate(self.workload.sends):
+            start = system.initial()
+            possible = [action.destinations for action in system.application_sends(start) if action.process == process]
+            for _ in range(number if possible else 0):
+                sources.append(process)
+                destinations.append(tuple(zip(self._one_of(len(possible)), possible, strict=True)))
+        return Messages(tuple(sources), tuple(destinations))
+
+    def _one_of(self, number: int) -> list[Literal]:
+        """Inputs of which exactly one is true."""
+        if number == 1:
+            return [TRUE]
+        literals = [self.circuit.fresh() for _ in range(number)]
+        self.choices += literals
+        self._exactly_one(literals)
+        return literals
+
+    def _exactly_one(self, literals: Sequence[Literal]) -> None:
+        self.circuit.require(self.circuit.disj(literals))
+        for one, other in combinations(literals, 2):
+            self.circuit.require(self.circuit.disj((-one, -other)))
+
+    def workshop(self) -> Workshop:
+        return Workshop(self.circuit, self.bounds)
+
+    def frame(self, workshop: Workshop, process: int = 0) -> Frame:
+        return Frame(workshop, self.messages, self.workload.processes, self._positions, process)
+
+    # --- what is known of the state ------------------------------------------------------------
+
+    def literals(self) -> frozenset[Literal]:
+        """The literals that the state is made of, but for those that are known."""
+        found: set[Literal] = set()
+        for value in (*(part for state in self.locals for part in state), *self.ticks, self.duplicates, self.losses):
+            found.update(literals_of(value))
+        found.update(self.network.literals())
+        found.update(self.history.literals())
+        return frozenset(found - {TRUE, FALSE})
+
+    def refine(self) -> None:
+        """The state by what the circuit has learnt: without packets that are never in flight, values that never are."""
+        circuit = self.circuit
+        self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
+        self.ticks = [_refined(number, circuit) for number in self.ticks]
+        self.duplicates, self.losses = _refined(self.duplicates, circuit), _refined(self.losses, circuit)
+        self.network.refine()
+        self.history.refine()
+
+    # --- one step ------------------------------------------------------------------------------
+
+    def advance(self) -> Moment:
+        """One more step, in which exactly one thing happens. Raises: Unsupported."""
+        number = len(self.moments)
+        workshop = self.workshop()
+        options = tuple(option for option in self._options() if option.literal != FALSE)
+        self._exactly_one([option.literal for option in options])
+        self.choices += [option.literal for option in options]
+        sends = {option.subject: option.literal for option in options if option.kind == "send"}
+        for message, literal in sends.items():
+            self.history.sent(message, literal)
+        arrivals = {option.origin: option.literal for option in options if option.kind == "receive"}
+        ticks = {option.subject: option.literal for option in options if option.kind == "tick"}
+        before = [list(state) for state in self.locals]
+        emitted: list[tuple[Literal, Slots]] = []
+        actors: dict[int, list[Literal]] = {}
+        for process in range(self.workload.processes):
+            cases: list[tuple[Literal, list[Symbolic]]] = []
+            for handler in self.protocol.handlers:
+                frame = self.frame(self.workshop(), process)
+                frame.state = list(before[process])
+                when = self._bind(handler, frame, sends, arrivals, ticks)
+                if when == FALSE:
+                    continue
+                self._executor.block(handler.body, frame, TRUE)
+                workshop.adopt(frame.workshop, when)
+                cases.append((when, frame.state))
+                emitted.append((when, frame.emitted))
+                actors.setdefault(process, []).append(when)
+            self.locals[process] = self._joined(before[process], cases)
+        lost = {option.origin: option.literal for option in options if option.kind == "lose"}
+        self.network.remove(
+            {origin: self.circuit.disj((arrivals[origin], lost.get(origin, FALSE))) for origin in arrivals}
+        )
+        self._count(options, ticks)
+        self.network.duplicate(
+            {option.origin: option.literal for option in options if option.kind == "duplicate"}, number
+        )
+        violations: dict[str, Literal] = {}
+        emissions = select(self.circuit, emitted)
+        if isinstance(emissions, Slots):
+            happened = self.circuit.disj(when for when, _ in emitted)
+            all_emitted = Emitted(happened, choice(self.circuit, actors), emissions)
+            violations = self._watch(all_emitted, workshop)
+            self.network.post(all_emitted, len(self.protocol.packets), number)
+        fault = workshop.fault
+        overflow = {bound: self.circuit.conj((literal, -fault)) for bound, literal in workshop.overflow.items()}
+        overflow = {name: where for name, where in overflow.items() if where != FALSE}
+        movable, unforced = self._movable(sends, arrivals, number)
+        moment = Moment(options, violations, fault, overflow, movable, unforced)
+        self.moments.append(moment)
+        return moment
+
+    def _movable(
+        self, sends: dict[int, Literal], arrivals: dict[Origin, Literal], number: int
+    ) -> tuple[dict[int, Literal], dict[int, Literal]]:
+        circuit = self.circuit
+        movable: dict[int, list[Literal]] = {process: [] for process in range(self.workload.processes)}
+        unforced: dict[int, list[Literal]] = {process: [] for process in range(self.workload.processes)}
+        for message, literal in sends.items():
+            movable[self.messages.sources[message]].append(literal)
+            unforced[self.messages.sources[message]].append(literal)
+        for packet in self.network.slots:
+            for process, to in packet.to.options:
+                here = circuit.conj((arrivals.get(packet.origin, FALSE), to))
+                movable[process].append(here)
+                if packet.origin[0] < number - 1:
+                    unforced[process].append(here)
+        return (
+            {process: circuit.disj(literals) for process, literals in movable.items()},
+            {process: circuit.disj(literals) for process, literals in unforced.items()},
+        )
+
+    def order(self) -> None:
+        """Requires of the last two steps, where they could happen the other way round, that they are in the order of
+        their processes.
+
+        Two steps of different processes, each a send or the arrival of a packet that the other did not send, commute:
+        every state is still reached, by as many steps. So this may be asked once the violations that the last step
+        itself is (rather than the state after it) have been looked for. Timers may need an empty network; duplication
+        and loss are counted together: they keep their place.
+        """
+        if len(self.moments) < 2:
+            return
+        earlier, later = self.moments[-2:]
+        for process, first in earlier.movable.items():
+            for other, second in later.unforced.items():
+                if other < process:
+                    self.circuit.require(-self.circuit.conj((first, second)))
+
+    def _options(self) -> list[Option]:
+        """Everything that may happen, each implying that it can."""
+        found: list[Option] = []
+        for message in range(len(self.messages.sources)):
+            found.append(Option(self._chosen(self.history.can_send(message)), "send", message))
+        for packet, arriving in self.network.receivable():
+            found.append(Option(self._chosen(arriving), "receive", origin=packet.origin))
+            again = self.circuit.conj((arriving, _below(self.circuit, self.duplicates, self.workload.duplicates)))
+            found.append(Option(self._chosen(again), "duplicate", origin=packet.origin))
+            losing = self.circuit.conj((arriving, _below(self.circuit, self.losses, self.workload.losses)))
+            found.append(Option(self._chosen(losing), "lose", origin=packet.origin))
+        if any(handler.event == "periodically" for handler in self.protocol.handlers):
+            for process in range(self.workload.processes):
+                found.append(Option(self._chosen(self._timer(process)), "tick", process))
+        return found
+
+    def _chosen(self, possible: Literal) -> Literal:
+        """An input that implies that this is possible."""
+        if possible == FALSE:
+            return FALSE
+        literal = self.circuit.fresh()
+        self.circuit.require(self.circuit.implies(literal, possible))
+        return literal
+
+    def _timer(self, process: int) -> Literal:
+        limit = self.workload.ticks
+        if limit is None:
+            return self.network.empty
+        return _below(self.circuit, self.ticks[process], limit)
+
+    def _bind(
+        self,
+        handler: ir.Handler,
+        frame: Frame,
+        sends: dict[int, Literal],
+        arrivals: dict[Origin, Literal],
+        ticks: dict[int, Literal],
+    ) -> Literal:
+        """Binds the handler's parameters; when it is what happens at the frame's process."""
+        circuit, process = self.circuit, frame.process
+        match handler.event:
+            case "periodically":
+                return ticks.get(process, FALSE)
+            case "causal_send":
+                own = {
+                    message: literal for message, literal in sends.items() if self.messages.sources[message] == process
+                }
+                (parameter,) = handler.parameters
+                frame.locals[parameter.name] = Choice(tuple(sorted(own.items())))
+                return circuit.disj(own.values())
+            case "receive":
+                assert handler.kind is not None
+                kind = self._executor.emission.kinds[handler.kind]
+                cases = []
+                for packet in self.network.slots:
+                    here = (arrivals.get(packet.origin, FALSE), condition_of(packet.to, process))
+                    when = circuit.conj((*here, condition_of(packet.kind, kind)))
+                    if when != FALSE:
+                        cases.append((when, packet))
+                payload = select(circuit, [(when, packet.payload[kind]) for when, packet in cases])
+                if handler.parameters and isinstance(payload, Fields):
+                    for parameter, value in zip(handler.parameters, payload.values, strict=True):
+                        frame.locals[parameter.name] = value
+                if handler.sender is not None:
+                    frame.locals[handler.sender] = select(circuit, [(when, packet.source) for when, packet in cases])
+                return circuit.disj(when for when, _ in cases)
+
+    def _joined(self, before: list[Symbolic], cases: list[tuple[Literal, list[Symbolic]]]) -> list[Symbolic]:
+        """A process's state after the step."""
+        idle = -self.circuit.disj(when for when, _ in cases)
+        after = []
+        for position, old in enumerate(before):
+            changed = [(when, state[position]) for when, state in cases if state[position] is not old]
+            kept = self.circuit.disj((idle, *(when for when, state in cases if state[position] is old)))
+            after.append(select(self.circuit, [*changed, (kept, old)]) if changed else old)
+        return after
+
+    def _count(self, options: Sequence[Option], ticks: dict[int, Literal]) -> None:
+        def plus(number: Choice, when: Literal) -> Choice:
+            found: dict[int, list[Literal]] = {}
+            for value, literal in number.options:
+                found.setdefault(value, []).append(self.circuit.conj((literal, -when)))
+                found.setdefault(value + 1, []).append(self.circuit.conj((literal, when)))
+            return choice(self.circuit, found)
+
+        if self.workload.ticks is not None:
+            self.ticks = [plus(number, ticks.get(process, FALSE)) for process, number in enumerate(self.ticks)]
+        of_kind = {
+            kind: self.circuit.disj(option.literal for option in options if option.kind == kind)
+            for kind in ("duplicate", "lose")
+        }
+        self.duplicates = plus(self.duplicates, of_kind["duplicate"])
+        self.losses = plus(self.losses, of_kind["lose"])
+
+    def _watch(self, emitted: Emitted, workshop: Workshop) -> dict[str, Literal]:
+        """What the ghost has against the emissions, in their order."""
+        found: dict[str, list[Literal]] = {}
+        for position, item in enumerate(emitted.items.items):
+            tag, _, *payload = parts_of(item)
+            there = self.circuit.conj((emitted.happened, workshop.above(emitted.items.count, position)))
+            for kind, packet in enumerate(self.protocol.packets):
+                if packet.carries is not None and isinstance(payload[kind], Fields):
+                    when = self.circuit.conj((there, condition_of(choice_of(tag), kind)))
+                    message = choice_of(parts_of(payload[kind])[packet.carries])
+                    for name, where in self.history.network_sent(message, emitted.actor, when, self.properties):
+                        found.setdefault(name, []).append(where)
+            deliver = self._executor.emission.deliver
+            if isinstance(payload[deliver], Fields):
+                when = self.circuit.conj((there, condition_of(choice_of(tag), deliver)))
+                message = choice_of(parts_of(payload[deliver])[0])
+                for name, where in self.history.delivered(message, emitted.actor, when, self.properties):
+                    found.setdefault(name, []).append(where)
+        conditions = {name: self.circuit.disj(wheres) for name, wheres in found.items()}
+        return {name: where for name, where in conditions.items() if where != FALSE}
+
+
+def _refined(number: Choice, circuit: Circuit) -> Choice:
+    return choice_of(refined(number, circuit))
+
+
+def _below(circuit: Circuit, number: Choice, limit: int) -> Literal:
+    return circuit.disj(literal for value, literal in number.options if value < limit)

@@ -1,0 +1,42 @@
+"""cvc5's own proof objects, in the Alethe format: part of a certificate for whoever has a checker for them.
+
+Nothing that Thence says rests on them: the checker for Alethe, Carcara, is in no package registry, so that `recheck`
+cannot count on it. Which proof cvc5 finds depends on where things are in memory: the same program in the same place
+gives the same bytes, another installation may not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from thence.proofs.certificate.programs import Programs, side_by_side
+
+GRACE_MS = 2_000
+
+BATCH = 40
+"""Obligations for one process."""
+
+
+def alethe_proofs(texts: Sequence[str], timeout_ms: int, workers: int = 1) -> tuple[str | None, ...]:
+    """A proof for each obligation; None where cvc5 finds none in time."""
+    return side_by_side(partial(_batch, timeout_ms), texts, BATCH, workers)
+
+
+def _batch(timeout_ms: int, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+    proofs: list[str | None] = []
+    while len(proofs) < len(texts):
+        proofs.extend(_answers(timeout_ms, programs, texts[len(proofs) :]))
+        if len(proofs) < len(texts):
+            proofs.append(None)
+    return proofs
+
+
+def _answers(timeout_ms: int, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+    """The answers of one process, up to where it was killed or died."""
+    request = json.dumps({"texts": list(texts), "timeout_ms": timeout_ms}).encode()
+    command = [sys.executable, "-m", "thence.proofs.certificate.alethe_worker"]
+    output = programs.output(command, (timeout_ms + GRACE_MS) / 1000 * len(texts), request)
+    return [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]

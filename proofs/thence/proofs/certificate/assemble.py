@@ -1,0 +1,164 @@
+"""From results with their evidence to the statements of a certificate, each with all that its verdict rests on.
+
+The same function serves who writes a certificate and who checks one: the first gives it the proofs that were
+found, the second those that come out again when the sources are proved with the certificate's own obligations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from thence.dsl import ir
+from thence.dsl.progress import WITHOUT_DEADLOCK, starving_transition
+from thence.dsl.show import show_expression
+from thence.proofs.certificate.canonical import machine_statement_id, theorem_id
+from thence.proofs.finding import Proof
+from thence.proofs.finite_models import Model
+from thence.proofs.formula import free_locals
+from thence.proofs.machine_prover import HISTORY, statement_formula, stating
+from thence.proofs.obligation import Obligation
+from thence.proofs.prove import VACUITY, expected_names
+from thence.proofs.reachability import Run
+from thence.proofs.smt import smt_text
+from thence.proofs.step_statements import no_deadlock
+from thence.spec.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a statement is about: a theorem, or a machine (that of a mutant included) and the statement's name in it."""
+
+    theorem: ir.Theorem | None
+    machine: ir.Machine | None
+    name: str
+
+    @property
+    def id(self) -> str:
+        """Of what is said. Raises: ValueError where the machine has no such statement."""
+        if self.theorem is not None:
+            return theorem_id(self.theorem)
+        assert self.machine is not None
+        return machine_statement_id(self.machine, self.name)
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """The statement in the words of the file. Raises: ValueError where the machine has no such statement."""
+        return _said(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement with a verdict that can be checked again.
+
+    Attributes:
+        name: as a result names it; unique with `kind` and `subject`.
+        says: the statement in the words of the file, for readers.
+        id: of what is said; see `canonical.py`.
+        obligations: SMT-LIB2 texts that must all be unsatisfiable; empty where the verdict rests on models or runs.
+        models: by what they show: the refutation, or an assumption that is needed.
+        runs: by what they show: the refutation, or a transition that can happen.
+    """
+
+    name: str
+    kind: Literal["theorem", "machine", "mutant"]
+    subject: str
+    verdict: Verdict
+    says: tuple[str, ...]
+    id: str
+    obligations: tuple[str, ...] = ()
+    models: Mapping[str, Model] = field(default_factory=dict)
+    runs: Mapping[str, Run] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.kind, self.subject, self.name
+
+
+def statement_of(specification: ir.Specification, proof: Proof) -> Statement | None:
+    """The statement that a result is about; None where nothing was found out, or nothing definite is said.
+
+    A mutant whose expectation names no statement says only that something fails: that is not a statement of its own.
+    """
+    result, finding = proof.result, proof.finding
+    if finding.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in ("theorem", "machine", "mutant"):
+        return None
+    subject = subject_of(specification, result.kind, result.subject, result.name)
+    if subject is None:
+        return None
+    return Statement(
+        result.name,
+        result.kind,
+        result.subject,
+        finding.verdict,
+        subject.says,
+        subject.id,
+        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in finding.discharges)),
+        finding.models,
+        finding.runs,
+    )
+
+
+def subject_of(specification: ir.Specification, kind: str, subject: str, name: str) -> Subject | None:
+    """What a statement is about, by the kind, subject and name of its result; None if the file has no such thing."""
+    match kind:
+        case "theorem":
+            theorem = next((each for each in specification.theorems if each.name == name), None)
+            return None if theorem is None or theorem.theory.name != subject else Subject(theorem, None, name)
+        case "machine":
+            machine = next((each for each in specification.machines if each.name == subject), None)
+            if machine is None:
+                return None
+            return Subject(None, stating(machine, expected_names(machine.expects)), name)
+        case _:
+            mutant, _, stated = name.partition(": ")
+            found = next((each for each in specification.mutants if each.name == mutant), None)
+            if found is None or found.subject != subject or not stated or not isinstance(found.mutated, ir.Machine):
+                return None
+            return Subject(None, stating(found.mutated, expected_names(found.expects)), stated)
+
+
+def essential(obligation: Obligation) -> Obligation:
+    """The obligation; where its goal is one of the hypotheses, with that hypothesis alone."""
+    if not obligation.by_frame:
+        return obligation
+    same = next(each for each in obligation.hypotheses if each.body == obligation.goal.body)
+    return replace(obligation, hypotheses=(same,))
+
+
+def obligations_of(statements: Iterable[Statement]) -> tuple[str, ...]:
+    """Every obligation once, in the order of the statements."""
+    return tuple(dict.fromkeys(text for statement in statements for text in statement.obligations))
+
+
+def _said(subject: Subject) -> tuple[str, ...]:
+    theorem = subject.theorem
+    if theorem is not None:
+        assumed = (f"assume {each.name}: {show_expression(each.body)}" for each in theorem.assume)
+        proved = (f"prove {each.name}: {show_expression(each.body)}" for each in theorem.prove)
+        return (*assumed, *proved)
+    assert subject.machine is not None
+    if subject.name == VACUITY:
+        return ("every transition happens in some run",)
+    if subject.name == HISTORY:
+        return ("the facts about the history that the language builds in are true in every reachable state",)
+    return _said_of_machine(subject.machine, subject.name)
+
+
+def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:
+    for stable in machine.stable:
+        if stable.formula.name == name:
+            return (f"once true, true for ever: {show_expression(stable.formula.body)}",)
+    for formula in machine.reachable:
+        if formula.name == name:
+            return (f"some run reaches: {show_expression(formula.body)}",)
+    if name == WITHOUT_DEADLOCK:
+        formula = no_deadlock(machine)
+        return (f"in every reachable state: {show_expression(formula.body)}",)
+    transition = starving_transition(name)
+    if transition is not None:
+        return (f"what a message waits for until {transition} only shrinks, in every run",)
+    formula = statement_formula(machine, name)
+    where = "whenever deliver happens" if free_locals(formula.body) else "in every reachable state"
+    return (f"{where}, {formula.name}: {show_expression(formula.body)}",)

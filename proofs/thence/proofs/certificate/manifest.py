@@ -1,0 +1,187 @@
+"""The manifest of a certificate: what is stated, by which obligations and evidence, and what came of each.
+
+`manifest.schema.json` is the format, `thence-certificate/1`. Everything here is data; a manifest is written in one
+way only, so that equal manifests are equal byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Literal, TypeAlias
+
+from thence.proofs.certificate.canonical import digest
+from thence.proofs.certificate.sexpr import without_comments
+from thence.spec.verdict import Level, Verdict
+
+FORMAT = "thence-certificate/1"
+
+Shows: TypeAlias = Literal["refuted", "needed", "happens"]
+"""What a piece of evidence shows: that a statement fails; that it fails without an assumption; that something
+happens in a run."""
+
+
+class BadManifest(Exception):
+    """Not a manifest of this format; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A finite execution or run in a file of its own; `name` is the assumption or transition that it is about."""
+
+    shows: Shows
+    name: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedObligation:
+    """One SMT-LIB2 file. `results` by solver: `unsat`, or `unknown`. `proofs` by format: the proof object's file."""
+
+    name: str
+    file: str
+    results: Mapping[str, str]
+    proofs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedStatement:
+    """A statement and its verdict; `obligations` are files. See `assemble.Statement`."""
+
+    name: str
+    kind: Literal["theorem", "machine", "mutant"]
+    subject: str
+    verdict: Verdict
+    level: Level
+    says: tuple[str, ...]
+    id: str
+    proof_id: str
+    obligations: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.kind, self.subject, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A solver or checker that took part."""
+
+    version: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A whole certificate but for the content of its files. `source` is the file that was proved."""
+
+    thence: str
+    source: str
+    authors: tuple[str, ...]
+    programs: Mapping[str, Program]
+    statements: tuple[CertifiedStatement, ...]
+    obligations: tuple[CertifiedObligation, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "thence": self.thence,
+            "source": self.source,
+            "authors": list(self.authors),
+            "programs": {
+                name: {"version": program.version, "options": dict(program.options)}
+                for name, program in self.programs.items()
+            },
+            "statements": [_statement_json(statement) for statement in self.statements],
+            "obligations": [
+                {"name": each.name, "file": each.file, "results": dict(each.results), "proofs": dict(each.proofs)}
+                for each in self.obligations
+            ],
+        }
+
+    def text(self) -> str:
+        """The manifest as written."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def proof_id(statement_id: str, verdict: Verdict, rests_on: list[str]) -> str:
+    """The id of a proof: what is proved, and by exactly which obligations (or, without any, by which evidence)."""
+    return digest({"statement": statement_id, "verdict": verdict.value, "rests_on": sorted(rests_on)})
+
+
+def obligation_digest(text: str) -> str:
+    """The SHA-256 of an obligation's commands: the names in its comments do not count."""
+    return sha256(without_comments(text).encode()).hexdigest()
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a manifest."""
+    text = files("thence.proofs.certificate").joinpath("manifest.schema.json").read_text(encoding="utf-8")
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found
+
+
+def evidence_schema() -> dict[str, Any]:
+    """The JSON Schema of a file of evidence."""
+    return {**schema()["$defs"]["evidence_file"], "$defs": schema()["$defs"]}
+
+
+def manifest_of(value: Any) -> Manifest:
+    """The manifest that a JSON value is. Raises: BadManifest where the schema does not allow the value."""
+    hold_against(schema(), value, "manifest.json")
+    return Manifest(
+        value["thence"],
+        value["source"],
+        tuple(value["authors"]),
+        {name: Program(program["version"], program["options"]) for name, program in value["programs"].items()},
+        tuple(_statement(each) for each in value["statements"]),
+        tuple(
+            CertifiedObligation(each["name"], each["file"], each["results"], each["proofs"])
+            for each in value["obligations"]
+        ),
+    )
+
+
+def hold_against(form: Mapping[str, Any], value: Any, file: str) -> None:
+    """Raises: BadManifest where the schema does not allow the value."""
+    from jsonschema import Draft202012Validator
+
+    fault = next(iter(Draft202012Validator(form).iter_errors(value)), None)
+    if fault is not None:
+        place = "/".join(str(part) for part in fault.absolute_path) or "the whole"
+        raise BadManifest(f"{file}: {place}: {fault.message[:200]}")
+
+
+def _statement(value: Mapping[str, Any]) -> CertifiedStatement:
+    return CertifiedStatement(
+        value["name"],
+        value["kind"],
+        value["subject"],
+        Verdict(value["verdict"]),
+        Level[value["level"]],
+        tuple(value["says"]),
+        value["id"],
+        value["proof_id"],
+        tuple(value["obligations"]),
+        tuple(Evidence(each["shows"], each["name"], each["file"]) for each in value["evidence"]),
+    )
+
+
+def _statement_json(statement: CertifiedStatement) -> dict[str, Any]:
+    return {
+        "name": statement.name,
+        "kind": statement.kind,
+        "subject": statement.subject,
+        "verdict": statement.verdict.value,
+        "level": statement.level.name,
+        "says": list(statement.says),
+        "id": statement.id,
+        "proof_id": statement.proof_id,
+        "obligations": list(statement.obligations),
+        "evidence": [{"shows": each.shows, "name": each.name, "file": each.file} for each in statement.evidence],
+    }

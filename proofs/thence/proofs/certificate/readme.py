@@ -1,0 +1,44 @@
+"""README.md of a certificate: what is in it and how to check it, with Thence and without; made from the manifest."""
+
+from __future__ import annotations
+
+from thence.proofs.certificate.manifest import FORMAT, CertifiedStatement, Manifest
+
+
+def readme(manifest: Manifest) -> str:
+    """The text, in Markdown."""
+    rows = "\n".join(_row(statement) for statement in manifest.statements)
+    return f"""# Certificate ({FORMAT})
+
+What Thence {manifest.thence} found out about `{manifest.source}`, with everything that it takes to check it again.
+
+| subject | statement | verdict | level | obligations | statement id (SHA-256) |
+|---|---|---|---|---|---|
+{rows}
+{_CHECKING}"""
+
+
+def _row(statement: CertifiedStatement) -> str:
+    cells = (
+        statement.subject,
+        statement.name,
+        statement.verdict.value,
+        statement.level.name,
+        str(len(statement.obligations)),
+        f"`{statement.id}`",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+_CHECKING = """
+`TRUST.md` lists what has to be trusted. `CITATION.cff` and `citation.bib` say how to cite.
+
+`thence recheck DIRECTORY` checks all of it, and derives the obligations from the source again. Without Thence:
+
+- `sha256sum --check SHA256SUMS`: the files are those that were written;
+- any SMT solver on `obligations/N.smt2`: the answer must be `unsat`;
+- `proofs/N.resolute` is for the proof checker of SMTInterpol; with `(get-proof)` after the last line of the obligation,
+  `java -cp smtinterpol.jar de.uni_freiburg.informatik.ultimate.smtinterpol.proof.checker.Main N.smt2 N.resolute`
+  must say `valid` and `holes=0`;
+- `proofs/N.alethe` is a proof of cvc5 in the Alethe format, for whoever has a checker for it.
+"""

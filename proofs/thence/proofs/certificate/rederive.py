@@ -1,0 +1,229 @@
+"""Derives the obligations of a certificate again, from its sources alone.
+
+The prover is run on the sources. What is in the certificate is answered as it was rechecked, the rest is solved. Each
+statement must come out with the certified verdict, and rest on exactly the obligations that are listed for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from thence.dsl import ir
+from thence.dsl.load import SourceError, load_bytes
+from thence.dsl.progress import WITHOUT_DEADLOCK
+from thence.proofs.certificate.assemble import Statement, Subject, statement_of, subject_of
+from thence.proofs.certificate.build import evidence_of, obligation_name
+from thence.proofs.certificate.evidence import (
+    FalseEvidence,
+    check_machine_run,
+    check_theorem_model,
+    model_of,
+    run_of,
+)
+from thence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
+from thence.proofs.certificate.read import Reading
+from thence.proofs.discharge import Options
+from thence.proofs.finding import REFUTATION, Proof
+from thence.proofs.formula import Unsupported, negation
+from thence.proofs.machine_prover import statement_formula
+from thence.proofs.prove import VACUITY, proofs_by
+from thence.proofs.reachability import Firing, Goal, Violation
+from thence.proofs.solver import Answer, Check, Request, SolverPool
+from thence.proofs.step_prover import step_goals, step_statements
+from thence.proofs.transitions import actions
+from thence.spec.verdict import Verdict
+
+Status = Literal["sat", "unsat", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecheckedAnswers:
+    """Spares a prover what was just rechecked: the certificate's obligations. Everything else is left to be solved."""
+
+    statuses: Mapping[str, Mapping[str, str]]
+
+    def recall(self, request: Request) -> Answer | None:
+        known = self.statuses.get(request.text) if isinstance(request, Check) and not request.core else None
+        if known is None or not isinstance(request, Check):
+            return None
+        return Answer(cast(Status, known.get(request.solver, "unknown")), "as rechecked", 0.0)
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        """Nothing is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a statement differs from what its source gives; `undecided` is what may be so for want of time."""
+
+    faults: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+Key = tuple[str, str, str]
+
+
+def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options) -> Mapping[Key, Difference]:
+    """For each statement how it differs from what its source gives.
+
+    What rests on obligations is proved again; what rests on executions or runs is evaluated, and needs no search.
+
+    Args:
+        statuses: by obligation text and solver, what was found now.
+    """
+    manifest = reading.manifest
+    assert manifest is not None
+    specification, unreadable = _specification(reading, manifest)
+    if specification is None:
+        return {statement.key: Difference((unreadable,)) for statement in manifest.statements}
+    names = _names(specification, manifest)
+    with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
+        proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
+        found = {_key(proof): proof for proof in proofs}
+        return {
+            each.key: _difference(each, specification, found.get(each.key), reading, pool, options)
+            for each in manifest.statements
+        }
+
+
+def _key(proof: Proof) -> Key:
+    return proof.result.kind, proof.result.subject, proof.result.name
+
+
+def _difference(
+    certified: CertifiedStatement,
+    specification: ir.Specification,
+    proof: Proof | None,
+    reading: Reading,
+    pool: SolverPool,
+    options: Options,
+) -> Difference:
+    subject = subject_of(specification, certified.kind, certified.subject, certified.name)
+    try:
+        same = subject is not None and (subject.id, subject.says) == (certified.id, certified.says)
+    except ValueError:
+        subject = None
+    if subject is None:
+        return Difference(("its source has no such statement",))
+    faults = [] if same else ["its id or its words are not those of what its source says"]
+    faults += _evidence_faults(certified, subject, reading, pool, options)
+    if not certified.obligations:
+        return Difference((*faults, *_missing_evidence(certified, subject)))
+    if proof is None:
+        return Difference((*faults, "its source has no such statement"))
+    derived = statement_of(specification, proof)
+    if derived is None:
+        # Its obligations may be undecided here, or a search that a proof begins with may need more time.
+        why = proof.finding.facts.get("unknown", "")
+        return Difference(tuple(faults), (f"the prover does not come to it here: {why}",))
+    if derived.verdict is not certified.verdict:
+        faults.append(f"by its source it is {derived.verdict.value}")
+    faults += _missed_evidence(certified, derived)
+    different = tuple(_obligation_faults(certified, derived, reading))
+    if certified.name.endswith(WITHOUT_DEADLOCK):
+        # The stages of such a proof are looked for within short time limits, and others may do as well.
+        return Difference(tuple(faults), tuple(f"another proof is found here: {each}" for each in different))
+    return Difference((*faults, *different))
+
+
+def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specification | None, str]:
+    content = reading.files[manifest.source]
+    try:
+        loaded = load_bytes(Path(manifest.source), content)
+    except SourceError as fault:
+        return None, str(fault)
+    if loaded.specification is None:
+        first = next(iter(loaded.diagnostics))
+        return None, f"{manifest.source}:{first.span.line}: {first.message}"
+    return loaded.specification, ""
+
+
+def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
+    """What to prove of the file: the theorems, machines and mutants of the statements that rest on obligations."""
+    there = {
+        "theorem": [theorem.name for theorem in specification.theorems],
+        "machine": [machine.name for machine in specification.machines],
+        "mutant": [mutant.name for mutant in specification.mutants],
+    }
+    wanted: dict[str, None] = {}
+    for each in manifest.statements:
+        named = {"theorem": each.name, "machine": each.subject}.get(each.kind, each.name.partition(": ")[0])
+        if each.obligations and named in there[each.kind]:
+            wanted[named] = None
+    return tuple(wanted)
+
+
+def _obligation_faults(certified: CertifiedStatement, derived: Statement, reading: Reading) -> Iterator[str]:
+    listed = {reading.text(file): file for file in certified.obligations}
+    for text in derived.obligations:
+        if text not in listed:
+            yield f"its source needs the obligation `{obligation_name(text)}`, which is not listed"
+    needed = frozenset(derived.obligations)
+    for text, file in listed.items():
+        if text not in needed:
+            yield f"{file}, `{obligation_name(text)}`, is not an obligation that its source gives"
+
+
+def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Iterator[str]:
+    """What is found for the same statement now, and is not there."""
+    there = {(each.shows, each.name) for each in certified.evidence}
+    for shows, name, _ in evidence_of(derived):
+        if (shows, name) not in there:
+            yield f"there is no evidence for: {shows} {name}".rstrip()
+
+
+def _missing_evidence(certified: CertifiedStatement, subject: Subject) -> Iterator[str]:
+    """What a statement without obligations needs to have, and does not: a refutation, or a run for what happens."""
+    shown = [(each.shows, each.name) for each in certified.evidence]
+    if certified.verdict is Verdict.REFUTED:
+        if shown != [("refuted", REFUTATION)]:
+            yield "there is no execution or run that refutes it"
+        return
+    machine = subject.machine
+    if machine is not None and subject.name == VACUITY:
+        for action in actions(machine):
+            if ("happens", action.name) not in shown:
+                yield f"there is no run in which {action.name} happens"
+    elif machine is None or subject.name not in {formula.name for formula in machine.reachable}:
+        yield "a statement of this kind is not proved by executions or runs"
+    elif not shown:
+        yield "there is no run that reaches it"
+
+
+def _evidence_faults(
+    certified: CertifiedStatement,
+    subject: Subject,
+    reading: Reading,
+    pool: SolverPool,
+    options: Options,
+) -> Iterator[str]:
+    """What is wrong with the finite evidence, by evaluating it."""
+    for each in certified.evidence:
+        try:
+            value = reading.json(each.file)
+            if subject.theorem is not None:
+                about = REFUTATION if each.shows == "refuted" else each.name
+                check_theorem_model(subject.theorem, about, model_of(value))
+            else:
+                assert subject.machine is not None
+                goals = _goals(subject.machine, subject.name, each, pool, options)
+                check_machine_run(subject.machine, goals, run_of(subject.machine, value))
+        except FalseEvidence as fault:
+            yield f"{each.file}: {fault}"
+        except (Unsupported, LookupError, ValueError, TypeError) as fault:
+            yield f"{each.file} is no such evidence: {fault}"
+
+
+def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool, options: Options) -> tuple[Goal, ...]:
+    """What the run shows, one of these: that something happens or is reached, or that the statement fails."""
+    if name == VACUITY:
+        return (Firing(evidence.name),)
+    for formula in machine.reachable:
+        if formula.name == name:
+            return (Violation(ir.NamedFormula(f"never {name}", negation(formula.body))),)
+    if name in step_statements(machine):
+        return step_goals(pool, machine, name, options)
+    return (Violation(statement_formula(machine, name)),)

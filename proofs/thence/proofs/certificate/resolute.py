@@ -1,0 +1,127 @@
+"""Proof objects that a program of its own checks: the RESOLUTE format of SMTInterpol.
+
+J. Hoenicke, T. Schindler: A simple proof format for SMT (SMT workshop 2022). SMTInterpol, a third solver, searches
+for the proof; the checker (`...smtinterpol.proof.checker.Main`) reads the SMT-LIB2 text and the proof, knows the axioms
+and resolution, and shares no search with any solver. An assumption that is not asserted in the text is refused, so
+a proof is bound to its obligation. Both programs are Java, published in one archive.
+
+Several obligations go to one Java process, each between `push` and `pop`: starting Java takes longer than most of them.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from thence.proofs.certificate.programs import Programs, side_by_side
+from thence.proofs.certificate.sexpr import expressions, plainness_fault
+
+BATCH = 20
+"""Obligations for one Java process."""
+
+RESOURCE_LIMIT = 1_000_000
+"""SMTInterpol's reproducible limit per obligation: the same proofs are found on a slow machine."""
+
+PROVE_LIMIT_S = 60.0
+"""After so long without a proof a Java process is killed, and its last obligation has none."""
+
+CHECK_LIMIT_S = 300.0
+
+_OPTIONS = ("-Xss256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_CHECKER = "de.uni_freiburg.informatik.ultimate.smtinterpol.proof.checker.Main"
+
+_ACCEPTED = re.compile(r"valid\nholes=0\nassertions=\d+\ndefinefuns=\d+\naxioms=\d+\nresolutions=\d+\n")
+
+Checked: TypeAlias = Literal["valid", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolute:
+    """SMTInterpol and its proof checker: the program `java`, and the archive that both are in, of this version."""
+
+    java: Path
+    jar: Path
+    version: str
+
+    def prove(self, texts: Sequence[str], workers: int = 1) -> tuple[str | None, ...]:
+        """A proof for each obligation; None where none was found. A proof begins with the line `unsat`."""
+        return side_by_side(self._prove_batch, texts, BATCH, workers)
+
+    def check(self, pairs: Sequence[tuple[str, str]], workers: int = 1) -> tuple[Checked, ...]:
+        """What the checker says of each (obligation, proof): valid, without a hole, or not."""
+        return side_by_side(self._check_batch, pairs, BATCH, workers)
+
+    def _prove_batch(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+        proofs: list[str | None] = []
+        while len(proofs) < len(texts):
+            answered = self._answers(programs, texts[len(proofs) :])
+            proofs.extend(answered)
+            if len(proofs) < len(texts):
+                proofs.append(None)
+        return proofs
+
+    def _answers(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+        """The proofs of the first obligations, up to where the process was killed or died."""
+        header = ("(set-option :produce-proofs true)", "(set-option :print-success false)")
+        with tempfile.TemporaryDirectory(prefix="thence-") as folder:
+            problem = Path(folder) / "problem.smt2"
+            problem.write_text(_script(texts, header), encoding="utf-8")
+            options = ("-jar", str(self.jar), "-q", "-no-success", "-l", str(RESOURCE_LIMIT), str(problem))
+            output = self._run(programs, options, PROVE_LIMIT_S * max(1, len(texts) // 4))
+        proofs: list[str | None] = []
+        answers = _whole(output)
+        for status in answers:
+            proof = next(answers, None)
+            if proof is None:
+                break
+            proofs.append(f"unsat\n{proof}\n" if status == "unsat" else None)
+        return proofs[: len(texts)]
+
+    def _check_batch(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+        if any(plainness_fault(text) or not _is_one_proof(proof) for text, proof in pairs):
+            return self._one_by_one(programs, pairs)
+        with tempfile.TemporaryDirectory(prefix="thence-") as folder:
+            problem, proof = Path(folder) / "problem.smt2", Path(folder) / "proof"
+            problem.write_text(_script([text for text, _ in pairs]), encoding="utf-8")
+            proof.write_text("".join(proof for _, proof in pairs), encoding="utf-8")
+            output = self._run(programs, ("-cp", str(self.jar), _CHECKER, str(problem), str(proof)), CHECK_LIMIT_S)
+        if re.fullmatch(f"(?:{_ACCEPTED.pattern}){{{len(pairs)}}}", output):
+            return ["valid"] * len(pairs)
+        return self._one_by_one(programs, pairs)
+
+    def _one_by_one(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+        return ["invalid"] if len(pairs) == 1 else [self._check_batch(programs, [pair])[0] for pair in pairs]
+
+    def _run(self, programs: Programs, arguments: Sequence[str], limit_s: float) -> str:
+        return programs.output([str(self.java), *_OPTIONS, *arguments], limit_s)
+
+
+def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
+    """The obligations one after another, each with its declarations in a scope of its own."""
+    lines = [*header, "(set-logic ALL)"]
+    for text in texts:
+        lines += ["(push 1)", text.replace("(set-logic ALL)\n", "", 1).rstrip("\n"), "(get-proof)", "(pop 1)"]
+    return "\n".join(lines) + "\n"
+
+
+def _is_one_proof(proof: str) -> bool:
+    """Whether a proof object is `unsat` and one expression, nothing before, between or behind."""
+    try:
+        status, *rest = expressions(proof)
+    except ValueError:
+        return False
+    return status == "unsat" and len(rest) == 1
+
+
+def _whole(output: str) -> Iterator[str]:
+    """The expressions of an output that may break off."""
+    found = expressions(output)
+    while True:
+        try:
+            yield next(found)
+        except (StopIteration, ValueError):
+            return

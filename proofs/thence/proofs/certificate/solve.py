@@ -1,0 +1,66 @@
+"""What the solvers say of a certificate's obligations, and proof objects for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+
+from thence.proofs.certificate.alethe import alethe_proofs
+from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
+from thence.proofs.certificate.essence import essences
+from thence.proofs.certificate.manifest import Program
+from thence.proofs.certificate.resolute import RESOURCE_LIMIT, Resolute
+from thence.proofs.discharge import Options
+from thence.proofs.solver import Check, SolverName, SolverPool
+
+Note = Callable[[str, int, int], None]
+"""Called with what is being done, how far it is, of how many."""
+
+
+def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> tuple[Mapping[str, str], ...]:
+    """For each obligation what each solver says: `unsat`, `sat` or `unknown`. Nothing is taken from a cache."""
+    found: list[dict[str, str]] = [{} for _ in texts]
+    asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
+    with SolverPool(options.workers) as pool:
+        requests = [Check(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
+        for done, (position, answer) in enumerate(pool.answers(requests), 1):
+            number, name = asked[position]
+            found[number][name] = answer.status
+            if note is not None:
+                note("solving", done, len(requests))
+    return tuple({name: statuses[name] for name in options.solvers} for statuses in found)
+
+
+def proof_objects(
+    texts: Sequence[str], options: Options, resolute: Resolute | None, note: Note | None = None
+) -> tuple[Mapping[str, str], ...]:
+    """Proof objects by format: cvc5's, and, where SMTInterpol is at hand, those that its checker accepts."""
+    found: list[dict[str, str]] = [{} for _ in texts]
+    if note is not None:
+        note("proof objects of cvc5", 0, len(texts))
+    for number, proof in enumerate(alethe_proofs(texts, options.timeout_ms, options.workers)):
+        if proof is not None:
+            found[number]["alethe"] = proof
+    if resolute is not None:
+        if note is not None:
+            note("proof objects of SMTInterpol", 0, len(texts))
+        proofs = resolute.prove(essences(texts, options), options.workers)
+        having = [(number, proof) for number, proof in enumerate(proofs) if proof is not None]
+        checked = resolute.check([(texts[number], proof) for number, proof in having], options.workers)
+        for (number, proof), verdict in zip(having, checked, strict=True):
+            if verdict == "valid":
+                found[number]["resolute"] = proof
+    return tuple(found)
+
+
+def programs(options: Options, resolute: Resolute | None) -> Mapping[str, Program]:
+    """The programs that take part, with their versions and options."""
+    limits = {"timeout_ms": str(options.timeout_ms), "seed": str(options.seed)}
+    packages: Mapping[SolverName, str] = {"z3": "z3-solver", "cvc5": "cvc5"}
+    found: dict[str, Program] = {name: Program(version(packages[name]), limits) for name in options.solvers}
+    if "cvc5" in found:
+        alethe = {f"proof objects: {option}": value for option, value in ALETHE_OPTIONS.items()}
+        found["cvc5"] = Program(found["cvc5"].version, {**limits, **alethe})
+    if resolute is not None:
+        found["smtinterpol"] = Program(resolute.version, {"reproducible-resource-limit": str(RESOURCE_LIMIT)})
+    return found

@@ -1,0 +1,69 @@
+"""TRUST.md: what one still has to believe after a certificate has been checked; made from the manifest."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from thence.proofs.certificate.manifest import FORMAT, Manifest
+
+
+def trust(manifest: Manifest) -> str:
+    """The list, in Markdown."""
+    proved = sum(bool(statement.obligations) for statement in manifest.statements)
+    counted = f"{len(manifest.statements)} statements: {proved} by {len(manifest.obligations)} obligations, "
+    heading = (
+        f"# What has to be trusted\n\nA certificate of the format {FORMAT} with {counted}"
+        f"{len(manifest.statements) - proved} by finite evidence.\nWhoever has checked it still believes this:\n"
+    )
+    parts = [heading, _DERIVATION]
+    if manifest.obligations:
+        parts.append(_solvers(manifest))
+    if any(statement.evidence for statement in manifest.statements):
+        parts.append(_EVALUATOR)
+    return "\n".join([*parts, _TAMPERING])
+
+
+def _solvers(manifest: Manifest) -> str:
+    total = len(manifest.obligations)
+    checked = sum("resolute" in each.proofs for each in manifest.obligations)
+    names = " and ".join(name for name in ("z3", "cvc5") if name in manifest.programs)
+    if checked == 0:
+        return f"- **The solvers**, {names}: for an obligation that both find unsatisfiable, one of the two.\n"
+    rest = f" For the other {total - checked}, {names} are trusted." if checked < total else ""
+    return f"{_CHECKER.format(checked=checked, total=total)}{rest}\n"
+
+
+_DERIVATION = dedent("""\
+    - **The meaning of the language**: that the file in `sources/` says what its author means. `manifest.json` repeats
+      every statement as the program understood it (`says`).
+    - **The derivation of obligations**: that the SMT-LIB2 files imply the statements. For a machine, there is one for
+      every conjunct in the initial states, and one for every conjunct and transition, under the other conjuncts; for a
+      theorem, one for every case of the induction that its `inductive` declaration gives. `thence recheck` derives them
+      again from the source with the same program, so it does not find a fault of the derivation itself. The comments in
+      a file say which formula and which symbol each line is.
+    - **The history that machines have built in**: that `causal_send` and `deliver` record happens-before as the
+      language defines it. The facts about the history are obligations like all others, not axioms.
+    - **The step from machine to implementation** is not part of a certificate. That an algorithm as published, or a
+      program, behaves like the machine is checked by links (every run of a scope) and by conformance runs (sampled).
+    - **SHA-256**: that nobody finds two texts with the same hash.
+    """)
+
+_CHECKER = dedent("""\
+    - **The proof checker**: {checked} of {total} obligations have a proof object in the RESOLUTE format. Of the solvers
+      nothing has to be believed for these: the checker reads the obligation and the proof, and knows resolution and a
+      list of axioms, no search. It is published by the authors of SMTInterpol, which found the proofs.""")
+
+_EVALUATOR = dedent("""\
+    - **The evaluator**: that `structure.py` and `transitions.py` give formulas and transitions their meaning.
+      Executions and runs are evaluated there; no solver takes part.
+    """)
+
+_TAMPERING = dedent("""\
+    ## What `SHA256SUMS` protects
+
+    It binds the files to each other, not to an author: whoever changes a file can write the sums anew. Even so a
+    certificate does not pass `thence recheck` with a statement that its source does not make, without an obligation
+    that the source needs or with one that it does not need, or with one that is satisfiable. What such a person can
+    change: the authors, the versions and options of the programs as recorded, and which statements are in it at all (a
+    certificate with a statement less is a smaller one, not a false one). Cite the ids: they say what was proved.
+    """)

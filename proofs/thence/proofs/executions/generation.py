@@ -1,0 +1,163 @@
+"""Whether a protocol generates an execution: exhaustive search of its runs, with the execution as the application.
+
+Each process's application sends and receives as the execution says. A receive is a delivery: a step that would deliver
+another message, or deliver before the application receives, does not happen, and the packet arrives later
+(`thence.dsl.programs`). The network loses and duplicates nothing but, where it may, what a timer sends again while
+it is still in flight. So *generates* means that some run of the published
+handlers has these sends and deliveries, in this order at each process; that it does not is about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.execute import Delivered
+from thence.dsl.recycling import system_of
+from thence.dsl.system import Action, Outcome, State, System
+from thence.proofs.executions.ordering import Ordering
+
+MOST_STATES = 20_000
+"""So many states are looked at, for each numbering of the processes, before the answer is given up."""
+
+_Wanted: TypeAlias = tuple[tuple[tuple[int, int] | None, ...], ...]
+"""For each step of each process, the sender and number of the message that it receives; None for a send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Whether the protocol generates the execution: None where the search was given up.
+
+    If it does, `run` is how, in `system`.
+    """
+
+    generated: bool | None
+    states: int
+    run: tuple[Action, ...] = ()
+    system: System | None = None
+
+
+def why_not(protocol: ir.Protocol) -> str | None:
+    """Why the question cannot be put to the protocol; None where it can."""
+    if protocol.delivery == "broadcast":
+        return "a broadcast goes to everybody; these executions are of messages to one process"
+    return None
+
+
+def generates(
+    protocol: ir.Protocol, ordering: Ordering, *, limit: int = MOST_STATES, tick: Callable[[], None] = lambda: None
+) -> Generation:
+    """Searches the runs of the protocol for one with this execution, depth first. `tick` is called at each state.
+
+    An execution has no process numbers, but a protocol may give them a part (a server, places in a tree): the first
+    numbering of the processes with which there is such a run decides; without one, all have been tried.
+
+    Raises: ValueError where `why_not` says why.
+    """
+    if (reason := why_not(protocol)) is not None:
+        raise ValueError(reason)
+    states, given_up = 0, False
+    for names in permutations(range(len(ordering.processes))):
+        found = _search(protocol, ordering.renamed(names), limit, tick)
+        states += found.states
+        if found.generated:
+            return replace(found, states=states)
+        given_up |= found.generated is None
+    return Generation(None if given_up else False, states)
+
+
+def _search(protocol: ir.Protocol, ordering: Ordering, limit: int, tick: Callable[[], None]) -> Generation:
+    """The runs with the processes numbered as they are."""
+    system = system_of(protocol, workload_of(protocol, ordering))
+    wanted = _deliveries(ordering)
+    start = system.initial()
+    seen = {_key(start)}
+    stack: list[tuple[State, tuple[Action, ...]]] = [(start, ())]
+    while stack:
+        state, run = stack.pop()
+        tick()
+        if all(place == len(line) for place, line in zip(state.places, ordering.processes, strict=True)):
+            return Generation(True, len(seen), run, system)
+        if len(seen) > limit:
+            return Generation(None, len(seen))
+        for action, after in _steps(system, state, wanted):
+            if _key(after) not in seen:
+                seen.add(_key(after))
+                stack.append((after, (*run, action)))
+    return Generation(False, len(seen))
+
+
+def _steps(system: System, state: State, wanted: _Wanted) -> Iterator[tuple[Action, State]]:
+    """The steps that fit the execution. Timers fire when no arrival does, and all sends have been tried as well."""
+    arrives = False
+    for action in system.enabled(state):
+        if action.kind != "tick":
+            outcome = system.apply(state, action)
+            if _fits(state, action, outcome, wanted):
+                arrives |= action.kind == "receive"
+                yield action, outcome.state
+    if arrives or not system.interpreter.has_timer:
+        return
+    for process in range(len(wanted)):
+        action = Action("tick", process)
+        outcome = system.apply(state, action)
+        if _fits(state, action, outcome, wanted):
+            yield action, _without_copies(system, state, outcome.state)
+
+
+def _without_copies(system: System, before: State, after: State) -> State:
+    """A lossy network loses what a timer sends again while the first copy is still in flight."""
+    if not system.protocol.network.lossy or not system.protocol.network.reordering:
+        return after
+    return after._replace(network=tuple(sorted(before.network + tuple(set(after.network) - set(before.network)))))
+
+
+def workload_of(protocol: ir.Protocol, ordering: Ordering) -> ir.Workload:
+    """The scope in which the application does what the execution says."""
+    programs = ordering.programs()
+    targets: list[set[int]] = [set() for _ in programs]
+    sends = [0] * len(programs)
+    for sender, receiver in ordering.ends:
+        targets[sender].add(receiver)
+        sends[sender] += 1
+    destinations = tuple(tuple(sorted(some)) for some in targets)
+    groups = () if protocol.delivery == "unicast" else tuple(tuple((to,) for to in some) for some in destinations)
+    return ir.Workload(len(programs), tuple(sends), destinations, groups=groups, programs=programs)
+
+
+_Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def _key(state: State) -> _Key:
+    """What decides how a state can go on: the observer does not, and the sends follow from the places."""
+    return state.locals, state.network, state.places
+
+
+def _deliveries(ordering: Ordering) -> _Wanted:
+    """For each step of each process, the sender and number of the message that it receives; None for a send."""
+    number: dict[int, tuple[int, int]] = {}
+    for process, line in enumerate(ordering.processes):
+        for count, event in enumerate(event for event in line if event.kind == "send"):
+            number[event.message] = (process, count)
+    return tuple(
+        tuple(number[event.message] if event.kind == "receive" else None for event in line)
+        for line in ordering.processes
+    )
+
+
+def _fits(state: State, action: Action, outcome: Outcome, wanted: _Wanted) -> bool:
+    """Whether what the step delivers is what the execution has next there; a faulty step never does."""
+    if any(finding.property == "fault" for finding in outcome.findings):
+        return False
+    process = action.process
+    place = state.places[process] + (action.kind == "send")
+    for emission in outcome.emissions:
+        if isinstance(emission, Delivered):
+            message = emission.message
+            if wanted[process][place : place + 1] != ((message.src, message.number),):
+                return False
+            place += 1
+    return True

@@ -1,0 +1,256 @@
+"""Everything that a file states for any number of processes: theorems, machines, mutants of machines, as results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+
+from thence.dsl import ir
+from thence.proofs.answer_cache import AnswerCache
+from thence.proofs.discharge import Note, Options, Progress
+from thence.proofs.finding import Finding, Proof, unknown
+from thence.proofs.formula import Unsupported
+from thence.proofs.machine_prover import (
+    HISTORY,
+    prove_machine,
+    proved_conjuncts,
+    refuted,
+    search_violations,
+    statements,
+    stating,
+)
+from thence.proofs.solver import SolverPool
+from thence.proofs.step_prover import prove_steps, refuted_steps, step_statements
+from thence.proofs.theory_prover import prove_theorem
+from thence.proofs.vacuity import check_vacuity
+from thence.spec.verdict import Result, Verdict
+
+VACUITY = "vacuity"
+"""The name under which it is reported whether every transition can happen."""
+
+Report = Callable[[Progress], None]
+
+
+class UnknownName(ValueError):
+    """A name that the file does not state anything unbounded under; the message lists those that it has."""
+
+
+def prove_specification(
+    specification: ir.Specification,
+    names: Sequence[str] = (),
+    options: Options | None = None,
+    progress: Report | None = None,
+) -> tuple[Result, ...]:
+    """The results of a file's theorems, machines and mutants of machines, in the file's order.
+
+    Args:
+        names: theorems, machines, mutants of machines, or statements of machines; none means all. A statement
+            is proved with its whole machine, and its result alone is returned.
+
+    Raises:
+        UnknownName: for a name that is none of these.
+        CrossCheckError: where a solver and the evaluator disagree about a finite model: a defect of ours.
+    """
+    return tuple(proof.result for proof in proofs(specification, names, options, progress))
+
+
+def proofs(
+    specification: ir.Specification,
+    names: Sequence[str] = (),
+    options: Options | None = None,
+    progress: Report | None = None,
+) -> Generator[Proof, None, None]:
+    """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
+    options = options or Options()
+    with solver_pool(options) as pool:
+        yield from proofs_by(pool, specification, names, options, progress)
+
+
+def solver_pool(options: Options) -> SolverPool:
+    """Solver processes as the options say, with the cache that they name."""
+    return SolverPool(options.workers, AnswerCache(options.cache) if options.cache is not None else None)
+
+
+def proofs_by(
+    pool: SolverPool,
+    specification: ir.Specification,
+    names: Sequence[str],
+    options: Options,
+    progress: Report | None = None,
+) -> Generator[Proof, None, None]:
+    """As `proofs`, by solver processes that there are already."""
+    machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
+    _check_names(specification, machines, names)
+    for theorem in specification.theorems:
+        if not names or theorem.name in names:
+            note = _note(progress, theorem.theory.name, theorem.name)
+            yield prove_theorem(pool, theorem, options, note)
+    for machine in specification.machines:
+        wanted = _wanted(machine, names)
+        if wanted:
+            stated = stating(machine, expected_names(machine.expects))
+            yield from _machine_proofs(pool, stated, wanted, options, progress)
+    for mutant in machines:
+        if not names or mutant.name in names:
+            yield from _mutant_proofs(pool, mutant, options, progress)
+
+
+def provable_names(specification: ir.Specification) -> tuple[str, ...]:
+    """What `names` may contain."""
+    found: list[str] = [theorem.name for theorem in specification.theorems]
+    for machine in specification.machines:
+        found.extend((machine.name, *_statements(machine)))
+    found.extend(mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
+    return tuple(dict.fromkeys(found))
+
+
+def _statements(machine: ir.Machine) -> tuple[str, ...]:
+    """What there are results for: what is stated, what is expected of it, and vacuity."""
+    stated = (*statements(machine), *step_statements(machine))
+    return tuple(dict.fromkeys((*stated, *expected_names(machine.expects), VACUITY)))
+
+
+def _check_names(specification: ir.Specification, machines: Sequence[ir.Mutant], names: Sequence[str]) -> None:
+    known = provable_names(specification)
+    for name in names:
+        if name not in known:
+            listed = ", ".join(known) or "nothing"
+            raise UnknownName(f"{specification.file} states nothing named {name} to prove; it states {listed}")
+
+
+def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
+    if progress is None:
+        return None
+    report = progress
+    return lambda done, total, current: report(Progress(subject, statement, done, total, current))
+
+
+def _tell(progress: Report | None, subject: str, statement: str, total: int) -> None:
+    """Tells what begins where no obligation is counted."""
+    if progress is not None and total:
+        progress(Progress(subject, statement, 0, total))
+
+
+def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
+    everything = _statements(machine)
+    if not names or machine.name in names:
+        return everything
+    return tuple(name for name in everything if name in names)
+
+
+def _machine_proofs(
+    pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
+) -> Generator[Proof, None, None]:
+    started = time.monotonic()
+    findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    whole = any(not expectation.names for expectation in machine.expects)
+    steps = [name for name in step_statements(machine) if whole or name in wanted]
+    _tell(progress, machine.name, "steps", len(steps))
+    findings |= prove_steps(pool, machine, steps, inductive, options)
+    findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
+    middle = time.monotonic()
+    share = (middle - started) / len(findings)
+    for name, finding in findings.items():
+        if name in wanted:
+            yield _proof(machine, name, finding, _as_expected(machine, name, findings), share)
+    if VACUITY in wanted:
+        _tell(progress, machine.name, VACUITY, len(machine.transitions))
+        known = proved_conjuncts(machine, inductive) if inductive is not None else ()
+        finding = check_vacuity(pool, machine, known, options)
+        yield _proof(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
+
+
+def _proof(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Proof:
+    result = Result(
+        name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text,
+        finding.picture,
+    )  # fmt: skip
+    return Proof(result, finding)
+
+
+def _unsayable(name: str) -> Finding:
+    return unknown(f"`{name}` speaks about something that the machine does not declare")
+
+
+def expected_names(expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
+    """The statements that expectations name, each once."""
+    return tuple(dict.fromkeys(name for expectation in expects for name in expectation.names))
+
+
+def _as_expected(machine: ir.Machine, name: str, findings: Mapping[str, Finding]) -> bool:
+    """Whether a statement came out as the file says, by its name or of the machine as a whole; else `proved`."""
+    for expectation in machine.expects:
+        if name in expectation.names:
+            return findings[name].verdict is Verdict(expectation.verdict)
+    for expectation in machine.expects:
+        if not expectation.names:
+            return worst(findings.values()).verdict is Verdict(expectation.verdict)
+    return findings[name].verdict is Verdict.PROVED
+
+
+def worst(findings: Iterable[Finding]) -> Finding:
+    """The finding that decides about a whole machine: one that is refuted, else unknown, else proved."""
+    order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+    return min(findings, key=lambda finding: order.index(finding.verdict))
+
+
+# --- mutants -----------------------------------------------------------------------------------
+
+
+def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progress: Report | None) -> Iterator[Proof]:
+    """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
+    assert isinstance(mutant.mutated, ir.Machine)
+    started = time.monotonic()
+    named = expected_names(mutant.expects)
+    machine = stating(mutant.mutated, named)
+    findings = _mutant_findings(pool, mutant, machine, options, progress)
+    share = (time.monotonic() - started) / max(1, len(mutant.expects))
+    for expectation in mutant.expects:
+        for name in expectation.names or ("",):
+            finding = findings.get(name, _unsayable(name)) if name else worst(findings.values())
+            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **finding.facts}
+            result = Result(
+                f"{mutant.name}: {name}" if name else mutant.name,
+                "mutant",
+                mutant.subject,
+                finding.verdict,
+                finding.level,
+                finding.verdict is Verdict(expectation.verdict),
+                share / max(1, len(expectation.names)),
+                facts,
+                finding.text,
+                finding.picture,
+            )
+            yield Proof(result, finding)
+
+
+def _mutant_findings(
+    pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
+) -> dict[str, Finding]:
+    """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
+    about_steps = step_statements(machine)
+    known = (*statements(machine), *about_steps)
+    wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]
+    refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
+    findings: dict[str, Finding] = {}
+    _tell(progress, mutant.subject, mutant.name, len(wanted))
+    try:
+        searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
+        steps = refuted_steps(pool, machine, [name for name in refutable if name in about_steps], options)
+    except Unsupported as reason:
+        return {name: unknown(str(reason)) for name in known}
+    if searched is not None:
+        facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
+        findings = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
+    findings |= steps
+    settled = all(
+        all(name in findings for name in each.names) if each.names else bool(findings) and each.verdict == "refuted"
+        for each in mutant.expects
+    )
+    if not settled:
+        proved, inductive = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
+        asked = {name for name, _ in wanted}
+        left = [name for name in about_steps if name in asked and name not in steps]
+        proved |= prove_steps(pool, machine, left, inductive, options)
+        findings = {**proved, **findings}
+    return findings

@@ -1,0 +1,1 @@
+"""Vocabulary: events, executions, happens-before, judgements, traces, verdicts; and the library of `.thence` files."""

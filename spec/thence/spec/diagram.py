@@ -1,0 +1,13 @@
+"""Space-time diagrams of executions: as SVG, as text, with a finding brought out.
+
+The reading order: `diagram_highlight` (what is brought out), `diagram_layout` (columns), `diagram_labels`,
+`diagram_style`, `diagram_svg`; `diagram_text` stands alone.
+"""
+
+from __future__ import annotations
+
+from thence.spec.diagram_highlight import Highlight, Role, focus, highlight_of
+from thence.spec.diagram_svg import draw_svg
+from thence.spec.diagram_text import draw_text
+
+__all__ = ["Highlight", "Role", "draw_svg", "draw_text", "focus", "highlight_of"]

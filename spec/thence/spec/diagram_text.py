@@ -1,0 +1,219 @@
+"""Space-time diagrams in plain text: a column for each process, a row for each event, time downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from thence.spec.diagram_highlight import Highlight
+from thence.spec.diagram_layout import delivered_on_arrival
+from thence.spec.events import Deliver, Execution, Receive, Send
+
+WIDEST: Final = 100
+WIDEST_COLUMN: Final = 16
+NARROWEST_COLUMN: Final = 5
+LONGEST_LABEL: Final = 12
+NOTES: Final = 18
+"""Columns that are kept free at the right for the notes of a highlight."""
+
+_SIGNS: Final[Mapping[str, str]] = {
+    "■": "causal send to",
+    "●": "delivery",
+    "○": "arrival",
+    "┊": "a message waits",
+}
+
+
+def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
+    """The space-time diagram of `execution` in Unicode text, without colours; lines end in a line feed.
+
+    `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
+    to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer. While
+    something waits at a process, its line is dashed. The rows of a highlight carry notes. A run of up to six
+    processes with short message names is at most 100 columns wide. A rule stands above event `repeats_from`, from which
+    on everything is repeated for ever.
+    """
+    return _Sheet(execution, highlight, repeats_from).text()
+
+
+@dataclass(slots=True)
+class _Row:
+    """One line under construction; `number` and `note` stand left and right of the drawing."""
+
+    cells: list[str]
+    number: str = ""
+    note: str = ""
+
+    def put(self, column: int, text: str) -> None:
+        """Write over what is there."""
+        missing = column + len(text) - len(self.cells)
+        if missing > 0:
+            self.cells.extend(" " * missing)
+        self.cells[column : column + len(text)] = text
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The drawing; `_waiting[p]` are the messages in p's buffer."""
+
+    _execution: Execution
+    _highlight: Highlight | None
+    _repeats_from: int | None = None
+    _step: int = 0
+    _margin: int = 0
+    _senders: dict[str, int] = field(default_factory=dict)
+    _waiting: list[list[str]] = field(default_factory=list)
+    _arrived: set[tuple[int, str]] = field(default_factory=set)
+    _signs: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        processes = self._execution.processes
+        self._margin = len(str(max(len(self._execution.events) - 1, 0))) + 3
+        room = WIDEST - self._margin - (NOTES if self._highlight else 6)
+        self._step = max(NARROWEST_COLUMN, min(WIDEST_COLUMN, room // processes))
+        self._waiting = [[] for _ in range(processes)]
+
+    def text(self) -> str:
+        """Caption, names, rows, legend."""
+        at_once = delivered_on_arrival(self._execution)
+        merged = frozenset(at_once.values())
+        notes = self._notes()
+        names = _Row([])
+        for process in range(self._execution.processes):
+            names.put(self._column(process), self._execution.name_of(process)[: self._step - 1])
+        rows = [names]
+        for index, event in enumerate(self._execution.events):
+            if index == self._repeats_from:
+                rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
+            if index in at_once:
+                continue
+            row = self._row(str(index), notes.get(index, ""))
+            match event:
+                case Send(process, message, destinations):
+                    self._send(row, process, message, destinations)
+                case Receive(process, message):
+                    self._waiting[process].append(message)
+                    self._journey(row, process, message, "○")
+                case Deliver(process, message):
+                    self._deliver(row, process, message, index in merged)
+            rows.append(row)
+        rows += self._expected()
+        lines = [_printable(self._highlight.caption), ""] if self._highlight and self._highlight.caption else []
+        width = max((len(row.cells) for row in rows if row.note), default=0)
+        lines += [self._line(row, width) for row in rows]
+        signs = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in self._signs]
+        if signs:
+            lines += ["", "   ".join(signs)]
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _column(self, process: int) -> int:
+        return process * self._step
+
+    def _row(self, number: str, note: str) -> _Row:
+        row = _Row([], number, note)
+        for process, waiting in enumerate(self._waiting):
+            row.put(self._column(process), "┊" if waiting else "│")
+        return row
+
+    def _line(self, row: _Row, width: int) -> str:
+        drawing = "".join(row.cells)
+        note = f"   {row.note}" if row.note else ""
+        return f"{row.number:>{self._margin - 2}}  {drawing:<{width if row.note else 0}}{note}"
+
+    def _send(self, row: _Row, process: int, message: str, destinations: tuple[int, ...]) -> None:
+        self._signs.add("■")
+        self._senders[message] = process
+        others = self._execution.processes - 1
+        everyone = others > 2 and set(destinations) >= set(range(self._execution.processes)) - {process}
+        targets = "all" if everyone else ",".join(str(destination) for destination in destinations)
+        row.put(self._column(process), f"■{_label(message)}→{targets}")
+
+    def _deliver(self, row: _Row, process: int, message: str, on_arrival: bool) -> None:
+        if on_arrival or (message not in self._waiting[process] and (process, message) not in self._arrived):
+            self._journey(row, process, message, "●")
+            return
+        if message in self._waiting[process]:
+            self._waiting[process].remove(message)
+        self._signs.add("●")
+        row.put(self._column(process), f"●{_label(message)}")
+
+    def _journey(self, row: _Row, process: int, message: str, sign: str) -> None:
+        """An arrow from the sender's column, the name upon it, or beside the sign where there is no room."""
+        self._signs |= {sign} | ({"┊"} if sign == "○" else set())
+        self._arrived.add((process, message))
+        here, sender = self._column(process), self._senders.get(message)
+        label = _label(message)
+        if sender is None or sender == process:
+            row.put(here, sign + label)
+            return
+        there = self._column(sender)
+        rightwards = here > there
+        left, right = (there + 1, here - 1) if rightwards else (here + 1, there - 1)
+        shaft = ["─"] * (right - left + 1)
+        crossed = {self._column(other) - left for other in range(self._execution.processes)}
+        for position in crossed:
+            if 0 <= position < len(shaft):
+                shaft[position] = "┼"
+        shaft[-1 if rightwards else 0] = "▶" if rightwards else "◀"
+        # The name stands in the gap next to the receiver.
+        gap = self._step - 1
+        if len(label) + 3 <= gap:
+            start = (len(shaft) - gap if rightwards else 0) + (gap - len(label)) // 2
+            shaft[start : start + len(label)] = label
+            row.put(left, "".join(shaft))
+            row.put(here, sign)
+        else:
+            row.put(left, "".join(shaft))
+            row.put(here, sign if not rightwards else sign + label)
+            if not rightwards:
+                row.put(there + 1, label)
+        row.put(there, "├" if rightwards else "┤")
+
+    def _expected(self) -> list[_Row]:
+        """What is missing and never came, below the last event."""
+        if self._highlight is None:
+            return []
+        process = self._highlight.process
+        delivered = {e.message for e in self._execution.events if isinstance(e, Deliver) and e.process == process}
+        rows: list[_Row] = []
+        for message in self._highlight.missing:
+            if message in delivered:
+                continue
+            row = self._row("", f"{_label(message)} is not delivered")
+            row.put(self._column(process), f"×{_label(message)}")
+            rows.append(row)
+        return rows
+
+    def _notes(self) -> dict[int, str]:
+        """By event: why a row matters for the highlight."""
+        highlight = self._highlight
+        if highlight is None:
+            return {}
+        events = self._execution.events
+        sends = {event.message: index for index, event in enumerate(events) if isinstance(event, Send)}
+        notes = {sends[message]: f"{_label(message)} is sent" for message in highlight.missing if message in sends}
+        for earlier, later in pairwise(highlight.chain):
+            if later in sends:
+                sender = events[sends[later]].process
+                notes.setdefault(sends[later], f"{_label(earlier)} -> {_label(later)}")
+                for index, event in enumerate(events[: sends[later]]):
+                    if isinstance(event, Deliver) and (event.process, event.message) == (sender, earlier):
+                        notes.setdefault(index, f"p{sender} knows {_label(earlier)}")
+        missing = ", ".join(map(_label, highlight.missing))
+        if highlight.event_index is not None:
+            notes[highlight.event_index] = f"<== before {missing}" if missing else "<== here"
+        for index, event in enumerate(events):
+            if isinstance(event, Deliver) and event.process == highlight.process and event.message in highlight.missing:
+                notes[index] = f"{_label(event.message)}, too late"
+        return notes
+
+
+def _label(message: str) -> str:
+    text = _printable(message)
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)

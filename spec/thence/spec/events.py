@@ -1,0 +1,56 @@
+"""Events and executions, as an outside observer sees them: no protocol metadata.
+
+Processes are numbered from 0. A message is named by a string that is unique in its execution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from thence.spec.value import value
+
+
+@value
+class Send:
+    """The application of `process` causal-sends `message` (the c event of Almeida, section 4.1)."""
+
+    process: int
+    message: str
+    destinations: tuple[int, ...]
+
+
+@value
+class Receive:
+    """A packet that carries `message` arrives at `process` from `sender`."""
+
+    process: int
+    message: str
+    sender: int
+
+
+@value
+class Deliver:
+    """`message` is handed over to the application of `process`."""
+
+    process: int
+    message: str
+
+
+Event: TypeAlias = Send | Receive | Deliver
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Events in one global order that respects each process's own order. `processes` is their number.
+
+    `names`, where there are any, is what the processes are called; it takes no part in equality.
+    """
+
+    processes: int
+    events: tuple[Event, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def name_of(self, process: int) -> str:
+        """What a picture calls the process."""
+        return self.names[process] if self.names else f"p{process}"

@@ -1,0 +1,105 @@
+"""Logs: what single processes, or several without a common clock, say that they did, put together into one execution.
+
+Program order within a log and "sent before received or delivered" are all that is used. Where no order respects both,
+the logs contradict each other, and the contradiction is named.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+
+
+class LogError(ValueError):
+    """Logs from which no execution can be put together; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Events in the order in which one observer saw them; `name` is the file, or the process."""
+
+    name: str
+    events: tuple[Event, ...]
+
+
+def merged(logs: Sequence[Log], processes: int, names: tuple[str, ...] = ()) -> Execution:
+    """One execution that respects the order of each log and the senders of messages.
+
+    The earliest log goes on as far as it can, then the next: the result depends on the logs and their order alone.
+
+    Raises:
+        LogError: a message is sent twice, or received or delivered and never sent; or the logs contradict each other.
+    """
+    senders = _senders(logs)
+    waiting: dict[str, list[int]] = {}
+    places = [0] * len(logs)
+    events: list[Event] = []
+    sent: set[str] = set()
+    ready = deque(range(len(logs)))
+    while ready:
+        index = ready.popleft()
+        log = logs[index]
+        while places[index] < len(log.events):
+            event = log.events[places[index]]
+            if isinstance(event, Send):
+                sent.add(event.message)
+                ready.extend(waiting.pop(event.message, ()))
+            elif event.message not in sent:
+                if event.message not in senders:
+                    raise LogError(f"{log.name}: {_said(event)}, but no log has its send; is a log missing?")
+                waiting.setdefault(event.message, []).append(index)
+                break
+            events.append(event)
+            places[index] += 1
+    if len(events) < sum(len(log.events) for log in logs):
+        raise LogError(_contradiction(logs, places, senders))
+    return Execution(processes, tuple(events), names)
+
+
+def by_process(events: Iterable[Event], processes: int) -> tuple[Log, ...]:
+    """The log of each process, from events that respect the order of each."""
+    logs: list[list[Event]] = [[] for _ in range(processes)]
+    for event in events:
+        logs[event.process].append(event)
+    return tuple(Log(f"p{process}", tuple(log)) for process, log in enumerate(logs))
+
+
+def _senders(logs: Sequence[Log]) -> dict[str, int]:
+    """The log that has the send of each message."""
+    found: dict[str, int] = {}
+    for index, log in enumerate(logs):
+        for event in log.events:
+            if isinstance(event, Send):
+                if event.message in found:
+                    first = logs[found[event.message]].name
+                    raise LogError(f"{log.name}: message {event.message!r} is sent a second time, first in {first}")
+                found[event.message] = index
+    return found
+
+
+def _contradiction(logs: Sequence[Log], places: Sequence[int], senders: dict[str, int]) -> str:
+    """A cycle: each log waits for a send that comes after what the next one waits for."""
+    index = next(at for at, log in enumerate(logs) if places[at] < len(log.events))
+    path: list[int] = []
+    while index not in path:
+        path.append(index)
+        index = senders[logs[index].events[places[index]].message]
+    cycle = path[path.index(index) :]
+    parts = [f"{logs[at].name}: {_said(logs[at].events[places[at]])} before its later events" for at in cycle]
+    sends = [f"{logs[senders[logs[at].events[places[at]].message]].name} sends it only later" for at in cycle]
+    return "the logs contradict each other: " + "; ".join(
+        f"{part}, but {send}" for part, send in zip(parts, sends, strict=True)
+    )
+
+
+def _said(event: Event) -> str:
+    match event:
+        case Send(process, message):
+            return f"p{process} sends {message}"
+        case Receive(process, message):
+            return f"p{process} receives {message}"
+        case Deliver(process, message):
+            return f"p{process} delivers {message}"

@@ -1,0 +1,259 @@
+"""The oracle: judges causal delivery online, from causal sends and deliveries alone.
+
+It never reads protocol metadata, so it is independent of every protocol and implementation. Incremental: an
+event costs O(processes), whatever came before; the memory is O(processes) for a message that is still
+to be delivered somewhere and a small constant for any other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import le
+from typing import Final, Literal, NoReturn, TypeAlias
+
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.happens_before import MessageRecord, shortest_chain
+
+FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
+
+CHAINS: Final = 32
+"""A chain costs time linear in the run: an oracle works it out for this many findings, the first ones."""
+
+_NOTHING_PENDING: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that causal delivery does not allow.
+
+    Attributes:
+        kind: `causal`: delivered over an undelivered predecessor; `fifo`: the predecessor has the same sender;
+            `duplicate`: delivered before at this process; `phantom`: never sent, or not to this process;
+            `stuck`: nothing is left to happen and it is not delivered; `gap` (of a finished trace only, see
+            `thence.spec.judgement`): delivered over a predecessor that never came.
+        process: where.
+        message: the delivered message (`stuck`: the undelivered one).
+        missing: `causal`, `fifo`, `gap`: the undelivered predecessors, in the order of their sends.
+        event_index: position of the delivery (`stuck`: of the send) among the events observed, from 0.
+        chain: `causal`, `fifo`, `gap`: messages from `missing[0]` to `message`, each directly before the next;
+            `()` after the first `CHAINS` findings of a run.
+    """
+
+    kind: FindingKind
+    process: int
+    message: str
+    missing: tuple[str, ...]
+    event_index: int
+    chain: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where, message = f"p{self.process}", self.message
+        match self.kind:
+            case "causal" | "fifo":
+                return f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}{self._why()}"
+            case "gap":
+                return f"gap: {where} delivers {message} and never {', '.join(self.missing)}{self._why()}"
+            case "duplicate":
+                return f"duplicate: {where} delivers {message} again"
+            case "phantom":
+                return f"phantom: {where} delivers {message}, which nobody sent to it"
+            case "stuck":
+                return f"stuck: {where} never delivers {message}"
+
+    def _why(self) -> str:
+        return f" ({' -> '.join(self.chain)})" if self.chain else ""
+
+
+class _Queue:
+    """The messages from one process to another in the order of sending, up to as many delivered as undelivered ones.
+
+    The first one is undelivered. Removing costs O(1), amortised.
+    """
+
+    __slots__ = ("_destination", "_stale", "messages")
+
+    def __init__(self, destination: int) -> None:
+        self.messages: deque[MessageRecord] = deque()
+        self._destination = destination
+        self._stale = 0
+
+    def remove(self, record: MessageRecord) -> int:
+        """Take out `record`, which is marked as delivered already; the number of the first message that is left."""
+        messages, bit = self.messages, self._destination
+        if messages[0] is not record:
+            self._stale += 1
+            if self._stale * 2 > len(messages):
+                self.messages = deque(message for message in messages if message.undelivered & bit)
+                self._stale = 0
+            return messages[0].number
+        messages.popleft()
+        while messages:
+            first = messages[0]
+            if first.undelivered & bit:
+                return first.number
+            messages.popleft()
+            self._stale -= 1
+        return _NOTHING_PENDING
+
+
+class Oracle:
+    """Observes one run of `processes` processes, event by event.
+
+    A delivery over a predecessor that has the same destination and is not delivered there *yet* is a finding at
+    once, whether or not that predecessor comes later (`thence.spec.judgement` tells the two apart in a finished
+    trace). A duplicate or phantom delivery changes nothing else. A message may be addressed to its sender.
+
+    Raises:
+        ValueError: from any method: a process out of range, or a message sent twice. Nothing has changed.
+    """
+
+    __slots__ = ("_chains_left", "_events", "_heads", "_known", "_logs", "_pending", "_processes", "_records")
+
+    def __init__(self, processes: int) -> None:
+        if processes < 1:
+            raise ValueError(f"at least one process is needed, not {processes}")
+        self._processes = processes
+        self._events = 0
+        self._chains_left = CHAINS
+        self._records: dict[str, MessageRecord] = {}
+        self._logs: list[list[MessageRecord]] = [[] for _ in range(processes)]
+        # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
+        self._known = [[0] * processes for _ in range(processes)]
+        # _pending[p][q]: q's messages to p that p has not delivered.
+        self._pending: list[dict[int, _Queue]] = [{} for _ in range(processes)]
+        # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
+        self._heads = [[_NOTHING_PENDING] * processes for _ in range(processes)]
+
+    @property
+    def events(self) -> int:
+        """How many events were observed."""
+        return self._events
+
+    def knows(self, message: str) -> bool:
+        """Whether the message was sent."""
+        return message in self._records
+
+    def observe(self, event: Event) -> tuple[Finding, ...]:
+        """Take any event; receives are counted and otherwise ignored."""
+        match event:
+            case Send(process, message, destinations):
+                self.send(process, message, destinations)
+                return ()
+            case Deliver(process, message):
+                return self.deliver(process, message)
+            case Receive():
+                self._events += 1
+                return ()
+
+    def send(self, process: int, message: str, destinations: Iterable[int]) -> None:
+        """`process` causal-sends `message`."""
+        count = self._processes
+        if not 0 <= process < count:
+            self._refuse(process)
+        if message in self._records:
+            raise ValueError(f"message {message!r} is sent a second time")
+        mask = 0
+        for destination in destinations:
+            if not 0 <= destination < count:
+                self._refuse(destination)
+            mask |= 1 << destination
+        known, log = self._known[process], self._logs[process]
+        number = known[process] + 1
+        record = MessageRecord(message, process, number, self._events, len(log), mask, tuple(known))
+        self._records[message] = record
+        log.append(record)
+        known[process] = number
+        while mask:
+            destination = mask.bit_length() - 1
+            mask ^= 1 << destination
+            queue = self._pending[destination].get(process)
+            if queue is None:
+                queue = self._pending[destination][process] = _Queue(1 << destination)
+            if not queue.messages:
+                self._heads[destination][process] = number
+            queue.messages.append(record)
+        self._events += 1
+
+    def deliver(self, process: int, message: str) -> tuple[Finding, ...]:
+        """`process` delivers `message`; what is wrong with that, `causal` before `fifo`."""
+        if not 0 <= process < self._processes:
+            self._refuse(process)
+        index = self._events
+        self._events += 1
+        record = self._records.get(message)
+        bit = 1 << process
+        if record is None or not record.destinations & bit:
+            return (Finding("phantom", process, message, (), index),)
+        if not record.undelivered & bit:
+            return (Finding("duplicate", process, message, (), index),)
+        sender, heads, known = record.sender, self._heads[process], self._known[process]
+        overtakes = False
+        for other, count in enumerate(record.past):
+            if count > known[other]:
+                known[other] = count
+            if count >= heads[other]:
+                overtakes = True
+        if known[sender] < record.number:
+            known[sender] = record.number
+        findings = self._overtaken(process, record, index) if overtakes else ()
+
+        record.undelivered ^= bit
+        self._logs[process].append(record)
+        heads[sender] = self._pending[process][sender].remove(record)
+        if not record.undelivered:
+            record.past = ()
+        return findings
+
+    def deliverable(self, process: int, message: str) -> bool:
+        """Whether `process` may deliver `message` now: it was sent there, is not delivered, and nothing is missing."""
+        record = self._records.get(message)
+        if record is None or not record.undelivered >> process & 1:
+            return False
+        return True not in map(le, self._heads[process], record.past)
+
+    def at_quiescence(self) -> tuple[Finding, ...]:
+        """One `stuck` for each message and destination that has not delivered it, in the order of sending."""
+        return tuple(
+            Finding("stuck", process, record.name, (), record.event_index)
+            for record in self._records.values()
+            if record.undelivered
+            for process in range(self._processes)
+            if record.undelivered >> process & 1
+        )
+
+    def _refuse(self, process: int) -> NoReturn:
+        raise ValueError(f"no process {process}: processes are 0 to {self._processes - 1}")
+
+    def _overtaken(self, process: int, record: MessageRecord, index: int) -> tuple[Finding, ...]:
+        """The findings of a delivery over undelivered predecessors."""
+        missing: list[MessageRecord] = []
+        for sender, queue in self._pending[process].items():
+            limit = record.past[sender]
+            for earlier in queue.messages:
+                if earlier.number > limit:
+                    break
+                if earlier.undelivered >> process & 1:
+                    missing.append(earlier)
+        missing.sort(key=lambda earlier: earlier.event_index)
+        findings = [self._finding("causal", process, record, missing, index)]
+        if same_sender := [earlier for earlier in missing if earlier.sender == record.sender]:
+            findings.append(self._finding("fifo", process, record, same_sender, index))
+        return tuple(findings)
+
+    def _finding(
+        self, kind: FindingKind, process: int, record: MessageRecord, missing: list[MessageRecord], index: int
+    ) -> Finding:
+        chain: tuple[str, ...] = ()
+        if self._chains_left:
+            self._chains_left -= 1
+            chain = shortest_chain(self._logs, missing[0], record)
+        return Finding(kind, process, record.name, tuple(earlier.name for earlier in missing), index, chain)
+
+
+def first_finding(execution: Execution, *, ended: bool = False) -> Finding | None:
+    """The first thing wrong with the execution; what is undelivered at its end counts only if it has `ended`."""
+    oracle = Oracle(execution.processes)
+    found = next((finding for event in execution.events for finding in oracle.observe(event)), None)
+    return next(iter(oracle.at_quiescence()), None) if found is None and ended else found

@@ -1,0 +1,269 @@
+"""Recorded executions in files: the format `thence-trace/1`, newline-delimited JSON.
+
+The first line is a header: `{"format": "thence-trace/1", "processes": 3, ...}` with anything else about the
+recording (`system`, `protocol`, `channels`, `duplication`, `loss`, `delivery`, `reactive`, `seed`, `source`). Then one
+event a line, in one global order that respects each process's own:
+
+    {"event": "send", "process": 0, "message": "m0", "destinations": [1, 2]}
+    {"event": "receive", "process": 1, "message": "m0", "from": 0}      arrival of a packet; may be left out
+    {"event": "deliver", "process": 1, "message": "m0"}
+
+Other fields are allowed and ignored. A second delivery, or one where the message was not sent to, is an execution
+that can be judged; a delivery of a message that nobody sent is not an execution.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn
+
+from thence.spec.collector import collector_at_rest
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+
+FORMAT: Final = "thence-trace/1"
+_decode: Final = json.JSONDecoder().raw_decode
+LONGEST_LINE_BYTES: Final = 1 << 20
+MOST_PROCESSES: Final = 1024
+
+
+class TraceError(ValueError):
+    """The file is not a trace. `str()` is `file:line: what is wrong`, then what to do."""
+
+    def __init__(self, path: Path, line: int | None, problem: str, advice: str) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        self.advice = advice
+        place = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{place}: {problem}. {advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An execution and what its recorder said about it; `header` is the first line without the format."""
+
+    execution: Execution
+    header: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_trace(path: str | Path) -> Trace:
+    """Read a `thence-trace/1` file, line by line; memory is linear in its events.
+
+    Raises:
+        TraceError: the file cannot be read, or is not a trace.
+    """
+    return _Reader(Path(path)).read()
+
+
+def read_log(path: str | Path) -> Trace:
+    """Read a part of a recording: as `read_trace`, but the sends of messages may be in other files.
+
+    Raises:
+        TraceError: the file cannot be read, or is not a trace.
+    """
+    return _Reader(Path(path), whole=False).read()
+
+
+def read_events(path: Path, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
+    """The execution of events that are JSON objects already; faults are those of the n-th event of `path`.
+
+    Raises:
+        TraceError: one of them is no event, or not where it stands.
+    """
+    return _Reader(path).execution(processes, events)
+
+
+def write_trace(path: str | Path, trace: Trace) -> None:
+    """Write `trace`; the file appears whole or not at all.
+
+    Raises:
+        TraceError: the file cannot be written.
+    """
+    path = Path(path)
+    header = {"format": FORMAT, **trace.header, "processes": trace.execution.processes}
+    temporary = path.parent / f".{path.name}.{os.getpid()}.part"
+    try:
+        try:
+            with temporary.open("x", encoding="utf-8") as file:
+                file.write(_json(header) + "\n")
+                file.writelines(_json(event_to_json(event)) + "\n" for event in trace.execution.events)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror or error}"
+        raise TraceError(path, None, problem, "Give a file name in a folder that you may write to") from error
+
+
+def event_to_json(event: Event) -> dict[str, Any]:
+    """The JSON object of one event."""
+    match event:
+        case Send(process, message, destinations):
+            return {"event": "send", "process": process, "message": message, "destinations": list(destinations)}
+        case Receive(process, message, sender):
+            return {"event": "receive", "process": process, "message": message, "from": sender}
+        case Deliver(process, message):
+            return {"event": "deliver", "process": process, "message": message}
+
+
+class _Reader:
+    """One reading of one file. `_line` is the line under the eye, from 1."""
+
+    def __init__(self, path: Path, *, whole: bool = True) -> None:
+        self._path = path
+        self._whole = whole
+        self._line = 0
+        self._processes = 0
+        self._sent_at: dict[str, int] = {}
+
+    def read(self) -> Trace:
+        try:
+            if self._path.is_dir():
+                advice = "Name the files themselves, for instance with FOLDER/*.ndjson"
+                raise TraceError(self._path, None, "is a directory, not a trace", advice)
+            with self._path.open("rb") as file:
+                lines = self._lines(file)
+                header = self._header(next(lines, None))
+                with collector_at_rest():
+                    events = tuple(map(self._event, lines))
+        except OSError as error:
+            problem = f"cannot be read: {error.strerror or error}"
+            raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
+        return Trace(Execution(self._processes, events), header)
+
+    def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
+        self._processes = processes
+        found = []
+        for number, fields in enumerate(events, 1):
+            self._line = number
+            found.append(self._event(fields))
+        return Execution(processes, tuple(found))
+
+    def _lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
+        """The JSON objects of the lines; empty lines are skipped."""
+        while raw := file.readline(LONGEST_LINE_BYTES + 1):
+            self._line += 1
+            if len(raw) > LONGEST_LINE_BYTES:
+                self._fail(
+                    f"the line is longer than {LONGEST_LINE_BYTES:,} bytes", "A trace has one short JSON object a line"
+                )
+            if b"\0" in raw:
+                self._fail("this is a binary file", "A trace is text: one JSON object a line")
+            try:
+                text = raw.decode("utf-8-sig" if self._line == 1 else "utf-8").strip()
+            except UnicodeDecodeError:
+                self._fail("this is a binary file, or not UTF-8", "A trace is UTF-8 text: one JSON object a line")
+            if not text:
+                continue
+            yield self._object(text)
+
+    def _object(self, text: str) -> dict[str, Any]:
+        """The JSON object of one line."""
+        try:
+            fields, end = _decode(text)
+            if end != len(text):
+                fields = json.loads(text)  # which says what is wrong
+        except (ValueError, RecursionError) as error:
+            match error:
+                case json.JSONDecodeError():
+                    reason = f"{error.msg}, column {error.colno}"
+                case RecursionError():
+                    reason = "nested too deeply"
+                case _:
+                    reason = "a number is too long"
+            self._fail(
+                f"the line is not JSON ({reason}): {_excerpt(text)}",
+                "Every line is one whole JSON object; was the recorder cut off, or the file edited?",
+            )
+        if not isinstance(fields, dict):
+            self._fail(f"the line is not a JSON object: {_excerpt(text)}", "Every line is one JSON object, {...}")
+        return fields
+
+    def _header(self, fields: dict[str, Any] | None) -> Mapping[str, Any]:
+        first = f'The first line is {{"format": "{FORMAT}", "processes": N, ...}}'
+        if fields is None:
+            raise TraceError(self._path, None, "the file is empty", first)
+        if "format" not in fields:
+            self._fail("the header is missing", first)
+        if fields["format"] != FORMAT:
+            self._fail(f"the format is {_excerpt(json.dumps(fields['format']))}", f"This version reads {FORMAT}")
+        processes = fields.get("processes")
+        if not isinstance(processes, int) or isinstance(processes, bool) or not 1 <= processes <= MOST_PROCESSES:
+            self._fail(
+                f'"processes" in the header is {_shown(fields, "processes")}',
+                f"It is the number of processes, 1 to {MOST_PROCESSES}",
+            )
+        self._processes = processes
+        return {name: value for name, value in fields.items() if name not in ("format", "processes")}
+
+    def _event(self, fields: Mapping[str, Any]) -> Event:
+        process = fields.get("process")
+        if type(process) is not int or not 0 <= process < self._processes:
+            process = self._process(fields, "process")
+        message = fields.get("message")
+        if not isinstance(message, str) or not message:
+            self._fail(f'"message" is {_shown(fields, "message")}', "Every event names its message, by a string")
+        match fields.get("event"):
+            case "deliver":
+                if message not in self._sent_at:
+                    self._check_sent(message, "delivered")
+                return Deliver(process, message)
+            case "send":
+                return self._send(fields, process, message)
+            case "receive":
+                self._check_sent(message, "received")
+                return Receive(process, message, self._process(fields, "from"))
+            case _:
+                self._fail(f'"event" is {_shown(fields, "event")}', 'It is "send", "receive" or "deliver"')
+
+    def _send(self, fields: Mapping[str, Any], process: int, message: str) -> Send:
+        if message in self._sent_at:
+            self._fail(
+                f"message {message!r} is sent again (first in line {self._sent_at[message]})",
+                "A message identifier is unique in its trace; one multicast is one send with several destinations",
+            )
+        destinations = fields.get("destinations")
+        if not isinstance(destinations, list):
+            self._fail(f'"destinations" is {_shown(fields, "destinations")}', "It is the list of process numbers")
+        self._sent_at[message] = self._line
+        return Send(process, message, tuple([self._number(number, "destinations") for number in destinations]))
+
+    def _check_sent(self, message: str, what: str) -> None:
+        if self._whole and message not in self._sent_at:
+            self._fail(
+                f"message {message!r} is {what}, but no earlier line sends it",
+                "Lines are in one global order with every send before its deliveries: is the recording complete?",
+            )
+
+    def _process(self, fields: Mapping[str, Any], name: str) -> int:
+        if name not in fields:
+            self._fail(f'"{name}" is missing', f"It is the number of a process, 0 to {self._processes - 1}")
+        return self._number(fields[name], name)
+
+    def _number(self, value: object, name: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < self._processes:
+            self._fail(
+                f'"{name}" has {_excerpt(json.dumps(value))}, which is not one of the {self._processes} processes',
+                f"Processes are numbered 0 to {self._processes - 1}, as the header says",
+            )
+        return value
+
+    def _fail(self, problem: str, advice: str) -> NoReturn:
+        raise TraceError(self._path, self._line, problem, advice)
+
+
+def _shown(fields: Mapping[str, Any], name: str) -> str:
+    return _excerpt(json.dumps(fields[name])) if name in fields else "missing"
+
+
+def _excerpt(text: str) -> str:
+    printable = "".join(character if character.isprintable() else "?" for character in text)
+    return printable if len(printable) <= 60 else printable[:57] + "..."
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,1 +1,0 @@
-"""Vocabulary: events, executions, happens-before, judgements, traces, verdicts; and the library of `.whence` files."""
