@@ -206,7 +206,7 @@ def explore(
 
 @dataclass(slots=True)
 class Interpretation:
-    """An exploration by the interpreter. `origins` has the states reached, each with thence it was first reached."""
+    """An exploration by the interpreter. `origins` has the states reached, each with the state and action from which it was first reached."""
 
     request: Request
     result: Exploration = field(default_factory=Exploration)

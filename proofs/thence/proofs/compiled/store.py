@@ -93,7 +93,7 @@ class Store:
         return emit.function
 
     def _note(self, emit: Emitter, shared: Value, own: Value, entry: Value, number: Value) -> None:
-        """Writes down thence a new state was reached; it is in the ring at `entry`."""
+        """Writes down from where a new state was reached; it is in the ring at `entry`."""
         parent = emit.load(entry, self.layout.words + 1)
         emit.store32(parent, emit.pointer(shared, Shared.PARENTS), number)
 
