@@ -48,11 +48,11 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	echo "Dependencies of requirements.lock (the first time takes a few minutes: Spark is large)"; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	$(BIN)/python -m thence.conformance.proof_checker || echo "Everything else works without it; make checker tries again."; \
+	$(BIN)/python -m thence.cli.proof_checker || echo "Everything else works without it; make checker tries again."; \
 	touch $(STAMP)
 
 verify: setup
-	@$(BIN)/python -m thence.conformance.java
+	@$(BIN)/python -m thence.conformance.campaign.java
 	@$(BIN)/thence verify $(ARGS)
 
 test: setup tools
@@ -70,20 +70,20 @@ lint: setup
 	$(BIN)/lint-imports
 
 checker: setup
-	$(BIN)/python -m thence.conformance.proof_checker
+	$(BIN)/python -m thence.cli.proof_checker
 
 statements: setup
 	mkdir -p build
 	$(BIN)/thence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
-	$(BIN)/python -m thence.conformance.statements build/verify.json > build/statements.md
+	$(BIN)/python -m thence.pages.statements build/verify.json > build/statements.md
 	mv build/statements.md docs/statements.md
-	$(BIN)/python -m thence.conformance.rows build/verify.json README.md docs/library.md
+	$(BIN)/python -m thence.pages.rows build/verify.json README.md docs/library.md
 
 errata: setup
-	$(BIN)/python -m thence.conformance.errata docs
+	$(BIN)/python -m thence.pages.errata docs
 
 figures: setup
-	$(BIN)/python -m thence.conformance.figures docs
+	$(BIN)/python -m thence.pages.figures docs
 
 comparison: setup
 	$(BIN)/python -m thence.conformance.costs docs

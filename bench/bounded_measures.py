@@ -10,9 +10,9 @@ from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
 from thence.proofs.bounded.search import search
-from thence.proofs.discharge import Options
-from thence.proofs.scopes import properties_of
-from thence.proofs.solver import SolverPool
+from thence.proofs.scopes.scopes import properties_of
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
 REPEATS = 5

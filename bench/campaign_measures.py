@@ -21,10 +21,10 @@ def merge_ratio() -> str:
     """How much more often starving a channel finds the discarded merge than uniform scheduling does."""
     from faults import FAULTS
 
-    from thence.conformance.drive import settings_for
-    from thence.conformance.harness import run_scheduled
-    from thence.conformance.protocols import find_protocol
-    from thence.conformance.schedulers import SCHEDULERS
+    from thence.conformance.harness.conform import settings_for
+    from thence.conformance.harness.harness import run_scheduled
+    from thence.conformance.harness.protocols import find_protocol
+    from thence.conformance.schedulers.schedulers import SCHEDULERS
 
     fault = next(each for each in FAULTS["rst"] if each.__name__ == "MergeDiscarded")
     settings = settings_for(find_protocol("rst"))
@@ -48,7 +48,7 @@ def campaign_seconds(master: str) -> tuple[float, float, int]:
     from thence.conformance.campaign import CampaignParameters, start
 
     parameters = CampaignParameters(
-        "thence.conformance.harness_campaign:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
+        "thence.conformance.campaign.one_system:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
         partitions=8, master=master,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def spark_speedup() -> str:
 
 def protocol_cases(name: str) -> str:
     """A campaign's cases over a protocol itself, ten processes and 300 operations each: its compiled handlers run."""
-    from thence.conformance.harness_campaign import campaign_runner
+    from thence.conformance.campaign.one_system import campaign_runner
 
     run = campaign_runner({**EXPENSIVE, "system": f"protocol:{name}"})
     run(0)

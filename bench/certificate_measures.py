@@ -11,13 +11,13 @@ from tempfile import mkdtemp
 
 from proof_measures import unbounded, with_statements
 
-from thence.conformance.proof_checker import find_checker
+from thence.cli.proof_checker import find_checker
 from thence.dsl.load import load
 from thence.proofs.certificate.build import NotCertified, certificate
 from thence.proofs.certificate.place import write
 from thence.proofs.certificate.recheck import recheck
-from thence.proofs.discharge import Options
 from thence.proofs.prove import proofs
+from thence.proofs.solving.discharge import Options
 
 
 @cache

@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from thence.conformance.drive import settings_for
-from thence.conformance.harness import Case, run_scheduled
-from thence.conformance.harness_campaign import find_protocol
+from thence.conformance.campaign.one_system import find_protocol
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.harness import Case, run_scheduled
+from thence.conformance.harness.network import PER_MILLE, Settings
+from thence.conformance.harness.schedule import React, Receive, Send, Tick
+from thence.conformance.harness.subject import MakeProcess, load_subject
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.network import PER_MILLE, Settings
-from thence.conformance.replay import Replay
-from thence.conformance.schedule import React, Receive, Send, Tick
-from thence.conformance.schedulers import SCHEDULERS
-from thence.conformance.subject import MakeProcess, load_subject
+from thence.conformance.replay.replay import Replay
+from thence.conformance.schedulers.schedulers import SCHEDULERS
 
 REPEATS = 5
 CASES = 1_500

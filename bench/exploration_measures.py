@@ -17,10 +17,11 @@ from pathlib import Path
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.compiled.kernel import compile_kernel
-from thence.proofs.explore import Engine, Exploration, Resources, Storage, explore
-from thence.proofs.saturation.search import saturate
-from thence.proofs.scopes import properties_of
+from thence.proofs.abstraction.search import saturate
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Engine, Exploration, Resources, Storage
+from thence.proofs.native.code.kernel import compile_kernel
+from thence.proofs.scopes.scopes import properties_of
 
 REPEATS = 5
 PUBLISHED = {("cykas", 2): 52_521, ("cykas", 3): 5_022_640, ("mf", 2): 6_859, ("mf", 3): 110_592}

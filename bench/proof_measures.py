@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 
 from thence.dsl import ir
 from thence.dsl.load import library, load, load_bytes
-from thence.proofs.discharge import Options
-from thence.proofs.inductive_set import inductive_set
-from thence.proofs.lemmas import Lemmas
+from thence.proofs.machine.inductive_set import inductive_set
 from thence.proofs.prove import proofs, proofs_by, provable_names, solver_pool
-from thence.proofs.stability import measure, proved_obligations
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.lemmas import Lemmas
+from thence.proofs.solving.stability import measure, proved_obligations
 
 SEEDS = 20
 PLANTED = ("mf", "hybrid_basic")

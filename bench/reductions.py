@@ -28,15 +28,16 @@ from typing import Any
 
 from reductions_page import page
 
-from thence.conformance.cli.targets import Choice, Target, targets
-from thence.dsl import execute, ir
+from thence.cli.targets import Choice, Target, targets
+from thence.dsl import ir
 from thence.dsl.load import library, load
-from thence.dsl.recycling import system_of
-from thence.dsl.system import System
-from thence.proofs.compiled.engine import explore_natively, why_not
-from thence.proofs.explore import Exploration, Request, Resources
-from thence.proofs.reductions import AUTOMATIC, REDUCTIONS
-from thence.proofs.scopes import describe, properties_of
+from thence.dsl.run import execute
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import System
+from thence.proofs.explore.exploration import Exploration, Request, Resources
+from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.native.engine import explore_natively, why_not
+from thence.proofs.scopes.scopes import describe, properties_of
 
 ROWS = Path(__file__).with_name("reductions.json")
 PAGE = Path(__file__).parents[1] / "docs" / "reductions.md"

@@ -25,15 +25,15 @@ from impl_measures import MEASURES as IMPLEMENTATIONS
 from proof_measures import MEASURES as PROOFS
 from trace_measures import MEASURES as TRACES
 
-from thence.conformance.drive import conform, settings_for
+from thence.conformance.harness.conform import conform, settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import library, load
-from thence.dsl.parse import parse
-from thence.proofs.explore import explore
-from thence.proofs.link import check_link
+from thence.dsl.text.parse import parse
+from thence.proofs.engines import explore
 from thence.proofs.prove import prove_specification
-from thence.proofs.scopes import properties_of
+from thence.proofs.scopes.link import check_link
+from thence.proofs.scopes.scopes import properties_of
 
 REPEATS = 5
 CASES = 200

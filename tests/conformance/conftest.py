@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.harness_campaign import find_protocol
+from thence.conformance.campaign.one_system import find_protocol
 from thence.dsl import ir
 from thence.impl.commands import Command, Deliver, Send
 

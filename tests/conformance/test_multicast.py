@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from faults import cbcast, hybrid_multicast, ks, newtop
 
-from thence.conformance.drive import settings_for
-from thence.conformance.harness import run_case
-from thence.conformance.harness_campaign import campaign_runner
-from thence.conformance.network import Settings
-from thence.conformance.recorded_case import RecordedCase, read_case
-from thence.conformance.replay import Replay, delivers_to_senders
-from thence.conformance.schedule import Lose, React, Receive, Schedule, Send
-from thence.conformance.shrink import minimise
-from thence.conformance.subject import Subject, SubjectError, load_subject
+from thence.conformance.campaign.one_system import campaign_runner
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.recorded_case import RecordedCase, read_case
+from thence.conformance.harness.schedule import Lose, React, Receive, Schedule, Send
+from thence.conformance.harness.shrink import minimise
+from thence.conformance.harness.subject import Subject, SubjectError, load_subject
+from thence.conformance.replay.replay import Replay, delivers_to_senders
 from thence.dsl import ir
 from thence.impl.commands import Command
 from thence.impl.commands import Deliver as HandOver

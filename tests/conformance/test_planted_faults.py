@@ -9,13 +9,13 @@ from typing import Any, Final
 import pytest
 from faults import FAULTS
 
-from thence.conformance.drive import settings_for
-from thence.conformance.guided import portfolio
-from thence.conformance.harness import run_scheduled
-from thence.conformance.harness_campaign import PORTFOLIO, scheduler_names
-from thence.conformance.network import Settings
-from thence.conformance.replay import Replay
-from thence.conformance.schedulers import SCHEDULERS
+from thence.conformance.campaign.one_system import PORTFOLIO, scheduler_names
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.harness.network import Settings
+from thence.conformance.replay.replay import Replay
+from thence.conformance.schedulers.guided import portfolio
+from thence.conformance.schedulers.schedulers import SCHEDULERS
 from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]

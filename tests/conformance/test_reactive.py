@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.claims import plan
-from thence.conformance.cli.assuming import Request as MatrixRequest
-from thence.conformance.cli.assuming import matrix
-from thence.conformance.cli.conforming import Request, conform_result
-from thence.conformance.cli.session import Session
+from thence.cli.commands.conform import Request, conform_result
+from thence.cli.commands.matrix import Request as MatrixRequest
+from thence.cli.commands.matrix import matrix
+from thence.cli.session import Session
+from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.external.system import Limits
-from thence.conformance.harness_campaign import campaign_runner
-from thence.conformance.recorded_case import read_case
-from thence.conformance.rerun import rerun
+from thence.conformance.harness.claims import plan
+from thence.conformance.harness.recorded_case import read_case
+from thence.conformance.harness.rerun import rerun
 from thence.spec.verdict import Verdict
 
 PROGRAM = Path(__file__).with_name("hasty.py")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from faults import FAULTS
 
-from thence.conformance.drive import Report, conform, settings_for
-from thence.conformance.network import Settings
+from thence.conformance.harness.conform import Report, conform, settings_for
+from thence.conformance.harness.network import Settings
 from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]

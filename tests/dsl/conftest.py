@@ -9,12 +9,12 @@ from textwrap import dedent, indent
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.elaborate import elaborate
-from thence.dsl.execute import Delivered, Emission, Guard, Sent
-from thence.dsl.interpreter import Interpreter
+from thence.dsl.check.elaborate import elaborate
 from thence.dsl.load import load
-from thence.dsl.parse import parse
-from thence.dsl.values import Message, Value
+from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
+from thence.dsl.run.interpreter import Interpreter
+from thence.dsl.run.values import Message, Value
+from thence.dsl.text.parse import parse
 
 Specify = Callable[[str], ir.Specification]
 

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.itf import itf
+from thence.dsl.export.itf import itf
+from thence.dsl.export.regression import here, pytest_file, violated
 from thence.dsl.load import load
-from thence.dsl.narrate import ReplayError, record
-from thence.dsl.regression import here, pytest_file, violated
-from thence.dsl.simulate import simulate
-from thence.dsl.system import System
-from thence.proofs.explore import Violation, explore
-from thence.proofs.lasso import find_lasso
+from thence.dsl.run.narrate import ReplayError, record
+from thence.dsl.run.simulate import simulate
+from thence.dsl.run.system import System
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Violation
+from thence.proofs.liveness.lasso import find_lasso
 
 WORKLOAD = ir.Workload(3, (2, 2, 2), ((1, 2), (0, 2), (0, 1)))
 

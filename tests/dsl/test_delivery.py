@@ -9,13 +9,13 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.format import format_source
-from thence.dsl.narrate import execution, narrate, record, replay, run
-from thence.dsl.system import Action, System
-from thence.dsl.tla.exported import Exported
-from thence.dsl.tla.protocol import export_protocol
-from thence.dsl.values import Message
-from thence.dsl.workload import all_choices
+from thence.dsl.check.workload import all_choices
+from thence.dsl.export.tla.exported import Exported
+from thence.dsl.export.tla.protocol import export_protocol
+from thence.dsl.run.narrate import execution, narrate, record, replay, run
+from thence.dsl.run.system import Action, System
+from thence.dsl.run.values import Message
+from thence.dsl.write.format import format_source
 from thence.spec.delivery_order import first_crossing
 
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from thence.dsl import ir, machine_builtins
-from thence.dsl.diagnostics import Diagnostic
-from thence.dsl.elaborate import elaborate
-from thence.dsl.parse import parse
-from thence.dsl.show import show_expression
-from thence.dsl.traversal import depth, nodes
-from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+from thence.dsl import ir
+from thence.dsl.check.elaborate import elaborate
+from thence.dsl.ir import machine_builtins
+from thence.dsl.ir.traversal import depth, nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort
+from thence.dsl.text.diagnostics import Diagnostic
+from thence.dsl.text.parse import parse
+from thence.dsl.write.show import show_expression
 
 MACHINE = """
 machine q:

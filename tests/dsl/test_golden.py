@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from thence.dsl.diagnostics import CODES, Diagnostic, render_all, render_catalogue
-from thence.dsl.elaborate import elaborate
-from thence.dsl.parse import decode, parse
+from thence.dsl.check.elaborate import elaborate
+from thence.dsl.text.diagnostics import CODES, Diagnostic, render_all, render_catalogue
+from thence.dsl.text.parse import decode, parse
 
 GOLDEN = Path(__file__).parent / "golden"
 FIXTURES = sorted(GOLDEN.glob("W*.thence"))

@@ -9,7 +9,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
-from thence.proofs.solver import SolverPool
+from thence.proofs.solving.solver import SolverPool
 
 
 @pytest.fixture(scope="session")

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
-from thence.dsl.machine_run import GHOSTS, MachineRun, MachineState, Refusal
-from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.dsl.values import Fault, Message
-from thence.proofs.finite_models import Problem, find_model
-from thence.proofs.formula import conj, disj, equal, forall, holds, local, negation, substitute
-from thence.proofs.machine_obligations import conjuncts, preservations, signature_of
-from thence.proofs.obligation import Obligation, Signature
-from thence.proofs.smt import smt_text
-from thence.proofs.solver import Check, SolverPool
-from thence.proofs.structure import Structure, Table, Value, evaluate, tuples
-from thence.proofs.transitions import Action, actions, after, enabled, initial, step, symbols
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
+from thence.dsl.run.machine_run import GHOSTS, MachineRun, MachineState, Refusal
+from thence.dsl.run.values import Fault, Message
+from thence.proofs.logic.formula import conj, disj, equal, forall, holds, local, negation, substitute
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.logic.structure import Structure, Table, Value, evaluate, tuples
+from thence.proofs.machine.obligations import conjuncts, preservations, signature_of
+from thence.proofs.machine.transitions import Action, actions, after, enabled, initial, step, symbols
+from thence.proofs.solving.finite_models import Problem, find_model
+from thence.proofs.solving.solver import Check, SolverPool
 
 Library = Callable[[str], ir.Specification]
 

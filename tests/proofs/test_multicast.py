@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.narrate import execution
-from thence.proofs.discharge import Options
-from thence.proofs.explore import explore
-from thence.proofs.link import check_link
-from thence.proofs.machine_counterexample import run_counterexample
-from thence.proofs.machine_obligations import conjuncts, preservations
-from thence.proofs.machine_prover import prove_machine, statement_formula, statements
-from thence.proofs.reachability import Firing, Goal, Violation, scopes_of, search
-from thence.proofs.scopes import confirm, describe, explain, properties_of, workload_facts
-from thence.proofs.solver import SolverPool
-from thence.proofs.structure import CrossCheckError
-from thence.proofs.transitions import initially, rigid
+from thence.dsl.run.narrate import execution
+from thence.proofs.engines import explore
+from thence.proofs.logic.structure import CrossCheckError
+from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.obligations import conjuncts, preservations
+from thence.proofs.machine.prover import prove_machine, statement_formula, statements
+from thence.proofs.machine.reachability import Firing, Goal, Violation, scopes_of, search
+from thence.proofs.machine.transitions import initially, rigid
+from thence.proofs.scopes.link import check_link
+from thence.proofs.scopes.scopes import confirm, describe, explain, properties_of, workload_facts
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.delivery_order import first_crossing
 from thence.spec.events import Deliver, Send
 from thence.spec.verdict import Level, Verdict

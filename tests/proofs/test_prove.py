@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from thence.dsl import ir
-from thence.proofs.discharge import Options, Progress
 from thence.proofs.prove import UnknownName, provable_names, prove_specification
+from thence.proofs.solving.discharge import Options, Progress
 from thence.spec.verdict import Level, Verdict
 
 ONE_SOLVER = ("vacuity", "without deadlock")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.proofs.scopes import Options, check_mutant, explore_scope
+from thence.proofs.scopes.scopes import Options, check_mutant, explore_scope
 from thence.spec.verdict import Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]

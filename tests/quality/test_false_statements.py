@@ -13,8 +13,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.discharge import Options
 from thence.proofs.prove import prove_specification
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Result, Verdict
 
 FOLDER = Path(__file__).parent / "false_statements"

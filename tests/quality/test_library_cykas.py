@@ -8,9 +8,9 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.discharge import Options
-from thence.proofs.link import check_link
 from thence.proofs.prove import prove_specification
+from thence.proofs.scopes.link import check_link
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Result, Verdict
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from thence.dsl.format import format_source
 from thence.dsl.load import library, load
+from thence.dsl.write.format import format_source
 
 
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)

@@ -10,15 +10,15 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.dsl.narrate import execution
-from thence.dsl.system import Action, Outcome, State, System
-from thence.proofs.explore import explore
-from thence.proofs.link import check_link
-from thence.proofs.machine_obligations import conjuncts, preservations
+from thence.dsl.run.narrate import execution
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.proofs.engines import explore
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.prove import prove_specification
-from thence.proofs.scopes import confirm, properties_of
-from thence.proofs.smt import smt_text
-from thence.proofs.solver import Check, SolverPool
+from thence.proofs.scopes.link import check_link
+from thence.proofs.scopes.scopes import confirm, properties_of
+from thence.proofs.solving.solver import Check, SolverPool
 from thence.spec.verdict import Level, Verdict
 
 SCOPES = {

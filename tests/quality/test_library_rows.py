@@ -11,14 +11,14 @@ from itertools import combinations
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.execute import Delivered
 from thence.dsl.load import load
-from thence.dsl.system import Action, Outcome, State, System
-from thence.dsl.values import Message
-from thence.proofs.discharge import Options
-from thence.proofs.explore import explore
-from thence.proofs.link import check_link
+from thence.dsl.run.execute import Delivered
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.values import Message
+from thence.proofs.engines import explore
 from thence.proofs.prove import prove_specification
+from thence.proofs.scopes.link import check_link
+from thence.proofs.solving.discharge import Options
 from thence.spec.oracle import Oracle
 from thence.spec.verdict import Level, Result, Verdict
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL
 from thence.dsl.load import library, load
-from thence.dsl.scenario import play
-from thence.dsl.types import BOOL
-from thence.proofs.scenarios import play_scenario
+from thence.dsl.run.scenario import play
+from thence.proofs.scopes.scenarios import play_scenario
 
 FIGURES = {
     "cykas": {"cykas_figure_2", "cykas_figure_2_center", "cykas_figure_3", "almeida_figure_2"},

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from thence.proofs.reductions import REDUCTIONS
+from thence.proofs.explore.reductions import REDUCTIONS
 
 ROOT = Path(__file__).parents[2]
 

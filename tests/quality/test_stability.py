@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from thence.dsl.load import library, load
-from thence.proofs.discharge import Options
 from thence.proofs.prove import VACUITY, proofs, provable_names
-from thence.proofs.stability import measure, proved_obligations
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.stability import measure, proved_obligations
 
 SEEDS = 2
 FIRST = Options(solvers=("z3",))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import thence.spec
 from thence.dsl import ir
-from thence.dsl.diagnostics import Diagnostic, SourceText, nearest
-from thence.dsl.elaborate import elaborate
-from thence.dsl.parse import decode, parse
+from thence.dsl.check.elaborate import elaborate
+from thence.dsl.text.diagnostics import Diagnostic, SourceText, nearest
+from thence.dsl.text.parse import decode, parse
 
 SUFFIX = ".thence"
 

@@ -6,11 +6,8 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
 from thence.dsl import ir
-from thence.proofs.answer_cache import AnswerCache
-from thence.proofs.discharge import Note, Options, Progress
-from thence.proofs.finding import Finding, Proof, unknown
-from thence.proofs.formula import Unsupported
-from thence.proofs.machine_prover import (
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.prover import (
     HISTORY,
     prove_machine,
     proved_conjuncts,
@@ -19,10 +16,13 @@ from thence.proofs.machine_prover import (
     statements,
     stating,
 )
-from thence.proofs.solver import SolverPool
-from thence.proofs.step_prover import prove_steps, refuted_steps, step_statements
-from thence.proofs.theory_prover import prove_theorem
-from thence.proofs.vacuity import check_vacuity
+from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
+from thence.proofs.machine.vacuity import check_vacuity
+from thence.proofs.solving.answer_cache import AnswerCache
+from thence.proofs.solving.discharge import Note, Options, Progress
+from thence.proofs.solving.finding import Finding, Proof, unknown
+from thence.proofs.solving.solver import SolverPool
+from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
 
 VACUITY = "vacuity"

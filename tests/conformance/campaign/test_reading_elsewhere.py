@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from thence.conformance.campaign import CampaignParameters
+from thence.conformance.campaign.java import ensure_java
 from thence.conformance.campaign.store import create, write_batch
 from thence.conformance.campaign.tally import tally_rows
-from thence.conformance.java import ensure_java
 
 PAGE = Path(__file__).parents[3] / "docs" / "campaigns.md"
 BLOCKS = dict(re.findall(r"```python\n((?:import|from) (\w+).*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
@@ -33,7 +33,7 @@ SYSTEMS = [
 def first(tmp_path: Path, rows_of: Callable[[CampaignParameters], pa.Table]) -> dict[str, float]:
     """A campaign called `first`, and the hit rates that its tallies give."""
     parameters = CampaignParameters(
-        "thence.conformance.several_campaign:several_runner", {"systems": SYSTEMS}, cases=150, batch=60
+        "thence.conformance.campaign.several_systems:several_runner", {"systems": SYSTEMS}, cases=150, batch=60
     )
     directory = tmp_path / "first"
     directory.mkdir()

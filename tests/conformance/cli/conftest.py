@@ -30,7 +30,7 @@ class Ran:
     def object(self) -> dict[str, Any]:
         """The one JSON object on stdout, which the published schema allows."""
         found = json.loads(self.out)
-        schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+        schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
         Draft202012Validator(schema).validate(found)
         assert found["exit"] == self.code
         assert isinstance(found, dict)

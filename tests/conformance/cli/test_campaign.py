@@ -57,7 +57,7 @@ def test_what_cannot_be_started_is_said_and_leaves_nothing(
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """A campaign of two systems, with two of its three batches."""
-    runner = "thence.conformance.several_campaign:several_runner"
+    runner = "thence.conformance.campaign.several_systems:several_runner"
     parameters = CampaignParameters(runner, {"systems": SYSTEMS}, cases=60, batch=20)
     place = tmp_path / "runs"
     place.mkdir()

@@ -65,7 +65,7 @@ BAD = [
 
 
 def test_the_schema_is_a_schema() -> None:
-    schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
 

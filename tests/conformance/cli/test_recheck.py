@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from thence.conformance.proof_checker import find_checker
+from thence.cli.proof_checker import find_checker
 
 Thence = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
-    schema = json.loads((files("thence.conformance.cli") / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(found)
     assert found["certificate"]["statements"] == 2
     assert found["certificate"]["obligations"] == 1

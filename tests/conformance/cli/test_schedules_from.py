@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from faults.rst import MergeDiscarded
 
-from thence.conformance.drive import LIMIT_S
-from thence.conformance.guide import DIRECTED
-from thence.conformance.guided import Corpus
-from thence.conformance.network import Settings
-from thence.conformance.protocols import find_specification
-from thence.conformance.recorded_case import RecordedCase
-from thence.conformance.schedule import Receive, ScheduleError, Send
-from thence.conformance.schedule_sources import schedules_from
-from thence.conformance.trials import Trials
+from thence.conformance.harness.conform import LIMIT_S
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.protocols import find_specification
+from thence.conformance.harness.recorded_case import RecordedCase
+from thence.conformance.harness.schedule import Receive, ScheduleError, Send
+from thence.conformance.harness.trials import Trials
+from thence.conformance.schedulers.guide import DIRECTED
+from thence.conformance.schedulers.guided import Corpus
+from thence.conformance.schedulers.sources import schedules_from
 
 Thence = Callable[..., Any]
 

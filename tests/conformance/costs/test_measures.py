@@ -8,8 +8,8 @@ import pytest
 
 from thence.conformance.costs.claims import CELLS, CLAIMS, EXPLANATIONS
 from thence.conformance.costs.measures import Measured, measure
-from thence.conformance.costs.table import Compared, compare, liveness_seen, markdown
 from thence.conformance.implementations import SHIPPED
+from thence.pages.comparison import Compared, compare, liveness_seen, markdown
 
 
 @cache
@@ -69,7 +69,7 @@ def test_measures_do_not_depend_on_anything() -> None:
 
 
 def test_a_claim_that_is_not_so_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("thence.conformance.costs.table.CLAIMS", {"rst": CLAIMS["mf"]})
+    monkeypatch.setattr("thence.pages.comparison.CLAIMS", {"rst": CLAIMS["mf"]})
     found = cells("rst")
     assert {cell for cell, one in found.items() if one.agreement == "differs"} >= {
         "message", "process", "receiver", "optimal", "non-causal", "scalable", "in transit", "control",

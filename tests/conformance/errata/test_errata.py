@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.errata.fault import Fault, Statement, read_errata
-from thence.conformance.errata.page import page
-from thence.conformance.errata.verdicts import check
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.scopes import describe
+from thence.pages.errata.fault import Fault, Statement, read_errata
+from thence.pages.errata.page import page
+from thence.pages.errata.verdicts import check
+from thence.proofs.scopes.scopes import describe
 
 DOCS = Path(__file__).parents[3] / "docs"
 ERRATA = read_errata()

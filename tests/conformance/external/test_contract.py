@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from thence.conformance.external import contract
 from thence.conformance.external.contract import Abilities, Broken, Delivered, Emitted, Foreign, Raised, Reacted
-from thence.conformance.network import Settings
+from thence.conformance.harness.network import Settings
 
 SCHEMA = json.loads((files("thence.conformance.external") / "contract.schema.json").read_text(encoding="utf-8"))
 

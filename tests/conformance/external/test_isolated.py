@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.external.isolated import Host
 from thence.conformance.external.system import Limits
-from thence.conformance.harness import run_case, run_scheduled
-from thence.conformance.harness_campaign import campaign_runner
-from thence.conformance.network import Settings
-from thence.conformance.rerun import opposite
-from thence.conformance.schedule import Receive, Schedule, Send
-from thence.conformance.schedulers import SCHEDULERS
-from thence.conformance.subject import Subject, SubjectError, load_subject
+from thence.conformance.harness.harness import run_case, run_scheduled
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.rerun import opposite
+from thence.conformance.harness.schedule import Receive, Schedule, Send
+from thence.conformance.harness.subject import Subject, SubjectError, load_subject
+from thence.conformance.schedulers.schedulers import SCHEDULERS
 
 TWO: Schedule = (Send(1, 0), Send(1, 2))
 
@@ -83,7 +83,7 @@ def test_a_right_class_does_the_same_as_without_a_process_of_its_own(isolated: A
 
 
 def test_its_steps_are_held_against_a_protocol_where_its_packets_have_kinds(isolated: Any) -> None:
-    from thence.conformance.protocols import find_protocol
+    from thence.conformance.harness.protocols import find_protocol
 
     rst = find_protocol("rst")
     assert opposite(isolated("thence.impl.rst:RST"), Settings(), rst).protocol is rst

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from thence.conformance.external.foreign import SystemFailed
 from thence.conformance.external.os_process import OsProcess, split_command
-from thence.conformance.foreign import SystemFailed
 
 PROGRAM = Path(__file__).with_name("misbehaving.py")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="descendants are adopted on Linux only")

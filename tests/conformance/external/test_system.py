@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.drive import conform
+from thence.conformance.external.foreign import ForeignSystem, SystemFailed, SystemRaised
 from thence.conformance.external.os_process import CommandError
 from thence.conformance.external.system import ExternalSystem, Limits
-from thence.conformance.foreign import ForeignSystem, SystemFailed, SystemRaised
-from thence.conformance.harness import run_case
-from thence.conformance.network import Settings
-from thence.conformance.schedule import React, Receive, Schedule, Send
-from thence.conformance.subject import SubjectError, load_subject
+from thence.conformance.harness.conform import conform
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.schedule import React, Receive, Schedule, Send
+from thence.conformance.harness.subject import SubjectError, load_subject
 
 PROGRAM = Path(__file__).with_name("misbehaving.py")
 SHORT = Limits(reply_s=0.5, start_s=10, case_s=5)

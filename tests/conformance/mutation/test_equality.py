@@ -10,8 +10,10 @@ from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
-from thence.dsl.recycling import system_of
-from thence.proofs.explore import Interpretation, Request, explore
+from thence.dsl.run.identity_reuse import system_of
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Request
+from thence.proofs.explore.interpreted import Interpretation
 
 
 def recorded(protocol: ir.Protocol, workload: ir.Workload) -> StepRecord:
@@ -33,7 +35,7 @@ def mutants_of(name: str) -> list[tuple[Mutant, ir.Protocol]]:
 
 @pytest.mark.parametrize("name", ["mf", "cykas"])
 def test_what_is_equal_has_the_same_states_and_what_is_different_has_not_or_does_something_else(name: str) -> None:
-    """Held against the explorer, which counts the states of both."""
+    """Held against the exploration, which counts the states of both."""
     specification = load(name).specification
     assert specification is not None
     protocol = specification.protocols[0]

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.mutation import page as library_page
 from thence.conformance.mutation.edits import Edit, applied
 from thence.conformance.mutation.explanations import change_of, explained, library_explanations, read, unused
 from thence.conformance.mutation.fate import Fate, Outcome
 from thence.conformance.mutation.mutants import Mutant
-from thence.conformance.mutation.page import page
 from thence.conformance.mutation.run import Score, mutants_of
 from thence.conformance.mutation.subjects import library_subjects
 from thence.conformance.mutation.workers import Judged
-from thence.dsl.syntax import Span
+from thence.dsl.text.syntax import Span
+from thence.pages import mutation as library_page
+from thence.pages.mutation import page
 
 TEXT = "protocol p:\n  on causal_send(m):\n    OB.push(m)\n    try()\n"
 EXPLAINED = """

@@ -12,7 +12,7 @@ from thence.conformance.mutation import linked
 from thence.conformance.mutation.linked import EARLY, LinkedScope, linked_scopes
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes, locate
-from thence.proofs.link import check_link
+from thence.proofs.scopes.link import check_link
 
 FEW = 25
 """Random runs."""

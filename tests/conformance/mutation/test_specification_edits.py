@@ -9,7 +9,7 @@ from thence.conformance.mutation.mutants import meaning, specification_mutants
 from thence.conformance.mutation.specification_edits import OPERATORS, protocol_edits
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load
-from thence.dsl.syntax import Span
+from thence.dsl.text.syntax import Span
 
 
 def test_an_edit_replaces_a_stretch_of_text() -> None:

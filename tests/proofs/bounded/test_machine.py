@@ -7,9 +7,9 @@ from collections.abc import Callable
 from thence.dsl import ir
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
-from thence.proofs.discharge import Options
-from thence.proofs.finding import REFUTATION
-from thence.proofs.solver import SolverPool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finding import REFUTATION
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
 Library = Callable[[str], ir.Specification]

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.narrate import record, replay
+from thence.dsl.run.narrate import record, replay
 from thence.proofs.bounded import search as bounded
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.search import Progress, search
-from thence.proofs.explore import explore
-from thence.proofs.scopes import properties_of
+from thence.proofs.engines import explore
+from thence.proofs.scopes.scopes import properties_of
 
 Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
-from thence.dsl.execute import Delivered, Sent
-from thence.dsl.interpreter import Interpreter
-from thence.dsl.simulate import simulate
-from thence.dsl.system import System
-from thence.dsl.types import MESSAGE, PROCESS
-from thence.dsl.values import Fault, Message, Packet, messages_in
+from thence.dsl.ir.types import MESSAGE, PROCESS
+from thence.dsl.run.execute import Delivered, Sent
+from thence.dsl.run.interpreter import Interpreter
+from thence.dsl.run.simulate import simulate
+from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault, Message, Packet, messages_in
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit
 from thence.proofs.bounded.expressions import Frame, Messages
 from thence.proofs.bounded.operations import Bounds, Workshop

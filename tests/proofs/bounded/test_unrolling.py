@@ -8,12 +8,12 @@ import pytest
 
 from thence.dsl import ir
 from thence.proofs.bounded.unrolling import unrolled
-from thence.proofs.formula import FALSE
-from thence.proofs.machine_prover import statement_formula
-from thence.proofs.obligation import Obligation
-from thence.proofs.reachability import SearchScope, Violation, search
-from thence.proofs.smt import smt_text
-from thence.proofs.solver import Check, SolverPool
+from thence.proofs.logic.formula import FALSE
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.prover import statement_formula
+from thence.proofs.machine.reachability import SearchScope, Violation, search
+from thence.proofs.solving.solver import Check, SolverPool
 
 Library = Callable[[str], ir.Specification]
 

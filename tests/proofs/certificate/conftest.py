@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.proof_checker import find_checker
+from thence.cli.proof_checker import find_checker
 from thence.dsl.load import load
 from thence.proofs.certificate.build import SUMS, Certificate, certificate, derived_files, sums
 from thence.proofs.certificate.manifest import manifest_of, obligation_digest, proof_id
 from thence.proofs.certificate.place import write
 from thence.proofs.certificate.recheck import Recheck, Thoroughness, recheck
 from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.discharge import Options
 from thence.proofs.prove import proofs
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Verdict
 
 SPREAD = '''\

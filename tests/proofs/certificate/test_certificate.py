@@ -18,10 +18,10 @@ from thence.proofs.certificate.place import write
 from thence.proofs.certificate.read import NotACertificate, read
 from thence.proofs.certificate.recheck import recheck
 from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.discharge import Options
-from thence.proofs.machine_prover import statement_formula
+from thence.proofs.machine.prover import statement_formula
+from thence.proofs.machine.reachability import Violation
 from thence.proofs.prove import proofs
-from thence.proofs.reachability import Violation
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
 Certify = Callable[..., tuple[Certificate, Path]]

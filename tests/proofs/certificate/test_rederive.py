@@ -13,7 +13,7 @@ from thence.proofs.certificate.assemble import subject_of
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence
 from thence.proofs.certificate.read import Reading, read
 from thence.proofs.certificate.rederive import rederive
-from thence.proofs.discharge import Options
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Verdict
 
 

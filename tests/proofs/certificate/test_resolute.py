@@ -6,7 +6,7 @@ import pytest
 
 from thence.proofs.certificate.essence import essences, kept, named
 from thence.proofs.certificate.resolute import BATCH, Resolute
-from thence.proofs.discharge import Options
+from thence.proofs.solving.discharge import Options
 
 HEADER = "; n\n(set-logic ALL)\n(declare-const a Bool)\n(declare-const b Bool)\n"
 MODUS_PONENS = f"{HEADER}(assert a) ; x\n(assert (=> a b)) ; y\n(assert (not b)) ; z\n(check-sat)\n"

@@ -8,13 +8,15 @@ from typing import TypeAlias
 
 import pytest
 
-from thence.dsl import execute, ir
+from thence.dsl import ir
 from thence.dsl.load import load
-from thence.dsl.recycling import system_of
-from thence.dsl.system import System
-from thence.proofs.compiled.engine import why_not
-from thence.proofs.explore import Interpretation, Request, Resources
-from thence.proofs.scopes import properties_of
+from thence.dsl.run import execute
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import System
+from thence.proofs.explore.exploration import Request, Resources
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native.engine import why_not
+from thence.proofs.scopes.scopes import properties_of
 
 JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "delivered", "fault")
 SMALL_ENOUGH = 1_500

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import pytest
 
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
-from thence.dsl import execute, ir
+from thence.dsl import ir
+from thence.dsl.check.workload import all_choices
 from thence.dsl.load import load
-from thence.dsl.system import System
-from thence.dsl.workload import all_choices
-from thence.proofs.compiled.crosscheck import different_states
-from thence.proofs.compiled.engine import NativeEngine, Sample, explore_natively
-from thence.proofs.explore import Interpretation, Request, Resources
-from thence.proofs.reductions import AUTOMATIC, REDUCTIONS
-from thence.proofs.scopes import properties_of
+from thence.dsl.run import execute
+from thence.dsl.run.system import System
+from thence.proofs.explore.exploration import Request, Resources
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.native.crosscheck import different_states
+from thence.proofs.native.engine import NativeEngine, Sample, explore_natively
+from thence.proofs.scopes.scopes import properties_of
 
 FILES = ("client_server", "cykas", "fifo", "hybrid_basic", "hybrid_optimal", "ks", "mf", "newtop", "rst", "ses")
 WANTED_OF_EACH = 22

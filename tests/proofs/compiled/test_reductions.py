@@ -10,13 +10,16 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
-from thence.proofs.compiled import engine, lateness
-from thence.proofs.compiled.confluence import Confluence
-from thence.proofs.compiled.crosscheck import EnginesDisagree, different_states
-from thence.proofs.compiled.engine import NativeEngine, Sample
-from thence.proofs.compiled.lateness import Lateness
-from thence.proofs.explore import Interpretation, Violation, explore
-from thence.proofs.reductions import REDUCTIONS
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Violation
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.explore.reductions import REDUCTIONS
+from thence.proofs.native import engine
+from thence.proofs.native import right_movers as lateness
+from thence.proofs.native.confluence import Confluence
+from thence.proofs.native.crosscheck import EnginesDisagree, different_states
+from thence.proofs.native.engine import NativeEngine, Sample
+from thence.proofs.native.right_movers import Lateness
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -11,12 +11,15 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
-from thence.proofs.compiled import fingerprint_search, layered_search, search, sieve
-from thence.proofs.compiled.engine import NativeEngine, Sample
-from thence.proofs.compiled.fingerprint_search import omission
-from thence.proofs.compiled.measure import NoMeasure
-from thence.proofs.explore import Exploration, Interpretation, Progress, Request, Resources, Storage, explore
-from thence.proofs.scopes import Options, explore_scope, properties_of
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources, Storage
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native import fingerprint_search, search, sieve
+from thence.proofs.native import sweep_line as layered_search
+from thence.proofs.native.engine import NativeEngine, Sample
+from thence.proofs.native.fingerprint_search import omission
+from thence.proofs.native.progress_measure import NoMeasure
+from thence.proofs.scopes.scopes import Options, explore_scope, properties_of
 from thence.spec.verdict import Level, Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
@@ -135,8 +138,8 @@ def test_fingerprints_are_no_proof(library: Library) -> None:
 
 def test_colliding_fingerprints_lose_states(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """With 13 bits states are taken for others: what the bound is about does happen, and is never an error."""
-    from thence.proofs.compiled import fingerprint_store, kernel
-    from thence.proofs.compiled.hashing import fingerprint_of
+    from thence.proofs.native.code import fingerprint_store, kernel
+    from thence.proofs.native.code.hashing import fingerprint_of
 
     def short(emit: object, words: object) -> object:
         return emit.both(fingerprint_of(emit, words), (1 << 13) - 1)  # type: ignore[attr-defined,arg-type]
@@ -183,7 +186,7 @@ def test_interrupted_with_what_was_covered(library: Library, storage: Storage) -
 
     protocol = library("cykas").protocols[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thence.proofs.explore.PROGRESS_SECONDS", 0)
+        patch.setattr("thence.proofs.explore.exploration.PROGRESS_SECONDS", 0)
         found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt, storage=storage)
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states == reports[-1].states > 1_000

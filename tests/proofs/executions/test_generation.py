@@ -6,7 +6,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.dsl.system import System
+from thence.dsl.run.system import System
 from thence.proofs.executions.figures import FIGURES
 from thence.proofs.executions.generation import generates, why_not, workload_of
 from thence.proofs.executions.kinds import Kind, kinds_of

@@ -8,11 +8,11 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.recycling import Recycling
-from thence.dsl.system import State
-from thence.proofs.lasso import find_lasso, lines_for
-from thence.proofs.levels.number import CONSTANT
-from thence.proofs.levels.system import Again, Levelled
+from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.system import State
+from thence.proofs.liveness.lasso import find_lasso, lines_for
+from thence.proofs.liveness.order_number import CONSTANT
+from thence.proofs.liveness.order_system import Again, Levelled
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]

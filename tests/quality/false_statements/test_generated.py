@@ -22,15 +22,15 @@ from typing import Any
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL
 from thence.dsl.load import load
-from thence.dsl.types import BOOL
-from thence.proofs.discharge import Options
-from thence.proofs.formula import conj, free_locals, map_children, negation
-from thence.proofs.machine_prover import prove_machine, statement_formula
-from thence.proofs.reachability import Run, SearchScope, Violation, search
-from thence.proofs.solver import SolverPool
-from thence.proofs.structure import CrossCheckError, evaluate
-from thence.proofs.transitions import actions, environment_of, initial, rigid
+from thence.proofs.logic.formula import conj, free_locals, map_children, negation
+from thence.proofs.logic.structure import CrossCheckError, evaluate
+from thence.proofs.machine.prover import prove_machine, statement_formula
+from thence.proofs.machine.reachability import Run, SearchScope, Violation, search
+from thence.proofs.machine.transitions import actions, environment_of, initial, rigid
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
 RUNS = Path(__file__).parent / "generated_runs.json"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from thence.dsl.load import load_bytes
-from thence.proofs.discharge import Options
 from thence.proofs.prove import proofs_by
-from thence.proofs.solver import SolverPool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
 EVERYTHING = bool(os.environ.get("THENCE_ALL_FALSE_STATEMENTS"))

@@ -19,7 +19,7 @@ _KINDS: Final = ("handler", "branch", "scenario")
 
 
 class ShownCause(Protocol):
-    """What a report shows of failures with one cause; see `thence.conformance.causes`."""
+    """What a report shows of failures with one cause; see `thence.conformance.campaign.causes`."""
 
     @property
     def systems(self) -> tuple[str, ...]: ...
@@ -70,7 +70,7 @@ class Row:
 def render(report: Report, causes: Sequence[tuple[ShownCause, str]]) -> str:
     """The page: one file that needs nothing from elsewhere. With each cause comes the command that runs it again."""
     environment = Environment(
-        loader=PackageLoader("thence.conformance", "templates"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("thence.conformance.campaign", "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["count"] = lambda number: f"{number:,}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
-from thence.conformance.network import Settings
+from thence.conformance.harness.network import Settings
 
 VERSION: Final = "thence-exec/1"
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from thence.conformance.external.contract import VERSION
+from thence.conformance.external.foreign import Answered, SystemFailed
 from thence.conformance.external.os_process import OsProcess
+from thence.conformance.external.strangers import say, shown, word
 from thence.conformance.external.system import ExternalSystem, Limits
-from thence.conformance.foreign import Answered, SystemFailed
-from thence.conformance.network import Settings
-from thence.conformance.strangers import say, shown, word
+from thence.conformance.harness.network import Settings
 from thence.impl.commands import Deliver, Send
 
 _START: Final = (
@@ -91,7 +91,7 @@ class Host:
             return {"error": say(error)}
 
     def _described(self, processes: int) -> dict[str, Any]:
-        from thence.conformance.subject import SubjectError, load_subject
+        from thence.conformance.harness.subject import SubjectError, load_subject
 
         try:
             subject = load_subject(self._name, processes)
@@ -103,7 +103,7 @@ class Host:
         return {"delivery": subject.delivery, "reacts": subject.reacts, "file": file}
 
     def _begun(self, request: dict[str, Any]) -> dict[str, Any]:
-        from thence.conformance.subject import load_subject, shows_kinds
+        from thence.conformance.harness.subject import load_subject, shows_kinds
 
         make = load_subject(self._name, request["processes"]).make_process
         self._delivery = request["delivery"]

@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from thence.conformance.external.contract import LINE_BYTES, printable, shown
-from thence.conformance.foreign import FailureKind, SystemFailed
+from thence.conformance.external.foreign import FailureKind, SystemFailed
 
 STDERR_BYTES: Final = 4_000
 """So much of what a command wrote last on its standard error is kept."""

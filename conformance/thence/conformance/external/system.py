@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from thence.conformance.external import contract
 from thence.conformance.external.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
+from thence.conformance.external.foreign import Answered, SystemFailed, SystemRaised
 from thence.conformance.external.os_process import GRACE_S, LINUX, OsProcess, size, split_command
-from thence.conformance.foreign import Answered, SystemFailed, SystemRaised
-from thence.conformance.network import Settings
+from thence.conformance.harness.network import Settings
 from thence.impl.commands import Command, Deliver, Send
 
 REPLY_S: Final = 5.0

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Final
 
-from thence.dsl.syntax import Span
+from thence.dsl.text.syntax import Span
 
 CONTEXT_LINES: Final = 1
 """Unchanged lines around a change, in a diff."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.execute import Emission
-from thence.dsl.interpreter import Interpreter, LocalState, Step
-from thence.dsl.system import System
-from thence.dsl.values import Fault, Message
+from thence.dsl.run.execute import Emission
+from thence.dsl.run.interpreter import Interpreter, LocalState, Step
+from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault, Message
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]
 """`same events`: what is sent and delivered is the same in every run of the scope, what is kept is not."""

@@ -9,8 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from thence.conformance.drive import settings_for
-from thence.conformance.harness import run_scheduled
+from thence.conformance.external.strangers import say
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.subject import MakeProcess, SubjectError
+from thence.conformance.harness.time_limit import OutOfTime, limited
 from thence.conformance.mutation.edits import applied
 from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
@@ -18,15 +22,11 @@ from thence.conformance.mutation.implementation_equality import Likeness, LocalC
 from thence.conformance.mutation.mutants import Mutant
 from thence.conformance.mutation.protocol_judge import explored, usual_workloads
 from thence.conformance.mutation.python_edits import implementation_edits
-from thence.conformance.network import Settings
-from thence.conformance.replay import Replay
-from thence.conformance.schedulers import SCHEDULERS
-from thence.conformance.strangers import say
-from thence.conformance.subject import MakeProcess, SubjectError
-from thence.conformance.time_limit import OutOfTime, limited
+from thence.conformance.replay.replay import Replay
+from thence.conformance.schedulers.schedulers import SCHEDULERS
 from thence.dsl import ir
-from thence.dsl.recycling import system_of
-from thence.dsl.system import System
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import System
 
 CASES: Final = 1_200
 """How many cases a mutant has to pass to survive."""

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 
 from thence.conformance.mutation.protocol_judge import larger_workload, usual_workloads
 from thence.dsl import ir
-from thence.dsl.recycling import system_of
-from thence.dsl.system import Action, Outcome, State, System
-from thence.proofs.link import Broken, LinkRun, explore_link
-from thence.proofs.scopes import describe
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.proofs.scopes.link import Broken, LinkRun, explore_link
+from thence.proofs.scopes.scopes import describe
 
 SMALL: Final = 3
 """Of the usual workloads, so many are explored beside a link's own."""

@@ -19,28 +19,22 @@ from typing import Final
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.linked import LinkedScope, linked_scopes
 from thence.dsl import ir
-from thence.dsl.progress import WITHOUT_DEADLOCK, is_about_steps, starving_transition
-from thence.dsl.types import BOOL
-from thence.proofs.discharge import Options, discharge_all
-from thence.proofs.finite_models import Model, find_model, negated_obligation
-from thence.proofs.formula import Unsupported, conj, equal, forall, implies, local, negation
-from thence.proofs.inductive_set import InductiveSet, inductive_set
-from thence.proofs.machine_obligations import (
-    conjuncts,
-    delivered_once,
-    impossible,
-    preservations,
-    signature_of,
-)
-from thence.proofs.machine_prover import statement_formula, stating
-from thence.proofs.obligation import Obligation
+from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
+from thence.dsl.ir.types import BOOL
+from thence.proofs.logic.formula import Unsupported, conj, equal, forall, implies, local, negation
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.structure import evaluate
+from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
+from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
+from thence.proofs.machine.prover import statement_formula, stating
+from thence.proofs.machine.reachability import Firing, Goal, Violation, search
+from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
+from thence.proofs.machine.step_statements import stable_obligations, starvation_obligations
+from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.prove import expected_names
-from thence.proofs.reachability import Firing, Goal, Violation, search
-from thence.proofs.solver import SolverPool
-from thence.proofs.step_prover import prove_steps, step_goals, step_statements, waiting_for
-from thence.proofs.step_statements import stable_obligations, starvation_obligations
-from thence.proofs.structure import evaluate
-from thence.proofs.transitions import Action, actions, after, symbols
+from thence.proofs.solving.discharge import Options, discharge_all
+from thence.proofs.solving.finite_models import Model, find_model, negated_obligation
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
 FAST: Final = Options(timeout_ms=3_000, solvers=("z3",), workers=1)

@@ -14,15 +14,16 @@ from typing import Final
 from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
 from thence.dsl import ir
-from thence.dsl.recycling import system_of
-from thence.dsl.system import Action, State, System
-from thence.dsl.values import Message
-from thence.dsl.workload import all_choices
-from thence.proofs.compiled.engine import explore_natively, why_not
-from thence.proofs.explore import Coverage, Exploration, Interpretation, Progress, Request
-from thence.proofs.link import check_link
-from thence.proofs.scenarios import missed
-from thence.proofs.scopes import describe, judged_in
+from thence.dsl.check.workload import all_choices
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.values import Message
+from thence.proofs.explore.exploration import Coverage, Exploration, Progress, Request
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native.engine import explore_natively, why_not
+from thence.proofs.scopes.link import check_link
+from thence.proofs.scopes.scenarios import missed
+from thence.proofs.scopes.scopes import describe, judged_in
 
 SCOPE_STATES: Final = 100_000
 """Larger scopes are not used, unless asked for."""

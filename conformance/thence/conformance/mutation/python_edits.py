@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from thence.conformance.mutation.edits import Edit, text_of
-from thence.dsl.syntax import Span
+from thence.dsl.text.syntax import Span
 
 _WEAKER: Final = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
                   ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is"}  # fmt: skip

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from thence.conformance.drive import settings_for
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.subject import load_subject
 from thence.conformance.mutation.fate import Fate, Outcome
 from thence.conformance.mutation.implementation_judge import (
     ImplementationJudge,
@@ -23,7 +24,6 @@ from thence.conformance.mutation.protocol_judge import baseline, judge_protocol
 from thence.conformance.mutation.store import Store
 from thence.conformance.mutation.subjects import Subject, context_of
 from thence.conformance.mutation.workers import Judge, Judged, MakeJudge, judged, limit_memory
-from thence.conformance.subject import load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load
 from thence.proofs.prove import solver_pool

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 from thence.conformance.mutation.edits import Edit, text_of
 from thence.dsl import ir
-from thence.dsl.syntax import Span
-from thence.dsl.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
+from thence.dsl.text.syntax import Span
 
 OPERATORS: Final = {
     "skip statement": "an update, send, delivery, call, loop or return is left out",

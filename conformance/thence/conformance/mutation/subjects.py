@@ -10,9 +10,10 @@ from pathlib import Path
 
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.mutants import SubjectKind
-from thence.dsl import ir, syntax
+from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
-from thence.dsl.parse import parse
+from thence.dsl.text import syntax
+from thence.dsl.text.parse import parse
 
 AS_PRINTED = "_printed"
 """How the names of library files end that hold a paper's text as it is printed: known to be wrong, so that mutants of

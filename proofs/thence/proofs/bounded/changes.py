@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thence.dsl.types import Collection, Type
+from thence.dsl.ir.types import Collection, Type
 from thence.proofs.bounded.circuit import FALSE, TRUE, Literal
 from thence.proofs.bounded.operations import Workshop, item_type
 from thence.proofs.bounded.ordering import precedes

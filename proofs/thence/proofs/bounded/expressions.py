@@ -1,4 +1,4 @@
-"""The meaning of expressions over symbolic values: what `thence.dsl.evaluate` computes, for all inputs at once.
+"""The meaning of expressions over symbolic values: what `thence.dsl.run.evaluate` computes, for all inputs at once.
 
 Every evaluation has a path condition, `when`: what goes wrong where it is false does not go wrong at all. `and`,
 `or`, `implies` and quantifiers evaluate what the interpreter evaluates, and no more.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.evaluate import field_position
-from thence.dsl.types import MESSAGE, PROCESS, Collection
+from thence.dsl.ir.types import MESSAGE, PROCESS, Collection
+from thence.dsl.run.evaluate import field_position
 from thence.proofs.bounded.changes import inserted
 from thence.proofs.bounded.circuit import FALSE, TRUE, Literal
 from thence.proofs.bounded.operations import Workshop, item_type
@@ -35,7 +35,7 @@ from thence.proofs.bounded.symbolic import (
     select,
     zero_value,
 )
-from thence.proofs.formula import Unsupported
+from thence.proofs.logic.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(slots=True)
 class Frame:
-    """What an expression can see; as `thence.dsl.evaluate.Frame`, with symbolic values."""
+    """What an expression can see; as `thence.dsl.run.evaluate.Frame`, with symbolic values."""
 
     workshop: Workshop
     messages: Messages

@@ -1,4 +1,4 @@
-"""The history of a symbolic run, and what each property has against its events; see `thence.dsl.causality`."""
+"""The history of a symbolic run, and what each property has against its events; see `thence.dsl.run.causality`."""
 
 from __future__ import annotations
 

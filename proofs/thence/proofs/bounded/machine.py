@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from thence.dsl import ir
-from thence.dsl.machine_builtins import MACHINE_PROPERTIES
+from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES
 from thence.proofs.bounded.unrolling import unrolled
-from thence.proofs.counting import has_counts
-from thence.proofs.discharge import Options
-from thence.proofs.finding import Finding, unknown
-from thence.proofs.finite_models import Problem, find_model
-from thence.proofs.formula import Unsupported, free_locals, negation
-from thence.proofs.machine_obligations import signature_of
-from thence.proofs.machine_prover import refusal, refuted, statement_formula
-from thence.proofs.obligation import Obligation
-from thence.proofs.reachability import Run, Searched, SearchScope, Violation, search
-from thence.proofs.smt import smt_text
-from thence.proofs.solver import Check, SolverName, SolverPool
-from thence.proofs.structure import CrossCheckError, Structure, evaluate
-from thence.proofs.transitions import initial, initially, rigid
+from thence.proofs.logic.counting import has_counts
+from thence.proofs.logic.formula import Unsupported, free_locals, negation
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.prover import refusal, refuted, statement_formula
+from thence.proofs.machine.reachability import Run, Searched, SearchScope, Violation, search
+from thence.proofs.machine.transitions import initial, initially, rigid
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finding import Finding, unknown
+from thence.proofs.solving.finite_models import Problem, find_model
+from thence.proofs.solving.solver import Check, SolverName, SolverPool
 from thence.spec.verdict import Level, Verdict
 
 

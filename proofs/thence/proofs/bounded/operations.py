@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from thence.dsl.types import Collection, Map, Type, has_zero
+from thence.dsl.ir.types import Collection, Map, Type, has_zero
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.symbolic import (
     MISSING,

@@ -1,11 +1,11 @@
-"""The order of symbolic values of one type, as `thence.dsl.values.ascending` has it: lexicographic, part by part."""
+"""The order of symbolic values of one type, as `thence.dsl.run.values.ascending` has it: lexicographic, part by part."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from thence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type
+from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.proofs.bounded.circuit import FALSE, Literal
 from thence.proofs.bounded.operations import Workshop
 from thence.proofs.bounded.symbolic import (
@@ -18,7 +18,7 @@ from thence.proofs.bounded.symbolic import (
     in_set,
     literal_of,
 )
-from thence.proofs.formula import Unsupported
+from thence.proofs.logic.formula import Unsupported
 
 
 def precedes(workshop: Workshop, left: Symbolic, right: Symbolic, type_: Type) -> Literal:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.narrate import record
+from thence.dsl.run.narrate import record
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
 from thence.proofs.bounded.search import Bounded, Progress, search
-from thence.proofs.discharge import Options
-from thence.proofs.machine_prover import stating
+from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
-from thence.proofs.scopes import explain, workload_facts
+from thence.proofs.scopes.scopes import explain, workload_facts
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 Report = Callable[[str, Progress], None]

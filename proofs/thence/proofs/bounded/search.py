@@ -12,21 +12,21 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
-from thence.dsl.causality import Finding
-from thence.dsl.execute import Sent
-from thence.dsl.narrate import run as narrated
-from thence.dsl.system import Action, State, System
-from thence.dsl.values import Packet
-from thence.dsl.workload import in_scope
+from thence.dsl.check.workload import in_scope
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.execute import Sent
+from thence.dsl.run.narrate import run as narrated
+from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
 from thence.proofs.bounded.ghost import JUDGED
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding
-from thence.proofs.explore import Violation
-from thence.proofs.formula import Unsupported
-from thence.proofs.structure import CrossCheckError
+from thence.proofs.explore.exploration import Violation
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.structure import CrossCheckError
 
 MOST = Bounds(slots=32, iterations=24, number=48)
 """Bounds are not raised beyond these."""

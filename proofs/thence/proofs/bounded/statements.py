@@ -1,4 +1,4 @@
-"""The meaning of statements over symbolic values: what `thence.dsl.execute` does, on all paths at once.
+"""The meaning of statements over symbolic values: what `thence.dsl.run.execute` does, on all paths at once.
 
 Running statements on a path gives the path condition under which control comes out behind them: what is missing
 has returned. Loops are unrolled; where there would be more iterations than there is room for, that is said.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.evaluate import field_position
-from thence.dsl.types import Map, Type
+from thence.dsl.ir.types import Map, Type
+from thence.dsl.run.evaluate import field_position
 from thence.proofs.bounded.changes import change, push
 from thence.proofs.bounded.circuit import FALSE, TRUE, Literal
 from thence.proofs.bounded.expressions import Frame, Place, condition_at, evaluate
@@ -31,7 +31,7 @@ from thence.proofs.bounded.symbolic import (
     merge,
     present,
 )
-from thence.proofs.formula import Unsupported
+from thence.proofs.logic.formula import Unsupported
 
 CALL_DEPTH = 16
 """Calls inside one another; a procedure that calls itself deeper is not followed."""

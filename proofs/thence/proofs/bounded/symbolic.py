@@ -24,9 +24,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from thence.dsl.types import Bool, Collection, Map, Nat, Record, Sort, Type
+from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
-from thence.proofs.formula import Unsupported
+from thence.proofs.logic.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A protocol in a scope, step by step, as a circuit: which action happens is up to the inputs.
 
-A step of a process is the symbolic execution of one handler. The ghost is that of `thence.dsl.causality`, over all
+A step of a process is the symbolic execution of one handler. The ghost is that of `thence.dsl.run.causality`, over all
 messages: a violation reads undelivered ones only, so that dropping the delivered ones makes no difference.
 """
 
@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Literal as Literal_
 
 from thence.dsl import ir
-from thence.dsl.system import System
+from thence.dsl.run.system import System
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Frame, Messages, evaluate
 from thence.proofs.bounded.ghost import History

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
-from thence.dsl.types import BOOL
-from thence.proofs.formula import (
+from thence.dsl.ir.types import BOOL
+from thence.proofs.logic.formula import (
     conditional,
     conj,
     disj,
@@ -24,9 +24,9 @@ from thence.proofs.formula import (
     substitute,
     with_applications,
 )
-from thence.proofs.machine_obligations import signature_of
-from thence.proofs.obligation import Obligation, Signature
-from thence.proofs.transitions import Action, actions, after, initially, symbols
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.transitions import Action, actions, after, initially, symbols
 
 
 @dataclass(frozen=True, slots=True)

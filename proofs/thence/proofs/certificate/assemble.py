@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from thence.dsl import ir
-from thence.dsl.progress import WITHOUT_DEADLOCK, starving_transition
-from thence.dsl.show import show_expression
+from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
+from thence.dsl.write.show import show_expression
 from thence.proofs.certificate.canonical import machine_statement_id, theorem_id
-from thence.proofs.finding import Proof
-from thence.proofs.finite_models import Model
-from thence.proofs.formula import free_locals
-from thence.proofs.machine_prover import HISTORY, statement_formula, stating
-from thence.proofs.obligation import Obligation
+from thence.proofs.logic.formula import free_locals
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.prover import HISTORY, statement_formula, stating
+from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.prove import VACUITY, expected_names
-from thence.proofs.reachability import Run
-from thence.proofs.smt import smt_text
-from thence.proofs.step_statements import no_deadlock
+from thence.proofs.solving.finding import Proof
+from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
 
 

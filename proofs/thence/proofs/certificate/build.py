@@ -25,8 +25,8 @@ from thence.proofs.certificate.readme import readme
 from thence.proofs.certificate.resolute import Resolute
 from thence.proofs.certificate.solve import Note, programs, proof_objects, solve
 from thence.proofs.certificate.trust import trust
-from thence.proofs.discharge import Options
-from thence.proofs.finding import REFUTATION, Proof
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finding import REFUTATION, Proof
 from thence.spec.verdict import Level, Verdict
 
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from thence.proofs.discharge import Options
-from thence.proofs.solver import Check, SolverPool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import Check, SolverPool
 
 _ASSERT = "(assert "
 

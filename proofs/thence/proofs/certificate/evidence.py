@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from thence.dsl import ir
-from thence.dsl.types import BOOL, NAT
-from thence.proofs.finding import REFUTATION
-from thence.proofs.finite_models import Model, checked
-from thence.proofs.formula import Unsupported
-from thence.proofs.reachability import Change, Firing, Goal, Run, Violation, reaches
-from thence.proofs.structure import CrossCheckError, Structure, Table, Value, evaluate
-from thence.proofs.theory_obligations import refutation_problem
-from thence.proofs.transitions import actions, initial, rigid, symbols
+from thence.dsl.ir.types import BOOL, NAT
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate
+from thence.proofs.machine.reachability import Change, Firing, Goal, Run, Violation, reaches
+from thence.proofs.machine.transitions import actions, initial, rigid, symbols
+from thence.proofs.solving.finding import REFUTATION
+from thence.proofs.solving.finite_models import Model, checked
+from thence.proofs.theory.obligations import refutation_problem
 
 
 class FalseEvidence(Exception):

@@ -17,7 +17,7 @@ from thence.proofs.certificate.read import Reading, read, same_version
 from thence.proofs.certificate.rederive import Difference, Key, rederive
 from thence.proofs.certificate.resolute import Resolute
 from thence.proofs.certificate.solve import Note, solve
-from thence.proofs.discharge import Options
+from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
 

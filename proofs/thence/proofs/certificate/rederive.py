@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from thence.dsl import ir
+from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
 from thence.dsl.load import SourceError, load_bytes
-from thence.dsl.progress import WITHOUT_DEADLOCK
 from thence.proofs.certificate.assemble import Statement, Subject, statement_of, subject_of
 from thence.proofs.certificate.build import evidence_of, obligation_name
 from thence.proofs.certificate.evidence import (
@@ -25,15 +25,15 @@ from thence.proofs.certificate.evidence import (
 )
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
 from thence.proofs.certificate.read import Reading
-from thence.proofs.discharge import Options
-from thence.proofs.finding import REFUTATION, Proof
-from thence.proofs.formula import Unsupported, negation
-from thence.proofs.machine_prover import statement_formula
+from thence.proofs.logic.formula import Unsupported, negation
+from thence.proofs.machine.prover import statement_formula
+from thence.proofs.machine.reachability import Firing, Goal, Violation
+from thence.proofs.machine.step_prover import step_goals, step_statements
+from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import VACUITY, proofs_by
-from thence.proofs.reachability import Firing, Goal, Violation
-from thence.proofs.solver import Answer, Check, Request, SolverPool
-from thence.proofs.step_prover import step_goals, step_statements
-from thence.proofs.transitions import actions
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finding import REFUTATION, Proof
+from thence.proofs.solving.solver import Answer, Check, Request, SolverPool
 from thence.spec.verdict import Verdict
 
 Status = Literal["sat", "unsat", "unknown"]

@@ -10,8 +10,8 @@ from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
 from thence.proofs.certificate.essence import essences
 from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.resolute import RESOURCE_LIMIT, Resolute
-from thence.proofs.discharge import Options
-from thence.proofs.solver import Check, SolverName, SolverPool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import Check, SolverName, SolverPool
 
 Note = Callable[[str, int, int], None]
 """Called with what is being done, how far it is, of how many."""

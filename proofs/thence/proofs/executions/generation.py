@@ -2,7 +2,7 @@
 
 Each process's application sends and receives as the execution says. A receive is a delivery: a step that would deliver
 another message, or deliver before the application receives, does not happen, and the packet arrives later
-(`thence.dsl.programs`). The network loses and duplicates nothing but, where it may, what a timer sends again while
+(`thence.dsl.text.programs`). The network loses and duplicates nothing but, where it may, what a timer sends again while
 it is still in flight. So *generates* means that some run of the published
 handlers has these sends and deliveries, in this order at each process; that it does not is about all of them.
 """
@@ -15,9 +15,9 @@ from itertools import permutations
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.execute import Delivered
-from thence.dsl.recycling import system_of
-from thence.dsl.system import Action, Outcome, State, System
+from thence.dsl.run.execute import Delivered
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.system import Action, Outcome, State, System
 from thence.proofs.executions.ordering import Ordering
 
 MOST_STATES = 20_000

@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import permutations, product
 from typing import Literal, NamedTuple, TypeAlias
 
-from thence.dsl.programs import Program, Programs
+from thence.dsl.text.programs import Program, Programs
 from thence.spec.events import Deliver, Event, Execution, Send
 
 

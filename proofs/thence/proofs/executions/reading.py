@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thence.dsl.programs import Program, imbalance
-from thence.dsl.syntax import ProgramStep
+from thence.dsl.text.programs import Program, imbalance
+from thence.dsl.text.syntax import ProgramStep
 
 _LINE = re.compile(r"(?:program\s+)?(\d{1,2})\s*:(.*)")
 _STEP = re.compile(r"(?:(send) to (\d{1,2})|(receive)(?: from (\d{1,2}(?:\s*,\s*\d{1,2})*))?)")

@@ -1,0 +1,5 @@
+"""The command line, `thence`."""
+
+from thence.cli.app import main
+
+__all__ = ["main"]

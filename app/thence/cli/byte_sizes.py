@@ -1,0 +1,19 @@
+"""Sizes of memory, as people write them."""
+
+from __future__ import annotations
+
+import re
+
+from thence.cli.session import BadInput
+
+LEAST = 2**20
+"""Nothing runs in less than a mebibyte."""
+
+
+def byte_size(option: str, given: str) -> int:
+    """Bytes: 500M, 4G, 1.5GB; without a unit, bytes. Raises: BadInput, for what is no size, or less than `LEAST`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE | re.ASCII)
+    size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if size < LEAST:
+        raise BadInput(f"{option} {given}: give a size from 1M up, such as 500M or 4G")
+    return size

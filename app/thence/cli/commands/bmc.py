@@ -1,0 +1,136 @@
+"""`thence bmc`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from thence.cli.session import UNKNOWN, BadInput, Output, Session
+from thence.cli.specifications import known, specification
+from thence.cli.targets import Choice, Target, targets
+from thence.dsl import ir
+from thence.proofs.bounded.ghost import JUDGED
+from thence.proofs.bounded.machine import Reach, bounded_statements
+from thence.proofs.bounded.results import Case, machine_results, protocol_results
+from thence.proofs.bounded.search import Progress
+from thence.proofs.machine.prover import stating
+from thence.proofs.prove import expected_names
+from thence.proofs.scopes.scopes import properties_of
+from thence.proofs.solving.discharge import Options
+from thence.spec.verdict import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be searched, and how far.
+
+    Attributes:
+        name: a machine, a protocol, or a mutant of either; None means every machine and protocol of the file.
+        messages: of the universe in which runs of machines are looked for.
+        timeout_s: for a whole search of a protocol; for each question about a machine.
+    """
+
+    file: str
+    name: str | None
+    depth: int
+    properties: tuple[str, ...]
+    scope: str | None
+    processes: int | None
+    sends: str | None
+    messages: int | None
+    timeout_s: float
+    seed: int
+
+
+def bmc(session: Session, request: Request) -> Output:
+    """Looks for violations within so many steps. Ctrl-C ends it with what was finished."""
+    found = specification(request.file)
+    machines, choices = _chosen(found, request)
+    cases = [_case(target, request) for choice in choices for target in targets(choice) if _is_about(target, request)]
+    for machine, _, expects in machines:
+        _check_names(request, bounded_statements(stating(machine, expected_names(expects))), bool(cases))
+    results: list[Result] = []
+    try:
+        for machine, subject, expects in machines:
+            results += _of_machine(session, machine, subject, expects, request)
+        for case in cases:
+            some, interrupted = protocol_results(case, request.depth, round(request.timeout_s * 1000), _report(session))
+            results += some
+            if interrupted:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        said = "interrupted: incomplete, this was finished\n"
+        return Output(tuple(results), text=said, fields={"complete": False}, exit=UNKNOWN)
+    if not results:
+        raise BadInput(
+            f"{request.file} has nothing that bmc could look at: no protocol, and no machine with a statement"
+        )
+    return Output(tuple(results))
+
+
+Chosen: TypeAlias = tuple[list[tuple[ir.Machine, str, tuple[ir.Expectation, ...]]], list[Choice]]
+
+
+def _chosen(found: ir.Specification, request: Request) -> Chosen:
+    """The machines, and the choices of protocols, that the request is about. Raises: BadInput."""
+    mutants = {mutant.name: mutant for mutant in found.mutants}
+    machines = {machine.name: machine for machine in found.machines}
+    protocols = [protocol.name for protocol in found.protocols]
+    whole = Choice(request.file, request.scope, request.processes, request.sends)
+    if request.name is None:
+        of_scope = request.scope is not None or request.sends is not None
+        every = [] if of_scope else [(machine, machine.name, machine.expects) for machine in found.machines]
+        return every, [whole] if protocols else []
+    known(request.name, (*machines, *protocols, *mutants), "machine, protocol or mutant")
+    if request.name in mutants:
+        mutant = mutants[request.name]
+        if isinstance(mutant.mutated, ir.Machine):
+            return [(mutant.mutated, f"{mutant.subject}/{mutant.name}", mutant.expects)], []
+        return [], [Choice(request.file, request.scope, request.processes, request.sends, request.name)]
+    if request.name in machines:
+        machine = machines[request.name]
+        return [(machine, machine.name, machine.expects)], []
+    return [], [whole]
+
+
+def _is_about(target: Target, request: Request) -> bool:
+    """Whether the target is asked for; scopes in which messages are sent for ever only by their name."""
+    if target.workload.endless and request.scope is None:
+        return False
+    return request.name is None or request.name in target.subject.split("/")
+
+
+def _case(target: Target, request: Request) -> Case:
+    """Raises: BadInput for a property that there is not."""
+    judged = tuple(dict.fromkeys((*properties_of(target.protocol), *JUDGED, "delivered", "fault")))
+    for name in request.properties:
+        known(name, judged, "property")
+    properties = request.properties
+    if not properties and "/" in target.subject:
+        named = (name for expect in target.expects for name in expect.names if name in judged)
+        properties = tuple(dict.fromkeys(named))
+    properties = properties or properties_of(target.protocol)
+    return Case(target.subject, target.protocol, target.scope, target.workload, target.expects, properties)
+
+
+def _check_names(request: Request, stated: Sequence[str], elsewhere: bool) -> None:
+    for name in request.properties:
+        if not elsewhere:
+            known(name, tuple(stated), "statement")
+
+
+def _of_machine(
+    session: Session, machine: ir.Machine, subject: str, expects: tuple[ir.Expectation, ...], request: Request
+) -> tuple[Result, ...]:
+    reach = Reach(request.depth, request.processes or 3, request.messages or 3)
+    options = Options(timeout_ms=round(request.timeout_s * 1000), seed=request.seed)
+    session.status(f"{subject}: within {request.depth} steps")
+    return tuple(machine_results(machine, subject, expects, request.properties, reach, options))
+
+
+def _report(session: Session) -> Callable[[str, Progress], None]:
+    def report(label: str, made: Progress) -> None:
+        session.status(f"{label}: {made.depth} steps, {made.gates:,} gates")
+
+    return report

@@ -1,0 +1,73 @@
+"""`thence compare`: what the shipped implementations cost, counted, beside Table 1 of Almeida's paper."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from thence.cli.session import UNKNOWN, BadInput, Output, Session
+from thence.cli.tables import PIPED_WIDTH
+from thence.conformance.costs.claims import CELLS
+from thence.conformance.costs.measures import Measured, measure
+from thence.conformance.implementations import SHIPPED
+from thence.pages.comparison import Compared, compare, figures, markdown
+from thence.spec.verdict import Level, Result, Verdict
+
+STATEMENT = "costs as in Table 1"
+
+
+def compare_costs(session: Session, names: Sequence[str], as_markdown: bool) -> Output:
+    """Measures the protocols, or all that have a shipped implementation. Ctrl-C ends it with those that are done."""
+    for name in names:
+        if name not in SHIPPED:
+            raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
+    columns: list[tuple[Measured, tuple[Compared, ...]]] = []
+    results: list[Result] = []
+    complete = True
+    for name in dict.fromkeys(names or SHIPPED):
+        started = time.perf_counter()
+        try:
+            measured = measure(name, SHIPPED[name], lambda name, what: session.status(f"compare {name}: {what}"))
+        except KeyboardInterrupt:
+            complete = False
+            break
+        cells = compare(measured)
+        columns.append((measured, cells))
+        results.append(_result(measured, cells, time.perf_counter() - started))
+    text = markdown(columns) if as_markdown else _text(columns)
+    if not complete:
+        text += "incomplete: interrupted; these are the systems so far\n"
+    fields = {} if complete else {"complete": False}
+    return Output(tuple(results), text=text, fields=fields, exit=None if complete else UNKNOWN, table=False)
+
+
+def _result(measured: Measured, cells: tuple[Compared, ...], seconds: float) -> Result:
+    """Tested: the workloads are samples. Expected, as long as every difference from the paper is explained."""
+    expected = all(one.explained for one in cells)
+    facts = {"costs": {**measured.to_json(), "cells": [one.to_json() for one in cells]}}
+    unexplained = "\n".join(
+        f"{CELLS[one.cell]}: the paper says {one.claim}, measured {one.measured}" for one in cells if not one.explained
+    )
+    verdict = Verdict.TESTED if expected else Verdict.REFUTED
+    return Result(STATEMENT, "check", measured.name, verdict, Level.L0, expected, seconds, facts, unexplained)
+
+
+def _text(columns: Sequence[tuple[Measured, tuple[Compared, ...]]]) -> str:
+    """A table for each system, and the counts behind it."""
+    console = Console(highlight=False, width=PIPED_WIDTH, no_color=True)
+    with console.capture() as capture:
+        for measured, cells in columns:
+            table = Table(box=box.SIMPLE_HEAD, title=measured.name, title_justify="left", pad_edge=False)
+            for heading in ("", "Table 1", "measured", "", "why"):
+                table.add_column(heading, overflow="fold")
+            for one in cells:
+                table.add_row(CELLS[one.cell], one.claim or "-", one.measured, one.agreement, one.why)
+            console.print(table)
+            for line in figures(measured):
+                console.print(line)
+            console.print()
+    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"

@@ -1,0 +1,128 @@
+"""`thence demo`: an implementation in operating-system processes of its own, and a verdict on what they recorded."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
+from thence.conformance.harness.subject import load_subject
+from thence.conformance.implementations import SHIPPED
+from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run_demo
+from thence.impl.transport.disturbance import Disturbance
+from thence.spec.judgement import Judgement, judge
+from thence.spec.verdict import Level, Result, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: a shipped protocol, or an implementation as module:Class in its place."""
+
+    protocol: str
+    impl: str | None
+    processes: int
+    messages: int
+    carrier: str
+    loss: float
+    duplication: float
+    delay_ms: float
+    seed: int
+    folder: str
+    time_limit_s: float
+
+
+def demonstrate(session: Session, request: Request) -> Output:
+    """Runs the group, and judges its trace."""
+    impl = request.impl or SHIPPED.get(request.protocol)
+    if impl is None:
+        raise BadInput(f"no implementation of {request.protocol} is shipped; there are {', '.join(SHIPPED)}")
+    load_subject(impl, request.processes)
+    settings = _settings(request, impl)
+    started = time.perf_counter()
+
+    def progress(delivered: int, sent: int) -> None:
+        session.status(f"{delivered:,} of {sent:,} messages delivered")
+
+    try:
+        outcome = run_demo(settings, progress)
+    except DemoError as error:
+        raise BadInput(f"{impl} cannot be demonstrated: {error}") from error
+    judgement = judge(outcome.trace.execution)
+    result = _result(impl, outcome, judgement, time.perf_counter() - started)
+    code = None if outcome.complete else REFUTED if not judgement.causal or judgement.duplicate else UNKNOWN
+    fields = {"complete": outcome.complete, "demo": _facts(settings, outcome)}
+    return Output((result,), text=_text(settings, outcome), fields=fields, exit=code)
+
+
+def _settings(request: Request, impl: str) -> DemoSettings:
+    if request.carrier not in ("udp", "tcp"):
+        raise BadInput(f"the carrier is udp or tcp, not {request.carrier}")
+    folder = Path(request.folder)
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{folder} is not a folder")
+    try:
+        return DemoSettings(
+            impl=impl,
+            folder=folder,
+            processes=request.processes,
+            messages=request.messages,
+            carrier=cast(Literal["udp", "tcp"], request.carrier),
+            disturbance=Disturbance(request.loss, request.duplication, request.delay_ms, seed=request.seed),
+            time_limit_s=request.time_limit_s,
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+
+
+def _result(impl: str, outcome: DemoOutcome, judgement: Judgement, seconds: float) -> Result:
+    """Tested or refuted; unknown, where nothing wrong was seen before the time was over."""
+    wrong = not judgement.causal or judgement.duplicate or bool(judgement.phantoms)
+    verdict = Verdict.REFUTED if wrong or (outcome.complete and not judgement.faultless) else Verdict.TESTED
+    facts = judgement.to_json()
+    if not outcome.complete and not wrong:
+        verdict = Verdict.UNKNOWN
+        why = "interrupted" if outcome.interrupted else "the time was over"
+        facts["unknown"] = f"{why} with {outcome.delivered:,} of {outcome.sent:,} messages delivered"
+    return Result(
+        name="causal delivery",
+        kind="trace",
+        subject=impl,
+        verdict=verdict,
+        level=Level.L0,
+        expected=verdict is Verdict.TESTED,
+        seconds=seconds,
+        facts=facts,
+        explanation="\n".join(str(finding) for finding in judgement.findings()[:5]),
+    )
+
+
+def _facts(settings: DemoSettings, outcome: DemoOutcome) -> dict[str, object]:
+    return {
+        "trace": str(outcome.path),
+        "logs": [str(settings.log(identity)) for identity in range(settings.processes)],
+        "carrier": settings.carrier,
+        "sent": outcome.sent,
+        "delivered": outcome.delivered,
+        "processes": [
+            {"pid": pid, "counters": counters} for pid, counters in zip(outcome.pids, outcome.counters, strict=True)
+        ],
+    }
+
+
+def _text(settings: DemoSettings, outcome: DemoOutcome) -> str:
+    disturbance = settings.disturbance
+    lines = [
+        f"{settings.processes} processes of {settings.impl} over {settings.carrier.upper()} on this machine; "
+        f"{disturbance.loss:.0%} lost, {disturbance.duplication:.0%} sent twice, "
+        f"delays up to {disturbance.delay_ms:g} ms",
+    ]
+    for identity, counters in enumerate(outcome.counters):
+        said = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counters.items() if value)
+        lines.append(f"  p{identity} (pid {outcome.pids[identity]}): {said or 'had to be killed'}")
+    if not outcome.complete:
+        why = "interrupted" if outcome.interrupted else f"the time limit of {settings.time_limit_s:g} s was over"
+        lines.append(f"incomplete: {why}, with {outcome.delivered:,} of {outcome.sent:,} messages delivered")
+    lines.append(f"{outcome.path} written; `thence trace check {outcome.path}` judges it again")
+    return "\n".join(lines) + "\n"

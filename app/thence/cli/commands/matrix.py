@@ -1,0 +1,180 @@
+"""`thence matrix`: a system under each assumption, and what each assumption is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from thence.cli.reaching import percent, withheld_json, withheld_text
+from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
+from thence.cli.specifications import named_protocol, specification
+from thence.conformance.external.system import Limits
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.explain import explained, picture
+from thence.conformance.harness.matrix import ASSUMPTIONS, Cell, cells
+from thence.conformance.harness.network import Settings
+from thence.conformance.harness.outcomes import rounded
+from thence.conformance.harness.protocols import parted
+from thence.conformance.harness.recorded_case import RecordedCase
+from thence.conformance.harness.subject import load_subject
+from thence.conformance.schedulers.sources import known_schedules
+from thence.impl.commands import Delivery
+from thence.spec.verdict import Level, Result, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to drive: a system, as `load_subject` takes it, perhaps with its protocol; how much; where schedules are."""
+
+    protocol: str | None
+    impl: str
+    processes: int
+    cases: int
+    operations: int
+    seed: int
+    limits: Limits
+    sources: tuple[str, ...] = ()
+
+
+def matrix(session: Session, request: Request) -> Output:
+    """Drives the system under each assumption; one result per cell. Ctrl-C ends it with the cells so far."""
+    if not request.impl:
+        raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
+    found_in = None if request.protocol is None else specification(parted(request.protocol)[0])
+    protocol = None if request.protocol is None else named_protocol(request.protocol)
+    subject = load_subject(request.impl, request.processes, request.limits)
+    foreign = subject.external
+    default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
+    found: list[Cell] = []
+    interrupted = False
+    try:
+        if protocol is not None:
+            subject.require(protocol.delivery)
+        deliveries: Sequence[Delivery]
+        if subject.delivery is not None:
+            deliveries = [subject.delivery]
+        else:
+            deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
+        session.status("counterexamples that are known")
+        corpus = known_schedules(found_in, protocol, request.sources)
+        made = cells(
+            subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
+            cases=request.cases, operations=request.operations, seed=request.seed,
+            known=corpus,
+            progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+        )  # fmt: skip
+        try:
+            found += made
+        except KeyboardInterrupt:
+            interrupted = True
+    finally:
+        subject.close()
+    ran = [cell for cell in found if cell.cases]
+    if not ran and not interrupted:
+        reasons = {cell.not_applicable for cell in found}
+        raise BadInput(f"{request.impl} cannot be driven: {'; '.join(sorted(reasons))}")
+    results = tuple(_result(request, cell) for cell in ran)
+    text = _table(found) + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
+    code = None
+    if interrupted:
+        code = REFUTED if any(not result.expected for result in results) else UNKNOWN
+    return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
+
+
+def _result(request: Request, cell: Cell) -> Result:
+    """What fails where nothing promises that it works is no surprise."""
+    failed = bool(cell.failures)
+    facts: dict[str, Any] = {
+        "assumption": cell.assumption.name,
+        "delivery": cell.delivery,
+        "discharges": cell.assumption.discharges,
+        "stated": cell.assumption.statement,
+        "claimed": cell.claimed,
+        "protocol": request.protocol if cell.replayed else None,
+        "settings": None if cell.settings is None else cell.settings.to_json(),
+        "seed": request.seed,
+        "cases": cell.cases,
+        "failures": cell.failures,
+        "kinds": dict(cell.kinds),
+        "over_delay": withheld_json(
+            cell.arrivals, cell.withheld, cell.slowest, request.impl, request.protocol if cell.replayed else None
+        ),
+        "schedulers": [reach.to_json() for reach in cell.reaches],
+    }
+    if cell.whole is not None:
+        facts["coverage"] = cell.whole.coverage.to_json()
+    if cell.bound is not None:
+        facts["failure_rate_bound"] = rounded(cell.bound)
+    worst = cell.worst
+    if worst is not None:
+        recorded = RecordedCase(
+            request.impl, request.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
+        )
+        facts["findings"] = [str(finding) for finding in worst.findings]
+        facts["counterexample"] = recorded.to_json()
+    if cell.not_applicable:
+        facts["stopped"] = cell.not_applicable
+    return Result(
+        f"{cell.assumption.name}, {cell.delivery}", "conform", request.impl,
+        Verdict.REFUTED if failed else Verdict.TESTED, Level.L0, not failed or cell.claimed is False,
+        cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
+    )  # fmt: skip
+
+
+def _table(found: Sequence[Cell]) -> str:
+    """The matrix, and what each row discharges."""
+    kinds = [kind for kind in get_args(Delivery) if any(cell.delivery == kind and cell.cases for cell in found)]
+    names = [assumption.name for assumption in ASSUMPTIONS]
+    shown = {(cell.assumption.name, cell.delivery): _shown(cell) for cell in found}
+    wide = max(len("assumption"), *map(len, names))
+    widths = [max(len(kind), *(len(shown.get((name, kind), "")) for name in names)) for kind in kinds]
+    titles = (kind.ljust(width) for kind, width in zip(kinds, widths, strict=True))
+    header = "  ".join(["assumption".ljust(wide), *titles])
+    lines = [header.rstrip(), "-" * len(header)]
+    for name in names:
+        row = (shown.get((name, kind), "").ljust(width) for kind, width in zip(kinds, widths, strict=True))
+        lines.append("  ".join([name.ljust(wide), *row]).rstrip())
+    lines += ["", "What each assumption discharges:"]
+    for assumption in ASSUMPTIONS:
+        where = f" [{assumption.statement}]" if assumption.statement else ""
+        lines.append(f"  {assumption.name}: {assumption.discharges}{where}")
+    lines += ["", *_totals([cell for cell in found if cell.cases])]
+    others = sorted({cell.delivery for cell in found} - set(kinds))
+    if others:
+        reason = next(cell for cell in found if cell.delivery in others).not_applicable
+        lines.append(f"Not driven as {' or '.join(others)}: it is {reason}.")
+    return "\n".join(lines) + "\n"
+
+
+def _totals(ran: Sequence[Cell]) -> list[str]:
+    """What the schedulers hit, what they saw, and what was kept back, over all cells."""
+    rates: dict[str, tuple[int, int]] = {}
+    seen: dict[str, int] = {}
+    for cell in ran:
+        for reach in cell.reaches:
+            failures, cases = rates.get(reach.name, (0, 0))
+            rates[reach.name] = (failures + reach.failures, cases + reach.cases)
+            for (kind, name), count in reach.coverage.seen.items():
+                if kind == "scenario":
+                    seen[name] = seen.get(name, 0) + count
+    slowest = [cell.slowest for cell in ran if cell.slowest is not None]
+    worst = max(slowest, key=lambda outcome: max(delay.rank for delay in outcome.delays), default=None)
+    hits = ", ".join(f"{name} {failures:,} of {cases:,}" for name, (failures, cases) in rates.items())
+    return [
+        f"hits: {hits}",
+        "sometimes: " + ", ".join(f"{name} {count:,}" for name, count in sorted(seen.items())),
+        withheld_text(sum(cell.arrivals for cell in ran), sum(cell.withheld for cell in ran), worst),
+    ]
+
+
+def _shown(cell: Cell) -> str:
+    if not cell.cases:
+        return f"- ({cell.not_applicable})"
+    outside = " (not claimed)" if cell.claimed is False else ""
+    if cell.failures:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in cell.kinds)
+        return f"REFUTED{outside} {cell.failures} of {cell.cases}: {kinds}"
+    assert cell.bound is not None
+    replayed = ", as its protocol" if cell.replayed else ""
+    return f"passes{outside} {cell.cases} cases{replayed}; rate < {percent(cell.bound)}"

@@ -1,0 +1,192 @@
+"""`thence mutate`: faults put into what a file or the library has, and into implementations; what nothing notices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from thence.cli.session import UNKNOWN, BadInput, Output, Rejected, Session, write_text
+from thence.cli.specifications import known, protocol_of
+from thence.conformance.harness.subject import load_subject
+from thence.conformance.implementations import SHIPPED
+from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
+from thence.conformance.mutation.fate import OUTCOMES, Outcome
+from thence.conformance.mutation.lanes import mutate_all
+from thence.conformance.mutation.run import Limits, Score, score_of
+from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
+from thence.conformance.mutation.workers import Judged
+from thence.dsl.load import load
+from thence.spec.verdict import Level, Result, Verdict
+
+STATEMENT = "mutation score"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to mutate.
+
+    Attributes:
+        file: a file or library name; None: the whole library.
+        names: protocols and machines of it, or `impl`; none: all of them.
+        impl: the implementation, as module:Class; by default the shipped one of a library file, if there is one.
+        limits: how much work.
+        at_least: the score that is expected, from 0 to 1.
+        save: a directory that gets each mutant that is still alive, as a file of its own.
+        results: a directory that fates are kept in, and taken from.
+    """
+
+    file: str | None
+    names: tuple[str, ...]
+    impl: str | None
+    limits: Limits
+    at_least: float
+    save: str | None
+    results: str | None
+
+
+def mutate(session: Session, request: Request) -> Output:
+    """Judges the mutants of each subject; one result per subject. Ctrl-C ends it with the fates so far."""
+    subjects = library_subjects() if request.file is None else _subjects(request, request.file)
+    if request.file is None and (request.names or request.impl is not None):
+        raise BadInput("the whole library is mutated: names and --impl are for one file")
+    saved, results = (None if name is None else _folder(name) for name in (request.save, request.results))
+    far: dict[str, tuple[int, int]] = {}
+
+    def progress(subject: str, done: int, wanted: int) -> None:
+        far[subject] = (done, wanted)
+        made = f"{done:,} of {wanted:,} mutants" if done else "the original"
+        over = sum(all_done == there for all_done, there in far.values())
+        session.status(f"mutate {subject}: {made}" + (f"; {over} of {len(subjects)} done" if len(subjects) > 1 else ""))
+
+    scores, complete = mutate_all(subjects, request.limits, progress, results)
+    if saved is not None:
+        for score in scores:
+            _save(saved, score)
+    found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
+    text = _table(scores) + ("" if complete else "incomplete: interrupted; these are the fates so far\n")
+    whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
+    return Output(found, text=text, fields={**whole, "complete": complete}, exit=None if complete else UNKNOWN)
+
+
+def _subjects(request: Request, file: str) -> list[Subject]:
+    """What of the file is to be mutated. Raises: Rejected, BadInput, SubjectError."""
+    loaded = load(file)
+    specification = loaded.specification
+    if specification is None:
+        raise Rejected(loaded)
+    there = subjects_of(file, specification, request.impl or SHIPPED.get(loaded.path.stem))
+    for name in request.names:
+        own = ("impl" if subject.kind == "implementation" else subject.name for subject in there)
+        known(name, tuple(own), "protocol, machine or implementation")
+    if not there:
+        raise BadInput(f"{file} has neither a protocol nor a machine")
+    names = request.names or (() if request.impl is None else ("impl",))
+    wanted = chosen(there, names)
+    for subject in wanted:
+        if subject.kind == "implementation":
+            load_subject(subject.name, 3).require(protocol_of(file, specification).delivery)
+    return wanted
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+def _result(score: Score, at_least: float, explanations: tuple[Explanation, ...]) -> Result:
+    value = score.score
+    counts = {outcome: score.count(outcome) for outcome in OUTCOMES}
+    why = {one.mutant.number: explained(one, score.row, explanations) for one in score.alive}
+    alive = [{**_shown(one), "explanation": why[one.mutant.number]} for one in score.alive]
+    facts: dict[str, Any] = {
+        "mutated": score.kind,
+        "score": _rounded(value),
+        "file": score.row,
+        "mutants": {"total": score.wanted, **counts},
+        "operators": _operators(score),
+        "alive": alive,
+        "equal": [_shown(one) for one in score.judged if one.fate.outcome == "equal"],
+        "killed": [
+            {"number": one.mutant.number, "line": one.mutant.edit.span.line, "reason": one.fate.reason}
+            for one in score.judged
+            if one.fate.outcome == "killed"
+        ],
+        "notes": list(score.notes),
+        "complete": not score.why_incomplete,
+    }
+    expected = value is not None and value >= at_least
+    verdict = Verdict.TESTED
+    if score.why_incomplete:
+        facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {score.wanted} mutants judged"
+        verdict, expected = Verdict.UNKNOWN, False
+    return Result(
+        STATEMENT, "mutant", score.subject, verdict, Level.L0, expected, score.seconds, facts, _words(score, why)
+    )
+
+
+def _shown(one: Judged) -> dict[str, Any]:
+    return {
+        "number": one.mutant.number,
+        "place": one.mutant.edit.place,
+        "line": one.mutant.edit.span.line,
+        "operator": one.mutant.edit.operator,
+        "outcome": one.fate.outcome,
+        "reason": one.fate.reason,
+        "diff": one.mutant.diff,
+    }
+
+
+def _operators(score: Score) -> dict[str, dict[str, int]]:
+    made: Counter[str] = Counter(one.mutant.edit.operator for one in score.judged if one.fate.outcome != "refused")
+    killed: Counter[str] = Counter(one.mutant.edit.operator for one in score.judged if one.fate.outcome == "killed")
+    return {operator: {"mutants": made[operator], "killed": killed[operator]} for operator in sorted(made)}
+
+
+def _words(score: Score, why: dict[int, str]) -> str:
+    """The mutants that are alive, and those that are equal in scope, each with its diff and the explanation."""
+    parts = []
+    for one in (*score.alive, *(one for one in score.judged if one.fate.outcome == "equal")):
+        change = "\n".join(line for line in one.mutant.diff.splitlines()[3:])
+        said = why.get(one.mutant.number, "")
+        explanation = f"\n  explained: {said}" if said else ""
+        parts.append(f"{one.mutant.title}: {one.fate.outcome}\n  {one.fate.reason}{explanation}\n{change}")
+    return "\n\n".join((*score.notes, *parts))
+
+
+def _table(scores: list[Score]) -> str:
+    lines = []
+    for score in scores:
+        value = "no score" if score.score is None else f"{100 * score.score:.1f} %"
+        counts = ((score.count(outcome), word) for outcome, word in _WORDS.items())
+        counted = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none judged"
+        lines.append(f"{score.kind} {score.subject}: {value} of {len(score.judged):,} mutants: {counted}")
+    whole = score_of(scores)
+    if len(scores) > 1 and whole is not None:
+        lines.append(f"together: {100 * whole:.1f} %")
+    return "\n".join(lines) + "\n"
+
+
+_WORDS: Final[dict[Outcome, str]] = {
+    "killed": "killed",
+    "survived": "survived",
+    "undecided": "undecided",
+    "equal": "equal in scope",
+    "refused": "refused",
+}
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{name} cannot hold the mutants: {error.strerror or error}") from error
+    return folder
+
+
+def _save(folder: Path, score: Score) -> None:
+    for one in score.alive:
+        suffix = Path(one.mutant.file).suffix
+        name = f"{score.subject.rpartition(':')[2]}-{one.mutant.number}{suffix}"
+        write_text(str(folder / name), one.mutant.text)

@@ -1,0 +1,207 @@
+"""`thence verify`: everything that the files state."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from thence.cli.session import REFUTED, UNKNOWN, Output, Session, check_writable, write_text
+from thence.conformance.implementations import SHIPPED
+from thence.dsl import ir
+from thence.dsl.load import Loaded, library, load
+from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
+
+WORKERS = 2
+
+STATUS_EVERY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of work for a worker process: what of which file."""
+
+    kind: Literal["prove", "scope", "mutant", "link", "scenario", "conform"]
+    file: str
+    name: str
+    cases: int = 0
+    seed: int = 0
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def verify(session: Session, files: list[str], report: str, cases: int, campaign_cases: int, seed: int) -> Output:
+    """Checks the files, then everything that they state; writes the HTML report."""
+    check_writable(report)
+    if campaign_cases:
+        from thence.conformance.campaign.java import ensure_java
+
+        ensure_java()
+    loaded = [load(file) for file in files or [str(path) for path in library()]]
+    diagnostics = tuple((diagnostic, file) for file in loaded for diagnostic in file.diagnostics)
+    if any(file.specification is None for file in loaded):
+        return Output(diagnostics=diagnostics)
+    started = time.perf_counter()
+    results, complete = _run(session, _tasks(loaded, cases, seed))
+    if complete and campaign_cases:
+        campaign, complete = _campaigns(session, loaded, campaign_cases, seed)
+        results += campaign
+    from thence.pages.html_report import render
+
+    seconds = time.perf_counter() - started
+    write_text(report, render(results, seconds, complete))
+    said = "" if complete else "interrupted: what follows is what was finished\n"
+    return Output(
+        results=tuple(results), diagnostics=diagnostics, text=f"{said}report: {report}\n",
+        fields={"report": report, "complete": complete}, exit=_exit(results, complete), brief=True,
+    )  # fmt: skip
+
+
+def _exit(results: Sequence[Result], complete: bool) -> int | None:
+    """What was interrupted is unknown, unless a refutation is known already."""
+    return None if complete or exit_code(results) == REFUTED else UNKNOWN
+
+
+def _tasks(loaded: Sequence[Loaded], cases: int, seed: int) -> list[Task]:
+    """All the work, in the order in which results are shown."""
+    return [task for file in loaded for task in _tasks_of(file, cases, seed)]
+
+
+def _tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
+    path, found = str(file.path), file.specification
+    assert found is not None
+    machines = any(isinstance(mutant.mutated, ir.Machine) for mutant in found.mutants)
+    if found.theorems or found.machines or machines:
+        yield Task("prove", path, file.path.stem, seed=seed)
+    for scope in found.scopes:
+        yield Task("scope", path, scope.name)
+    for link in found.links:
+        yield Task("link", path, link.name)
+    for mutant in found.mutants:
+        if isinstance(mutant.mutated, ir.Protocol):
+            yield Task("mutant", path, mutant.name)
+    for scenario in found.scenarios:
+        yield Task("scenario", path, scenario.name)
+    for protocol in found.protocols:
+        if protocol.name in SHIPPED:
+            yield Task("conform", path, protocol.name, cases, seed)
+
+
+def run_task(task: Task) -> tuple[Result, ...]:
+    """Does one piece of work, in a worker process."""
+    found = load(task.file).specification
+    assert found is not None
+    match task.kind:
+        case "prove":
+            from thence.proofs.prove import prove_specification
+            from thence.proofs.solving.discharge import Options as ProofOptions
+
+            return prove_specification(found, (), ProofOptions(seed=task.seed, workers=1), None)
+        case "scope":
+            from thence.proofs.scopes.scopes import explore_scope
+
+            scope = next(known for known in found.scopes if known.name == task.name)
+            protocol = next(known for known in found.protocols if known.name == scope.protocol)
+            return explore_scope(protocol, scope.name, scope.workload, scope.expects)
+        case "link":
+            from thence.proofs.scopes.scopes import check_links
+
+            return check_links(next(known for known in found.links if known.name == task.name))
+        case "mutant":
+            from thence.proofs.scopes.scopes import check_mutant
+
+            return check_mutant(found, next(known for known in found.mutants if known.name == task.name))
+        case "scenario":
+            from thence.proofs.scopes.scenarios import play_scenario
+
+            return play_scenario(next(known for known in found.scenarios if known.name == task.name))
+        case "conform":
+            from thence.cli.commands.conform import Request, conform_result
+
+            request = Request(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)
+            return (conform_result(None, request),)
+
+
+def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
+    """Runs the tasks in worker processes; the results in the tasks' order, and whether all were done."""
+    done: dict[Task, tuple[Result, ...]] = {}
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(WORKERS, mp_context=context, initializer=signal.signal, initargs=_QUIET)
+    complete = False
+    try:
+        futures = {pool.submit(run_task, task): task for task in sorted(tasks, key=_weight)}
+        pending = set(futures)
+        while pending:
+            running = ", ".join(futures[future].label for future in pending if future.running())
+            session.status(f"{len(done)} of {len(tasks)} done; {running}")
+            finished, pending = wait(pending, timeout=STATUS_EVERY_S, return_when=FIRST_COMPLETED)
+            done |= {futures[future]: _outcome(futures[future], future) for future in finished}
+        complete = True
+    except KeyboardInterrupt:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+    finally:
+        pool.shutdown(wait=complete, cancel_futures=True)
+    return [result for task in tasks for result in done.get(task, ())], complete
+
+
+_QUIET = (signal.SIGINT, signal.SIG_IGN)
+"""Ctrl-C is the parent's to handle."""
+
+
+_HERE = "local[*]"
+"""An embedded Spark, on all processors."""
+
+
+def _weight(task: Task) -> int:
+    """Long work first."""
+    return ("link", "prove", "scope", "mutant", "scenario", "conform").index(task.kind)
+
+
+def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ...]:
+    """A task that broke is an unknown, never a success and never the end of the run."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    kind: Kind = "machine" if task.kind == "prove" else task.kind
+    said = f"the check itself failed: {type(error).__name__}: {error}"
+    return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
+
+
+def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int) -> tuple[list[Result], bool]:
+    """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark."""
+    from thence.cli.commands.campaigns import Request, Tested, parameters
+    from thence.conformance.campaign import result, start
+    from thence.conformance.campaign.cluster import open_cluster
+
+    results: list[Result] = []
+    protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
+    shipped = [name for name in dict.fromkeys(protocols) if name in SHIPPED]
+    if not shipped:
+        return results, True
+    try:
+        with (
+            TemporaryDirectory(prefix="thence-campaign-") as folder,
+            open_cluster(_HERE, Path(folder) / "log") as cluster,
+        ):
+            for name in shipped:
+                each = max(1, cases // len(shipped))
+                tested = (Tested(SHIPPED[name], name),)
+                request = Request(tested, each, seed, 3, 12, "portfolio", 2, 2000, _HERE, grow=False)
+                started = time.perf_counter()
+                session.status(f"campaign of {each:,} cases: {name}")
+                status = start(Path(folder) / name, parameters(request), cluster=cluster)
+                if status.interrupted:
+                    return results, False
+                results.append(result(status, time.perf_counter() - started))
+    except KeyboardInterrupt:
+        return results, False
+    return results, True

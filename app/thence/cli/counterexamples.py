@@ -1,0 +1,64 @@
+"""The first counterexample of an exploration in files: a diagram, an ITF trace, a recorded execution, a pytest file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from thence.cli.session import BadInput, check_writable, write_text
+from thence.cli.targets import Target
+from thence.dsl.export.itf import itf
+from thence.dsl.export.regression import here, pytest_file
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.narrate import execution, replay
+from thence.spec.trace import Trace, write_trace
+from thence.spec.verdict import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where each form of it goes; None: nowhere."""
+
+    svg: str | None = None
+    itf: str | None = None
+    trace: str | None = None
+    pytest: str | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The files that are to be written."""
+        return tuple(path for field in fields(self) if (path := getattr(self, field.name)) is not None)
+
+    def check(self) -> None:
+        """Raises BadInput where one of them cannot be written."""
+        for path in self.asked:
+            check_writable(path)
+
+
+def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files) -> None:
+    """Writes the first counterexample, replayed once more. `file` is the specification as it was named.
+
+    Raises: BadInput where there is none, or a file cannot be written.
+    """
+    if not files.asked:
+        return
+    shown = next(((target, result) for target, result in found if "counterexample" in result.facts), None)
+    if shown is None:
+        raise BadInput(f"there is no counterexample; {', '.join(files.asked)} not written")
+    target, result = shown
+    recorded = list(result.facts["counterexample"])
+    system = system_of(target.protocol, target.workload)
+    steps = replay(system, recorded)
+    property_ = str(result.facts["property"])
+    if files.svg is not None:
+        write_text(files.svg, result.picture)
+    if files.itf is not None:
+        write_text(files.itf, json.dumps(itf(system, steps, file), indent=1) + "\n")
+    if files.trace is not None:
+        header = {"protocol": target.subject, "violates": property_, "source": file}
+        write_trace(files.trace, Trace(execution(system, steps), header))
+    if files.pytest is not None:
+        protocol, _, mutant = target.subject.partition("/")
+        content = pytest_file(here(file), protocol, mutant or None, target.workload, property_, recorded)
+        write_text(files.pytest, content)

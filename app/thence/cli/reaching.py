@@ -1,0 +1,94 @@
+"""What schedulers came to, for readers: a table with hit rates and bounds, what was reached, what was kept back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from thence.conformance.harness.findings import CaseOutcome
+from thence.conformance.harness.outcomes import Reach
+from thence.conformance.harness.recorded_case import RecordedCase
+from thence.conformance.schedulers.coverage import SCENARIOS
+
+_HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
+_KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))
+
+
+def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
+    """One line for each scheduler and one for all. `rate <` is the bound on the failure rate at 95 %.
+
+    What is the same for all, as nothing is there to be reached, has no column.
+    """
+    features = whole.coverage.features
+    kinds = [(kind, plural) for kind, plural in _KINDS if features.count(0, kind)[1]]
+    local = bool(whole.coverage.local)
+    header = [*_HEADER, *(plural for _, plural in kinds), "abstract states", *(["states"] if local else [])]
+    rows = [header]
+    for one in (*reaches, whole):
+        coverage = one.coverage
+        reached = [" of ".join(map(str, features.count(coverage.bits, kind))) for kind, _ in kinds]
+        rate = "-" if one.hit_rate is None else percent(one.hit_rate)
+        rows.append(
+            [one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", rate, percent(one.bound),
+             *reached, f"{len(coverage.abstract):,}", *([f"{len(coverage.local):,}"] if local else [])]
+        )  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def percent(rate: float) -> str:
+    """A rate, with two digits that mean something."""
+    return f"{100 * rate:.2g} %" if rate < 0.995 else "100 %"
+
+
+def seen_and_missing(whole: Reach) -> list[str]:
+    """How often each scenario was seen, and what was never reached."""
+    coverage = whole.coverage
+    seen = [(name, count) for (kind, name), count in sorted(coverage.seen.items()) if kind == "scenario"]
+    lines = ["sometimes: " + (", ".join(f"{name} {count:,}" for name, count in seen) or "nothing of what to look for")]
+    for kind, name in coverage.missing:
+        explained = f" ({SCENARIOS[name]})" if name in SCENARIOS else ""
+        lines.append(f"not reached: {kind} {name}{explained}")
+    return lines
+
+
+def withheld_json(
+    arrivals: int, withheld: int, slowest: CaseOutcome | None, system: str, protocol: str | None
+) -> dict[str, Any]:
+    """Over-delay as JSON values: what was kept back though nothing was missing, and the case of the longest delay."""
+    found: dict[str, Any] = {
+        "arrivals": arrivals,
+        "withheld": withheld,
+        "per_100_arrivals": round(100 * withheld / arrivals, 3) if arrivals else None,
+    }
+    delay = None if slowest is None else slowest.longest_delay
+    if slowest is not None and delay is not None:
+        found["worst"] = {
+            "process": delay.process,
+            "message": delay.message,
+            "arrivals": delay.arrivals,
+            "delivered": delay.delivered,
+            "case": RecordedCase(system, protocol, slowest.settings, slowest.operations).to_json(),
+        }
+    return found
+
+
+def withheld_text(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> str:
+    """The same as a sentence."""
+    if not arrivals:
+        return "over-delay: not seen, for no packet says which message it moves"
+    said = f"over-delay: {withheld:,} of {arrivals:,} arrivals kept back though deliverable"
+    if not withheld:
+        return said
+    said += f", {100 * withheld / arrivals:.2g} per 100"
+    delay = None if slowest is None else slowest.longest_delay
+    return said if delay is None else f"{said}; the worst: {delay}"
+
+
+def indented(lines: Iterable[str]) -> str:
+    """Lines under a sentence."""
+    return "\n".join(f"  {line}" for line in lines)

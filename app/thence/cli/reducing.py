@@ -1,0 +1,58 @@
+"""`--reductions` of `thence explore`: which are meant, and what was made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from thence.cli.session import BadInput
+from thence.cli.specifications import known
+from thence.proofs.engines import FEW
+from thence.proofs.explore.exploration import Engine
+from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS, kept_by
+from thence.spec.verdict import Result
+
+
+def reductions_of(given: str | None, engine: Engine) -> tuple[str, ...]:
+    """Which reductions are meant. Unasked, the automatic ones, but where the interpreter explores or is compared with.
+
+    Raises:
+        BadInput: for what there is not, or what the engine does not make.
+    """
+    if given is None:
+        return AUTOMATIC if engine in ("auto", "native") else ()
+    if given == "none":
+        return ()
+    names = [name.strip() for name in given.split(",")]
+    for name in names:
+        known(name, ("auto", "none", *REDUCTIONS), "reduction")
+    if "none" in names:
+        raise BadInput(f"--reductions {given}: none stands alone")
+    if engine == "interpreted":
+        raise BadInput(f"--reductions {given}: the interpreter makes none")
+    meant = {*names, *(AUTOMATIC if "auto" in names else ())}
+    return tuple(name for name in REDUCTIONS if name in meant)
+
+
+def reductions_text(results: Sequence[Result]) -> str:
+    """What counts are up to, what that keeps, which reductions were not made and why; empty where all is visited."""
+    return "".join(f"{line}\n" for line in (*_made(results), *_refused(results)))
+
+
+def _made(results: Sequence[Result]) -> Iterator[str]:
+    made = [name for name in REDUCTIONS if any(name in result.facts.get("reductions", ()) for result in results)]
+    if made:
+        yield "states are counted up to reductions; --reductions none visits all of them"
+    for name in made:
+        yield f"  {name}: {REDUCTIONS[name].does}; keeps {', '.join(kept_by([name]))}"
+
+
+def _refused(results: Sequence[Result]) -> Iterator[str]:
+    """By reason, in which scopes; that small scopes are not reduced goes without saying."""
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    for result in results:
+        where = f"{result.subject} {result.name.rpartition(': ')[0]}"
+        for name, why in result.facts.get("refused", {}).items():
+            if why != FEW:
+                reasons.setdefault((where, why), {})[name] = None
+    for (where, why), names in reasons.items():
+        yield f"not reduced by {', '.join(names)}: {where}: {why}"

@@ -1,0 +1,294 @@
+"""What every command has in common: output for readers or as JSON, errors, exit codes.
+
+A command is a function that returns an `Output`. It never prints and never exits; faults of the input
+are raised as `BadInput`, or as the error of the layer that found them. Progress goes to a terminal's stderr.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from thence.dsl.load import Loaded
+    from thence.dsl.text.diagnostics import Diagnostic
+    from thence.spec.verdict import Result
+
+AS_EXPECTED, REFUTED, BAD_INPUT, UNKNOWN = range(4)
+
+PROGRESS_AFTER_S = 0.5
+
+
+class BadInput(Exception):
+    """The user's input is at fault; the message says where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command found out.
+
+    Attributes:
+        results: the statements and their verdicts.
+        diagnostics: with the files that they are about, for excerpts.
+        text: for readers, before the table of results.
+        fields: further fields of the JSON object.
+        exit: the exit code, where it does not follow from the results and diagnostics.
+        table: whether readers get the table of results.
+        brief: whether only what is not as expected is explained.
+    """
+
+    results: tuple[Result, ...] = ()
+    diagnostics: tuple[tuple[Diagnostic, Loaded], ...] = ()
+    text: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    exit: int | None = None
+    table: bool = True
+    brief: bool = False
+
+    def exit_code(self) -> int:
+        """The exit code by the rules of the design."""
+        if self.exit is not None:
+            return self.exit
+        if any(diagnostic.severity == "error" for diagnostic, _ in self.diagnostics):
+            return BAD_INPUT
+        from thence.spec.verdict import exit_code
+
+        return exit_code(self.results)
+
+
+class Rejected(Exception):
+    """The text of a file has errors; `output` shows them."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__(f"{loaded.path} has errors")
+        self.output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
+
+
+@dataclass(slots=True)
+class Session:
+    """One command's run. `status` shows a line of progress on a terminal, and nothing elsewhere."""
+
+    name: str
+    json: bool
+    started: float = field(default_factory=time.perf_counter)
+    _status: Any = None
+
+    def status(self, line: str) -> None:
+        """Replaces the line of progress; what is over in a moment has none."""
+        if self.json or time.perf_counter() - self.started < PROGRESS_AFTER_S or not sys.stderr.isatty():
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(stderr=True)
+        shown = Text(line)
+        shown.truncate(console.width - 4, overflow="ellipsis")
+        if self._status is None:
+            self._status = console.status(shown)
+            self._status.start()
+        else:
+            self._status.update(shown)
+
+    def end_status(self) -> None:
+        """Takes the line of progress away."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> NoReturn:
+    """Runs a command, prints what it found, and exits."""
+    session = Session(name, json_output)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What others called their messages and files need not be text that this stream can take.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with _elsewhere() if json_output else nullcontext():
+            output = _outcome(session, body)
+    finally:
+        session.end_status()
+    _finish(session, output)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Whatever is printed meanwhile, by systems under test and by programs that are run, goes to standard error."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Failure:
+    """What the command found; the errors that a user can cause, as a message and an exit code."""
+    try:
+        return body(session)
+    except Rejected as rejected:
+        return rejected.output
+    except BadInput as error:
+        return Failure(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        return Failure("interrupted; nothing was finished", UNKNOWN)
+    except MemoryError:
+        return Failure("out of memory", UNKNOWN)
+    except Exception as error:
+        if _is_users_fault(error):
+            return Failure(str(error), BAD_INPUT)
+        if isinstance(error, OSError) and error.filename is not None:
+            return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
+        traceback.print_exc()
+        return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command found nothing out."""
+
+    message: str
+    code: int
+
+
+def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
+    """Ends a command that never ran, because its command line cannot be understood."""
+    _finish(Session(name, json_output), Failure(message, BAD_INPUT))
+
+
+def _finish(session: Session, found: Output | Failure) -> NoReturn:
+    """Prints and exits. Output that nobody takes is bad input, too: exit 2, and nothing half said goes unnoticed."""
+    code = found.code if isinstance(found, Failure) else found.exit_code()
+    try:
+        _print(session, found, code)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+        code = BAD_INPUT
+    except OSError as error:
+        _close_stdout()
+        _complain(f"thence {session.name}: the output cannot be written: {error.strerror or error}")
+        code = BAD_INPUT
+    except KeyboardInterrupt:
+        _close_stdout()
+        code = UNKNOWN
+    raise SystemExit(code)
+
+
+def _close_stdout() -> None:
+    """What is still to be written goes nowhere; the interpreter would complain of it when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _complain(message: str) -> None:
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def _is_users_fault(error: Exception) -> bool:
+    """Whether a layer raised this about its input. The modules that are not loaded did not raise it."""
+    named = (
+        ("thence.dsl.load", "SourceError"),
+        ("thence.dsl.run.narrate", "ReplayError"),
+        ("thence.spec.trace", "TraceError"),
+        ("thence.conformance.harness.subject", "SubjectError"),
+        ("thence.conformance.campaign.java", "JavaMissing"),
+        ("thence.conformance.harness.schedule", "ScheduleError"),
+        ("thence.conformance.campaign", "CampaignError"),
+    )
+    for module, class_ in named:
+        loaded = sys.modules.get(module)
+        if loaded is not None and isinstance(error, getattr(loaded, class_, ())):
+            return True
+    return False
+
+
+def _print(session: Session, found: Output | Failure, code: int) -> None:
+    if isinstance(found, Failure):
+        if session.json:
+            _print_json(session, {"results": [], "diagnostics": [], "error": found.message}, code)
+        else:
+            _complain(f"{f'thence {session.name}'.rstrip()}: {found.message}")
+        return
+    if session.json:
+        fields = {
+            "results": [result.to_json() for result in found.results],
+            "diagnostics": [diagnostic.to_json() for diagnostic, _ in found.diagnostics],
+            **found.fields,
+        }
+        _print_json(session, fields, code)
+        return
+    from thence.cli.readers import print_output
+
+    print_output(found, time.perf_counter() - session.started)
+
+
+def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
+    envelope = {
+        "command": session.name,
+        "version": version("thence"),
+        "ok": code == AS_EXPECTED,
+        "exit": code,
+        "seconds": round(time.perf_counter() - session.started, 3),
+        **found,
+    }
+    json.dump(envelope, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def check_writable(path: str | None) -> None:
+    """Raises BadInput where `write_text` could not write: before hours of work, not after them."""
+    if path is None:
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise BadInput(f"{path} is a directory; name a file")
+    if not target.parent.is_dir():
+        raise BadInput(f"{path} cannot be written: there is no folder {target.parent}")
+    if target.exists() and not target.is_file():
+        raise BadInput(f"{path} cannot be written: it is not a file")
+    with _draft(target) as draft:
+        draft.touch()
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a file whole or not at all. Raises BadInput."""
+    check_writable(path)
+    target = Path(path)
+    with _draft(target) as draft:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(target)
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """A file beside the target that is gone in the end, whatever happens. Raises BadInput for an OSError."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield draft
+    except OSError as error:
+        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""Which protocol in which scope a command is about, from its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from thence.cli.session import BadInput
+from thence.cli.specifications import known, specification
+from thence.dsl import ir
+from thence.dsl.check.adapt import Unsettled, adapt
+from thence.dsl.check.workload import (
+    DEFAULT_PROCESSES,
+    DEFAULT_SENDS,
+    MOST_MULTICAST,
+    MOST_OF_ANYTHING,
+    MOST_PROCESSES,
+    ProtocolKind,
+    all_choices,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """As named on the command line."""
+
+    file: str
+    scope: str | None = None
+    processes: int | None = None
+    sends: str | None = None
+    mutant: str | None = None
+    settings: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether the options make a workload of their own."""
+        return self.processes is not None or self.sends is not None or bool(self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A protocol, or a mutant of it, in a workload.
+
+    Attributes:
+        subject: what results are about: `PROTOCOL` or `PROTOCOL/MUTANT`.
+        scope: its name; None for a workload that the file does not name.
+        expects: what the file says of that protocol in that workload.
+    """
+
+    subject: str
+    protocol: ir.Protocol
+    scope: str | None
+    workload: ir.Workload
+    expects: tuple[ir.Expectation, ...]
+
+
+def targets(choice: Choice) -> list[Target]:
+    """The chosen protocol in the chosen scopes; by default in all scopes of the file.
+
+    A mutant is by default taken in the scopes that its expectations name.
+
+    Raises:
+        BadInput: for a name that the file does not have, or numbers that make no workload.
+    """
+    found = specification(choice.file)
+    if not found.protocols:
+        raise BadInput(f"{choice.file} has no protocol to explore")
+    if choice.mutant is None:
+        scopes = _scopes(found, choice, found.scopes)
+        by_name = {protocol.name: protocol for protocol in found.protocols}
+        protocols = list(dict.fromkeys(scope.protocol for scope in scopes)) or list(by_name)
+        if choice.changes or not scopes:
+            return [_adapted(found, by_name[name], by_name[name], name, choice, scopes, ()) for name in protocols]
+        return [
+            Target(scope.protocol, by_name[scope.protocol], scope.name, scope.workload, scope.expects)
+            for scope in scopes
+        ]
+    mutant, mutated = _mutant(found, choice.mutant)
+    subject = f"{mutant.subject}/{mutant.name}"
+    original = next(protocol for protocol in found.protocols if protocol.name == mutant.subject)
+    own = tuple(scope for scope in found.scopes if scope.protocol == mutant.subject)
+    if choice.changes:
+        scopes = _scopes(found, choice, own)
+        return [_adapted(found, original, mutated, subject, choice, scopes, mutant.expects)]
+    chosen: list[tuple[str | None, ir.Workload]]
+    if choice.scope is not None:
+        chosen = [(scope.name, scope.workload) for scope in _scopes(found, choice, own)]
+    else:
+        chosen = [
+            (expect.scope, expect.settings)
+            for expect in mutant.expects
+            if expect.settings is not None and set(expect.names) != {"link"}
+        ]
+        chosen = list(dict.fromkeys(chosen)) or [(scope.name, scope.workload) for scope in own]
+    if not chosen:
+        return [_adapted(found, original, mutated, subject, choice, (), ())]
+    return [Target(subject, mutated, name, workload, _expected(mutant.expects, workload)) for name, workload in chosen]
+
+
+def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]:
+    known(name, tuple(mutant.name for mutant in found.mutants), "mutant")
+    mutant = next(mutant for mutant in found.mutants if mutant.name == name)
+    if not isinstance(mutant.mutated, ir.Protocol):
+        raise BadInput(f"{name} is a mutant of the machine {mutant.subject}: thence prove {found.file} {name}")
+    return mutant, mutant.mutated
+
+
+def _scopes(found: ir.Specification, choice: Choice, scopes: tuple[ir.Scope, ...]) -> tuple[ir.Scope, ...]:
+    if choice.scope is None:
+        return scopes
+    known(choice.scope, tuple(scope.name for scope in scopes), "scope")
+    return tuple(scope for scope in scopes if scope.name == choice.scope)
+
+
+def _expected(expects: tuple[ir.Expectation, ...], workload: ir.Workload) -> tuple[ir.Expectation, ...]:
+    return tuple(expect for expect in expects if expect.settings == workload)
+
+
+def _adapted(
+    found: ir.Specification,
+    original: ir.Protocol,
+    protocol: ir.Protocol,
+    subject: str,
+    choice: Choice,
+    scopes: tuple[ir.Scope, ...],
+    expects: tuple[ir.Expectation, ...],
+) -> Target:
+    """The protocol in a workload made of the options, on top of the scope if one is named."""
+    base = scopes[0].workload if choice.scope is not None and scopes else None
+    workload = _workload(base, choice, protocol.delivery)
+    if choice.settings:
+        try:
+            workload = adapt(workload, choice.settings, ProtocolKind(protocol.delivery, protocol.network.tree))
+        except Unsettled as reason:
+            raise BadInput(f"--setting: {reason}") from reason
+    same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]
+    if protocol is original:
+        return Target(subject, protocol, None, workload, same[0].expects if same else ())
+    return Target(subject, protocol, None, workload, _expected(expects, workload))
+
+
+def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -> ir.Workload:
+    processes = choice.processes or (base.processes if base else DEFAULT_PROCESSES)
+    if not 1 <= processes <= MOST_PROCESSES:
+        raise BadInput(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
+    if base is not None and base.programs and (choice.processes is not None or choice.sends is not None):
+        raise BadInput("--processes and --sends: the scope has programs, which say that themselves")
+    sends = _sends(choice.sends, processes) if choice.sends is not None else None
+    if base is not None and base.processes == processes:
+        if sends is None:
+            return base
+        endless = tuple(count if had else 0 for count, had in zip(sends, base.endless, strict=False))
+        return replace(base, sends=sends, endless=endless)
+    if delivery == "multicast" and processes > MOST_MULTICAST:
+        raise BadInput(
+            f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"
+        )
+    to_itself = base is not None and any(process in base.destinations[process] for process in range(base.processes))
+    choices = all_choices(processes, delivery, to_itself)
+    destinations = tuple(tuple(q for q in range(processes) if to_itself or q != p) for p in range(processes))
+    if processes == 1 and not to_itself:
+        sends = (0,) if sends is None else sends
+        if any(sends):
+            raise BadInput("--processes 1: a single process has nobody to send to")
+    groups = () if delivery == "unicast" else choices
+    return ir.Workload(processes, sends or (DEFAULT_SENDS,) * processes, destinations, groups=groups)
+
+
+def _sends(given: str, processes: int) -> tuple[int, ...]:
+    try:
+        numbers = [int(part) for part in given.replace(",", " ").split()]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1:
+        numbers *= processes
+    if len(numbers) != processes or not all(0 <= number <= MOST_OF_ANYTHING for number in numbers):
+        each = f"each of the {processes} processes" if processes > 1 else "the one process"
+        raise BadInput(
+            f"--sends {given}: give one number from 0 to {MOST_OF_ANYTHING}, or one for {each}, such as 2,1,1"
+        )
+    return tuple(numbers)

@@ -1,0 +1,139 @@
+"""`thence prove --watch`: proves again whatever a saved edit touches, until Ctrl-C.
+
+While the user thinks, it is found out which hypotheses each proof used, so that the next edit touches less.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from thence.cli.readers import print_output
+from thence.cli.session import AS_EXPECTED, BAD_INPUT, Output, Session
+from thence.dsl.load import SourceError, load, locate
+from thence.proofs.prove import UnknownName, proofs_by, solver_pool
+from thence.proofs.solving.discharge import Discharge, Options, Progress
+from thence.proofs.solving.finding import Proof
+from thence.proofs.solving.lemmas import Lemmas
+from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.stability import proved_obligations
+
+POLL_S = 0.1
+"""How often the file is looked at."""
+
+
+class Edited(Exception):
+    """The file was saved while it was being proved: what it said is of no interest any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What changes when a file is saved; zeros where there is none."""
+
+    modified_ns: int
+    size: int
+    inode: int
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The file as it is now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return Stamp(0, 0, 0)
+    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def watch(
+    session: Session, file: str, names: tuple[str, ...], options: Options, status: Callable[[Progress], str]
+) -> Output:
+    """Proves, waits for the file to be saved, proves again. What did not change is not solved again.
+
+    A file that is broken, or gone for a moment, is told about and watched on. The exit code is that of the last round.
+    """
+    path = locate(file)
+    code = AS_EXPECTED
+    with TemporaryDirectory(prefix="thence-answers-") as folder:
+        kept = replace(options, cache=options.cache or Path(folder), lemmas=Lemmas())
+        with solver_pool(kept) as pool:
+            try:
+                while True:
+                    seen = stamp_of(path)
+                    try:
+                        code, proved = _round(session, pool, file, names, kept, _noticing(session, path, seen, status))
+                    except Edited:
+                        continue
+                    finally:
+                        session.end_status()
+                    _say(f"watching {path}; Ctrl-C ends")
+                    learn(pool, proved, kept, path, seen)
+                    while stamp_of(path) in (seen, Stamp(0, 0, 0)):
+                        time.sleep(POLL_S)
+            except KeyboardInterrupt:
+                return Output(exit=code, table=False)
+
+
+def _noticing(
+    session: Session, path: Path, seen: Stamp, status: Callable[[Progress], str]
+) -> Callable[[Progress], None]:
+    """Shows the progress, and gives up as soon as the file is saved again."""
+
+    def report(progress: Progress) -> None:
+        session.status(status(progress))
+        if stamp_of(path) != seen:
+            raise Edited
+
+    return report
+
+
+def _round(
+    session: Session,
+    pool: SolverPool,
+    file: str,
+    names: tuple[str, ...],
+    options: Options,
+    report: Callable[[Progress], None],
+) -> tuple[int, tuple[Discharge, ...]]:
+    """Proves the file as it is now, prints what came of it, and returns the exit code and what was proved."""
+    started = time.perf_counter()
+    before = pool.recalled, pool.solved
+    try:
+        loaded = load(file)
+    except SourceError as error:
+        _say(f"thence prove: {error}")
+        return BAD_INPUT, ()
+    if loaded.specification is None:
+        output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
+        print_output(output, 0.0)
+        return output.exit_code(), ()
+    made: list[Proof] = []
+    try:
+        with closing(proofs_by(pool, loaded.specification, names, options, report)) as proved:
+            made.extend(proved)
+    except UnknownName as error:
+        _say(f"thence prove: {error}")
+        return BAD_INPUT, ()
+    session.end_status()
+    recalled, solved = pool.recalled - before[0], pool.solved - before[1]
+    output = Output(tuple(proof.result for proof in made), brief=True)
+    seconds = time.perf_counter() - started
+    print_output(output, seconds)
+    _say(f"{solved} answers are new, {recalled} as before; {seconds:.1f} s")
+    return output.exit_code(), proved_obligations(made)
+
+
+def learn(pool: SolverPool, proved: Sequence[Discharge], options: Options, path: Path, seen: Stamp) -> None:
+    """Finds out what each proof used, until the file is saved again."""
+    assert options.lemmas is not None
+    pairs = [(discharge.obligation, discharge.prover) for discharge in proved]
+    options.lemmas.learn(pool, pairs, options.solvers, options.timeout_ms, options.seed, lambda: stamp_of(path) != seen)
+
+
+def _say(line: str) -> None:
+    sys.stderr.flush()
+    print(line, flush=True)

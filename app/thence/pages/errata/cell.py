@@ -1,0 +1,32 @@
+"""A cell for tables: which faults of the errata the results of a run show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from thence.pages.errata.fault import Fault, read_errata
+
+
+def faults_of(files: Collection[str]) -> tuple[Fault, ...]:
+    """The faults that are shown, first of all, by a statement of one of the files."""
+    return tuple(fault for fault in read_errata().faults if fault.shown[0].file in files)
+
+
+def cell(results: Sequence[Mapping[str, Any]], files: Collection[str]) -> str:
+    """`4 shown: A1, A2, A3, A4`: the faults all of whose statements came out as expected; empty if the files have none.
+
+    Args:
+        results: results as JSON objects, such as `thence verify --json` prints.
+        files: names of library files.
+    """
+    known = {(one["kind"], one["subject"], one["name"]): one["expected"] for one in results}
+    shown: list[str] = []
+    missing: list[str] = []
+    for fault in faults_of(files):
+        held = all(known.get((one.kind, one.subject, one.name), False) for one in fault.shown)
+        (shown if held else missing).append(fault.id)
+    parts = [f"{len(shown)} shown: {', '.join(shown)}"] if shown else []
+    if missing:
+        parts.append(f"not shown: {', '.join(missing)}")
+    return "; ".join(parts)

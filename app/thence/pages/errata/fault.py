@@ -1,0 +1,101 @@
+"""What an entry of the errata is, and the entries: `faults.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, cast, get_args
+
+from thence.spec.verdict import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of the library: that result of its file which has this kind, subject and name."""
+
+    file: str
+    kind: Kind
+    subject: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """Unique among all statements of the library; what `faults.toml` has of it."""
+        return f"{self.file} | {self.kind} | {self.subject} | {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper, or an article.
+
+    `printed` are its algorithms: the file with the text as printed, and the file with the repaired protocol.
+    """
+
+    key: str
+    citation: str
+    printed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing in a paper that does not hold as printed.
+
+    Attributes:
+        place: algorithm or figure and line, or definition.
+        printed: what is printed there.
+        happens: what happens if it is taken at its word.
+        repair: what to write instead.
+        layout: whether it hangs on the indentation, or a single sign, of the text that we have, which is a conversion.
+        shown: the statements that show it; the picture is of the first that has one.
+        holds: the statements that say that the repair holds.
+    """
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    printed: str
+    happens: str
+    repair: str
+    shown: tuple[Statement, ...]
+    holds: tuple[Statement, ...]
+    layout: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Errata:
+    """All entries, in the order of the page."""
+
+    papers: tuple[Paper, ...]
+    faults: tuple[Fault, ...]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements that the entries name, each once."""
+        return tuple(dict.fromkeys(one for fault in self.faults for one in (*fault.shown, *fault.holds)))
+
+
+def read_errata() -> Errata:
+    """The entries of `faults.toml`, which is part of the package; whatever is wrong with it raises."""
+    text = (files("thence.pages.errata") / "faults.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(text)
+    papers = tuple(
+        Paper(one["key"], one["citation"], tuple((printed, repaired) for printed, repaired in one.get("printed", ())))
+        for one in found["paper"]
+    )
+    errata = Errata(papers, tuple(map(_fault, found["fault"])))
+    assert len({fault.id for fault in errata.faults}) == len(errata.faults), "an id is used twice"
+    assert {fault.paper for fault in errata.faults} <= {paper.key for paper in papers}
+    return errata
+
+
+def _fault(entry: dict[str, Any]) -> Fault:
+    shown, holds = tuple(map(_statement, entry.pop("shown"))), tuple(map(_statement, entry.pop("holds")))
+    return Fault(**entry, shown=shown, holds=holds)
+
+
+def _statement(text: str) -> Statement:
+    file, kind, subject, name = text.split(" | ")
+    assert kind in get_args(Kind), text
+    return Statement(file, cast(Kind, kind), subject, name)

@@ -1,0 +1,175 @@
+"""docs/errata.md, from the faults and the verdicts of their statements."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from thence.dsl.load import load
+from thence.pages.errata.fault import Errata, Fault, Statement
+
+Verdicts = Mapping[str, Mapping[str, Any]]
+"""What `verdicts` keeps of each statement, by its key."""
+
+LONGEST: Final = 60
+"""Lines of an execution that are shown; what comes after is said to be left out."""
+
+
+def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str:
+    """The page, in Markdown. `pictures` are the names of files, by fault."""
+    lines = [_HEADING, "| | where | what | shown | repair |", "|---|---|---|---|---|"]
+    for fault in errata.faults:
+        mark = "†" if fault.layout else ""
+        shown = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.shown))
+        repaired = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.holds))
+        lines.append(
+            f"| [{fault.id}](#{_anchor(fault)}){mark} | {fault.place} | {fault.title} | {shown} | {repaired} |"
+        )
+    lines += ["", "† hangs on the layout, or on a single sign, of the text that we have, which is a conversion."]
+    for paper in errata.papers:
+        lines += ["", f"## {paper.citation}"]
+        for printed, repaired in paper.printed:
+            lines += ["", *_beside(printed, repaired)]
+        for fault in errata.faults:
+            if fault.paper == paper.key:
+                lines += ["", *_section(fault, verdicts, pictures.get(fault.id))]
+    return "\n".join(lines) + "\n"
+
+
+def _anchor(fault: Fault) -> str:
+    """What readers of Markdown make of a heading."""
+    kept = "".join(sign for sign in f"{fault.id} {fault.title}".lower() if sign.isalnum() or sign in " -_")
+    return kept.replace(" ", "-")
+
+
+def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[str]:
+    yield f"### {fault.id} {fault.title}"
+    yield ""
+    layout = "; as it is laid out in the text that we have" if fault.layout else ""
+    yield f"*{fault.place}{layout}.* Printed: `{fault.printed}`"
+    yield ""
+    yield fault.happens
+    if picture is not None:
+        yield ""
+        yield f"![{fault.id}: {fault.title}]({picture})"
+    yield ""
+    yield "Shown by:"
+    yield ""
+    for one in fault.shown:
+        yield f"- {_cited(one)}: {_verdict(verdicts[one.key])}"
+    yield from _execution(fault, verdicts)
+    yield ""
+    yield f"**Repair.** {fault.repair}"
+    yield ""
+    yield "That it holds:"
+    yield ""
+    for one in fault.holds:
+        yield f"- {_cited(one)}: {_verdict(verdicts[one.key])}"
+
+
+def _execution(fault: Fault, verdicts: Verdicts) -> Iterator[str]:
+    """The steps of the first statement that explains itself."""
+    explained = next((one for one in fault.shown if verdicts[one.key]["explanation"]), None)
+    if explained is None:
+        return
+    lines = str(verdicts[explained.key]["explanation"]).splitlines()
+    rest = len(lines) - LONGEST
+    yield ""
+    yield f"<details><summary>{explained.name}: what was found</summary>"
+    yield ""
+    yield "```text"
+    yield from lines[:LONGEST] if rest > 3 else lines
+    if rest > 3:
+        yield f"... and {rest} more lines"
+    yield "```"
+    yield ""
+    yield "</details>"
+
+
+def _cited(statement: Statement) -> str:
+    match statement.kind:
+        case "mutant":
+            subject, _, changed = statement.subject.partition("/")
+            name = statement.name if not changed else f"{changed}, {statement.name}"
+            return f"`{statement.file}.thence`, mutant of `{subject}`: {name}"
+        case "theorem":
+            return f"`{statement.file}.thence`, theorem in `{statement.subject}`: {statement.name}"
+        case "machine":
+            return f"`{statement.file}.thence`, machine `{statement.subject}`: {statement.name}"
+        case kind:
+            return f"`{statement.file}.thence`, {kind} of `{statement.subject}`: {statement.name}"
+
+
+def _brief(verdict: Mapping[str, Any]) -> str:
+    return f"{verdict['verdict']} {verdict['level']}"
+
+
+def _verdict(verdict: Mapping[str, Any]) -> str:
+    counts = []
+    if "obligations" in verdict and verdict["verdict"] == "proved":
+        counts.append(f"{verdict['obligations']} obligations")
+    if "states" in verdict:
+        counts.append(f"{verdict['states']:,} states")
+    if "lasso" in verdict:
+        counts.append(f"stem of {verdict['lasso']['stem']} steps, cycle of {verdict['lasso']['cycle']}")
+    elif "steps" in verdict:
+        counts.append(f"an execution of {verdict['steps']} steps")
+    surprise = "" if verdict["expected"] else ", **not expected**"
+    return f"{verdict['verdict']} ({', '.join([verdict['level'], *counts])}){surprise}"
+
+
+def _beside(printed: str, repaired: str) -> Iterator[str]:
+    """A protocol as printed, with what the repaired one has in the place of it."""
+    before, after = _protocol(printed), _protocol(repaired)
+    yield f"<details><summary>`{printed}.thence`, as printed, and what `{repaired}.thence` changes</summary>"
+    yield ""
+    yield "```diff"
+    matcher = difflib.SequenceMatcher(None, [_code(line) for line in before], [_code(line) for line in after], False)
+    for group in matcher.get_grouped_opcodes(2):
+        yield "@@"
+        for operation, start, end, other_start, other_end in group:
+            if operation == "equal":
+                yield from (f" {line}" for line in before[start:end])
+            else:
+                yield from (f"-{line}" for line in before[start:end])
+                yield from (f"+{line}" for line in after[other_start:other_end])
+    yield "```"
+    yield ""
+    yield "</details>"
+
+
+def _code(line: str) -> str:
+    """A line without its label."""
+    return line.partition("#")[0].rstrip()
+
+
+def _protocol(file: str) -> list[str]:
+    """The lines of the first protocol of a file: its code, without documentation and remarks."""
+    loaded = load(file)
+    assert loaded.specification is not None, file
+    span = loaded.specification.protocols[0].span
+    lines = loaded.source.lines[span.line : span.end_line]
+    code, quoted = [], False
+    for line in lines:
+        signs = line.count('"""')
+        if not quoted and not signs and line.partition("#")[0].strip():
+            text, hash_, label = line.partition("#")
+            place = label.split(",")[0].split(":")[0].strip() if hash_ else ""
+            code.append(f"{text.rstrip():<72}# {place}" if place else text.rstrip())
+        quoted ^= signs % 2 == 1
+    return code
+
+
+_HEADING: Final = """\
+# Errata of the papers
+
+What the papers print, taken at its word, and what does not hold of it: each with the verdicts that show it, a minimal
+execution (breadth-first, replayed by the interpreter) or a countermodel, the repair, and the verdicts that say that the
+repair holds. Made by `make errata` from the statements of the library; a test holds the page against them. Verdicts and
+levels are those of [proofs.md](proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any
+number of processes and messages.
+
+The whole text of an algorithm as printed is a file of its own, such as `cykas_printed.thence`. As one fault hides
+another there, each fault is also shown by itself: a mutant of the repaired protocol puts it back.
+"""

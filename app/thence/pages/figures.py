@@ -1,0 +1,111 @@
+"""docs/figures.md: the scenarios of the library, each as it is written, with its verdicts and its picture.
+
+`python -m thence.pages.figures [FOLDER]` plays them all and writes the page and the pictures.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from thence.dsl import ir
+from thence.dsl.load import Loaded, library, load
+from thence.proofs.scopes.scenarios import play_scenario
+from thence.spec.verdict import Result, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A scenario of a library file, its text, and what came out of it; `picture` is the name of a file."""
+
+    file: str
+    scenario: ir.Scenario
+    text: str
+    results: tuple[Result, ...]
+
+    @property
+    def picture(self) -> str:
+        """Unique among the figures."""
+        return f"pictures/figure-{self.file}-{self.scenario.name.replace('_', '-')}.svg"
+
+    @property
+    def drawing(self) -> str:
+        """The picture as SVG: with what is refuted brought out, if anything is."""
+        refuted = [result for result in self.results if result.verdict is Verdict.REFUTED]
+        return (refuted or [*self.results])[0].picture
+
+
+def figures() -> tuple[Figure, ...]:
+    """All scenarios of the library, played."""
+    return tuple(figure for path in library() for figure in _of(path.stem, load(str(path))))
+
+
+def _of(file: str, loaded: Loaded) -> Iterator[Figure]:
+    assert loaded.specification is not None, file
+    for scenario in loaded.specification.scenarios:
+        lines = loaded.source.lines[scenario.span.line - 1 : scenario.span.end_line]
+        yield Figure(file, scenario, "\n".join(lines).rstrip(), play_scenario(scenario))
+
+
+def page(found: Sequence[Figure]) -> str:
+    """The page, in Markdown."""
+    lines = [_HEADING, "| file | scenario | what |", "|---|---|---|"]
+    for figure in found:
+        first = " ".join(figure.scenario.doc.split()).split(". ")[0].rstrip(".")
+        lines.append(f"| `{figure.file}` | [{figure.scenario.name}](#{_anchor(figure)}) | {first} |")
+    for figure in found:
+        lines += ["", f"## {figure.file} {figure.scenario.name}", ""]
+        lines += [f"![{figure.scenario.name} of {figure.scenario.subject}]({figure.picture})", ""]
+        lines += ["```text", figure.text, "```", ""]
+        lines += [f"- {_said(figure, result)}" for result in figure.results]
+        lines += [f"- {line}" for line in _buffered(figure.results[0])]
+    return "\n".join(lines) + "\n"
+
+
+def _anchor(figure: Figure) -> str:
+    """What readers of Markdown make of the figure's heading."""
+    return f"{figure.file}-{figure.scenario.name}"
+
+
+def _said(figure: Figure, result: Result) -> str:
+    surprise = "" if result.expected else ", **not expected**"
+    facts = f"{result.facts['events']} steps, {result.facts['assertions']} assertions"
+    about = result.facts.get("property", f"possible in `{figure.scenario.subject}`")
+    return f"{about}: {result.verdict.value} ({result.level.name}, {facts}){surprise}"
+
+
+def _buffered(result: Result) -> Iterator[str]:
+    for name, (sent, left) in result.facts["buffered"].items():
+        until = "to the end" if left is None else f"to step {left}"
+        yield f"{name} stays buffered at its sender from step {sent} {until}"
+
+
+_HEADING: Final = """\
+# The papers' figures, as executions
+
+Each is a scenario of a library file: the interpreter plays it, and what the papers print of the states is asserted on
+the way. Some are in no paper: they say what a protocol keeps, and when it lets a message go. `thence run FILE
+--scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file; the
+[language](language.md#scenarios) has the form. Made by `make figures`. In the pictures are the messages of the
+application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and Kuper are
+`cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is `mf_figure_4`,
+center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Writes into docs, or the folder that is named. Exit code 1 if a scenario is not as its text says."""
+    docs = Path(arguments[0] if arguments else "docs")
+    (docs / "pictures").mkdir(parents=True, exist_ok=True)
+    found = figures()
+    for figure in found:
+        (docs / figure.picture).write_text(figure.drawing, encoding="utf-8")
+    (docs / "figures.md").write_text(page(found), encoding="utf-8")
+    return 0 if all(result.expected for figure in found for result in figure.results) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

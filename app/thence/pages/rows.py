@@ -1,0 +1,182 @@
+"""The table of the library: a row for each system of the papers, every cell from the results of a run.
+
+`python -m thence.pages.rows RESULTS.json PAGE...` writes the table into each page, between the lines
+`<!-- library -->` and `<!-- end of library -->`. A cell counts results that came out as the file expects; whatever did
+not is named in it. A cell without a result is a dash.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from thence.conformance.implementations import SHIPPED
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.pages.errata.cell import cell
+
+BEGIN: Final = "<!-- library -->"
+END: Final = "<!-- end of library -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system: its name, its files, and the files that hold its text as printed."""
+
+    system: str
+    files: tuple[str, ...]
+    printed: tuple[str, ...] = ()
+
+
+ROWS: Final = (
+    Row("FIFO sequence numbers (control)", ("fifo",)),
+    Row("Synchronous communication (control)", ("synchronous",)),
+    Row("Client-server vectors (Kearns, Koodalattupuram)", ("client_server",)),
+    Row("SES (Schiper, Eggli, Sandoz)", ("ses",)),
+    Row("RST (Raynal, Schiper, Toueg), Kuper's form", ("rst",)),
+    Row("RST, Mattern and Fünfrocken's form", ("rst_mf",)),
+    Row("RST, Kuper's hunch", ("rst_hunch",)),
+    Row("Buffer protocol (Mattern, Fünfrocken)", ("mf",)),
+    Row("Buffer protocol, footnote 4", ("mf_pipelined",)),
+    Row("CBCAST (Birman, Schiper, Stephenson)", ("cbcast",)),
+    Row("KS (Kshemkalyani, Singhal)", ("ks",)),
+    Row("Newtop (Ezhilchelvan, Macêdo, Shrivastava)", ("newtop",)),
+    Row("Cykas (Tong, Liittschwager, Kuper)", ("cykas",), ("cykas_printed",)),
+    Row("Hybrid buffering, Algorithm 1 (Almeida)", ("hybrid_basic", "hybrid_basic_numbers"), ("hybrid_basic_printed",)),
+    Row(
+        "Hybrid buffering, Algorithm 2 (Almeida)",
+        ("hybrid_optimal", "hybrid_optimal_indices"),
+        ("hybrid_optimal_printed",),
+    ),
+    Row("Hybrid buffering, Algorithm 3 (Almeida)", ("hybrid_multicast",), ("hybrid_multicast_printed",)),
+    Row("Trees of FIFO links", ("tree",), ("tree_printed",)),
+)
+"""What the library is about. Controls are there to fail: what they state is the failure."""
+
+
+def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> str:
+    """The table, in Markdown."""
+    lines = [
+        "| system | specification | explored | proved, any number of processes | links |"
+        " implementation, conformance | mutants killed | printed faults shown |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        found = [_specification(name) for name in row.files]
+        cells = (
+            row.system,
+            ", ".join(f"`{name}`" for name in row.files),
+            _explored(results, found),
+            _proved(results, found),
+            _links(results, found),
+            _implementation(results, row.files[0]),
+            _mutants(results, found),
+            cell(results, (*row.files, *row.printed)),
+        )
+        lines.append(f"| {' | '.join(cell or '–' for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def into(page: str, text: str) -> str:
+    """The page with `text` between its two marks. ValueError if it has not exactly one pair of them."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in after:
+        raise ValueError(f"the page needs the lines {BEGIN} and {END}, once each")
+    return f"{before}{BEGIN}\n{text}{END}{after}"
+
+
+def _specification(name: str) -> ir.Specification:
+    found = load(name).specification
+    assert found is not None, name
+    return found
+
+
+def _explored(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
+    protocols = {protocol.name for file in files for protocol in file.protocols}
+    found = [each for each in results if each["kind"] == "scope" and each["subject"] in protocols]
+    if not found:
+        return ""
+    scopes = {(each["subject"], each["scope"]["name"]) for each in found}
+    largest = max(found, key=lambda each: int(each.get("states", 0)))
+    held = sum(each["verdict"] == "holds" for each in found)
+    refuted = sum(each["verdict"] == "refuted" for each in found)
+    counts = [f"{held} hold"] * bool(held) + [f"{refuted} refuted"] * bool(refuted)
+    return f"{len(scopes)} scopes, up to {largest['states']:,} states: {', '.join(counts)}{_surprises(found)}"
+
+
+def _proved(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
+    subjects = {item.name for file in files for item in (*file.machines, *file.theories)}
+    found = [each for each in results if each["kind"] in ("machine", "theorem") and each["subject"] in subjects]
+    levels: dict[str, int] = {}
+    for each in found:
+        if each["verdict"] == "proved":
+            levels[each["level"]] = levels.get(each["level"], 0) + 1
+    parts = [f"{count} ({level})" for level, count in sorted(levels.items(), reverse=True)]
+    refuted = sum(each["verdict"] == "refuted" for each in found)
+    return ", ".join([*parts, *[f"{refuted} refuted"] * bool(refuted)]) + _surprises(found)
+
+
+def _links(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
+    subjects = {f"{link.protocol.name} to {link.machine.name}" for file in files for link in file.links}
+    found = [each for each in results if each["kind"] == "link" and each["subject"] in subjects]
+    held = sum(each["verdict"] == "holds" for each in found)
+    return f"{held} of {len(found)} hold (L1)" if found else ""
+
+
+def _implementation(results: Sequence[Mapping[str, Any]], protocol: str) -> str:
+    if protocol not in SHIPPED:
+        return ""
+    found = [each for each in results if each["kind"] == "conform" and each["subject"] == SHIPPED[protocol]]
+    module, _, name = SHIPPED[protocol].partition(":")
+    cases = sum(each["cases"] for each in found)
+    failures = sum(each["failures"] for each in found)
+    return f"`{module}.{name}`: {cases:,} cases, {failures} failures{_surprises(found)}"
+
+
+def _mutants(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
+    killed, alive = 0, []
+    for file in files:
+        for mutant in file.mutants:
+            own = f"{mutant.subject}/{mutant.name}"
+            found = [
+                each
+                for each in results
+                if each["kind"] == "mutant"
+                and (
+                    each["subject"] == own
+                    or (each["subject"], each["name"].partition(": ")[0]) == (mutant.subject, mutant.name)
+                )
+            ]
+            if any(each["verdict"] == "refuted" and each["expected"] for each in found):
+                killed += 1
+            elif any(expect.verdict == "refuted" for expect in mutant.expects):
+                alive.append(mutant.name)
+    named = f"; not: {', '.join(alive)}" if alive else ""
+    return f"{killed}{named}" if killed or alive else ""
+
+
+def _surprises(found: Sequence[Mapping[str, Any]]) -> str:
+    unexpected = [each["name"] for each in found if not each["expected"]]
+    return f"; **not as expected: {', '.join(unexpected)}**" if unexpected else ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the table into the pages. Exit code 2 without them."""
+    if len(arguments) < 2:
+        print("usage: python -m thence.pages.rows RESULTS.json PAGE...", file=sys.stderr)
+        return 2
+    results = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))["results"]
+    text = table(results)
+    for name in arguments[1:]:
+        page = Path(name)
+        page.write_text(into(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,177 @@
+"""The page that lists every statement of the library: docs/statements.md, from the results of a run.
+
+`python -m thence.pages.statements RESULTS.json...` prints the page; each file is what `thence verify --json` or
+`thence prove FILE --json` printed. Where two are about the same, the later one counts. Sources and deviations are what
+the library's files say in their documentation; verdicts and levels are what came out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.load import library, load
+from thence.proofs.prove import VACUITY, expected_names, provable_names
+
+Key = tuple[str, str, str]
+"""Kind, subject, name of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What one declaration of a file states; `doc` is its documentation, where its source is."""
+
+    title: str
+    doc: str
+    rows: tuple[Mapping[str, Any], ...]
+
+
+def page(specifications: Mapping[str, ir.Specification], results: Iterable[Mapping[str, Any]]) -> str:
+    """The page, in Markdown: for each file its documentation, and for each declaration a table."""
+    known: dict[Key, Mapping[str, Any]] = {}
+    for result in results:
+        known[(result["kind"], result["subject"], result["name"])] = result
+    parts = [_HEADING]
+    for name, specification in specifications.items():
+        parts += [f"## {name}.thence", "", _one_line(specification.doc) or "Without documentation.", ""]
+        for section in sections(specification, known):
+            parts += [f"### {section.title}", ""]
+            parts += [_one_line(section.doc), ""] if section.doc else []
+            parts += ["| statement | verdict | level | assumptions, scope, counts |", "|---|---|---|---|"]
+            parts += _rows(section.rows)
+            parts.append("")
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, Any]]) -> Iterator[Section]:
+    """The sections of a file, in its order of kinds; a declaration about which nothing is known has none."""
+    for theory in specification.theories:
+        theorems = {theorem.name: theorem for theorem in specification.theorems if theorem.theory.name == theory.name}
+        found = [row for row in _about(known, "theorem", theory.name) if row["name"] in theorems]
+        documented = [{**row, "doc": _one_line(theorems[row["name"]].doc)} for row in found]
+        yield from _section(f"theory {theory.name}", theory.doc, documented)
+    for machine in specification.machines:
+        names = {*_machine_names(machine)}
+        rows = [row for row in _about(known, "machine", machine.name) if row["name"] in names]
+        yield from _section(f"machine {machine.name}", machine.doc, rows)
+    for protocol in specification.protocols:
+        yield from _section(f"protocol {protocol.name}", protocol.doc, _about(known, "scope", protocol.name))
+    for link in specification.links:
+        name = f"{link.protocol.name} to {link.machine.name}"
+        yield from _section(f"conforms {name}", link.doc, _about(known, "link", name))
+    for scenario in specification.scenarios:
+        rows = [row for row in _about(known, "scenario", scenario.subject) if _of_scenario(row, scenario.name)]
+        yield from _section(f"scenario {scenario.name} of {scenario.subject}", scenario.doc, rows)
+    for mutant in specification.mutants:
+        own = f"{mutant.subject}/{mutant.name}"
+        of_machine = isinstance(mutant.mutated, ir.Machine)
+        rows = (
+            [row for row in _about(known, "mutant", mutant.subject) if row["name"].partition(": ")[0] == mutant.name]
+            if of_machine
+            else _about(known, "mutant", own)
+        )
+        yield from _section(f"mutant {mutant.name} of {mutant.subject}", mutant.doc, rows)
+
+
+def _of_scenario(result: Mapping[str, Any], name: str) -> bool:
+    return str(result["name"]).partition(": ")[0] == name
+
+
+def stated(specification: ir.Specification) -> set[str]:
+    """What a page must have of a file, as section and statement; of bounded statements the sections alone."""
+    found = {f"theory {theorem.theory.name}: {theorem.name}" for theorem in specification.theorems}
+    for machine in specification.machines:
+        names = {*provable_names(specification)} & {*_machine_names(machine)}
+        found |= {f"machine {machine.name}: {name}" for name in names}
+    found |= {f"protocol {scope.protocol}" for scope in specification.scopes}
+    found |= {f"conforms {link.protocol.name} to {link.machine.name}" for link in specification.links}
+    found |= {f"scenario {scenario.name} of {scenario.subject}" for scenario in specification.scenarios}
+    return found | {f"mutant {mutant.name} of {mutant.subject}" for mutant in specification.mutants if mutant.expects}
+
+
+def _machine_names(machine: ir.Machine) -> Iterator[str]:
+    from thence.proofs.machine.prover import statements
+    from thence.proofs.machine.step_prover import step_statements
+
+    yield from statements(machine)
+    yield from step_statements(machine)
+    yield from expected_names(machine.expects)
+    yield VACUITY
+
+
+def _about(known: Mapping[Key, Mapping[str, Any]], kind: str, subject: str, name: str | None = None) -> list[Any]:
+    return [result for key, result in known.items() if key[:2] == (kind, subject) and (name is None or key[2] == name)]
+
+
+def _section(title: str, doc: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Section]:
+    if rows:
+        yield Section(title, doc, tuple(rows))
+
+
+def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Rows of a table; statements of one scope, or of one machine, that come to the same share one."""
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        scope, _, name = result["name"].rpartition(": ")
+        verdict = result["verdict"] if result["expected"] else f"**{result['verdict']}, not expected**"
+        shared.setdefault((scope, verdict, result["level"], _details(result)), []).append(name)
+    for (scope, *cells), names in shared.items():
+        first = f"{f'{scope}: ' if scope else ''}{', '.join(names)}"
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in (first, *cells))} |"
+
+
+def _details(result: Mapping[str, Any]) -> str:
+    parts: list[str] = [result["doc"]] if result.get("doc") else []
+    for assumption in result.get("assumptions", ()):
+        needed = {True: "needed", False: "not needed", None: "not known to be needed"}[assumption["needed"]]
+        parts.append(f"assumes {assumption['name']} ({needed})")
+    if "states" in result:
+        parts.append(f"{result['states']:,} states")
+    if "obligations" in result and result["verdict"] == "proved":
+        parts.append(f"{result['obligations']} obligations")
+    if "depth" in result and result["verdict"] == "refuted":
+        parts.append(f"counterexample of {result['depth']} steps")
+    if "unknown" in result:
+        parts.append(str(result["unknown"]))
+    return "; ".join(parts)
+
+
+def _one_line(doc: str) -> str:
+    """Documentation as one paragraph of Markdown."""
+    return " ".join(doc.split()).replace("|", "/").replace("<", "&lt;")
+
+
+_HEADING = """\
+# Every statement of the library
+
+Made by `make statements` from the results of a run. Each file and declaration is introduced by its own documentation,
+which names its source in the papers and says where it deviates from the printed text; a `mutant` is such a deviation
+put back, or another fault, with what must be found. A *theorem* or a statement about a *machine* is for any number of
+processes and messages; a statement about a *protocol* or a link is for every run of a finite scope. Levels: L1
+exhaustive in a scope, L2 one solver or a replayed run, L3 two solvers, L4 with a checked proof object: see
+[proofs.md](proofs.md), which says how to get a level and a certificate of one's own.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the page. Exit code 2 without results."""
+    if not arguments:
+        print("usage: python -m thence.pages.statements RESULTS.json...", file=sys.stderr)
+        return 2
+    results = [result for file in arguments for result in json.loads(Path(file).read_text(encoding="utf-8"))["results"]]
+    specifications = {}
+    for path in library():
+        specification = load(str(path)).specification
+        assert specification is not None, path
+        specifications[path.stem] = specification
+    print(page(specifications, results), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

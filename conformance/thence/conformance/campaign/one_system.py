@@ -1,0 +1,206 @@
+"""The harness as the runner of a campaign: `thence.conformance.campaign.one_system:campaign_runner`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from thence.conformance.campaign.case import CaseOutcome
+from thence.conformance.external.isolated import IsolatedSystem
+from thence.conformance.external.system import Limits
+from thence.conformance.harness.conform import settings_for
+from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.harness.network import PROMISES, Settings
+from thence.conformance.harness.protocol_subject import PREFIX
+from thence.conformance.harness.protocols import find_protocol, parted
+from thence.conformance.harness.recorded_case import RecordedCase
+from thence.conformance.harness.rerun import opposite
+from thence.conformance.harness.subject import Subject, load_subject
+from thence.conformance.schedulers.coverage import CoveredReplay, Features, scenarios
+from thence.conformance.schedulers.guided import BUILT_IN, Corpus, portfolio
+from thence.conformance.schedulers.schedulers import Scheduler
+from thence.dsl import ir
+from thence.dsl.load import locate
+
+PORTFOLIO: Final = "portfolio"
+"""As a scheduler: each seed has the next one, the default every other time."""
+
+DEFAULT_OPERATIONS: Final = 12
+
+_PARAMETERS: Final = {
+    "system",
+    "protocol",
+    "scheduler",
+    "corpus",
+    "processes",
+    "operations",
+    "channels",
+    "duplication",
+    "loss",
+    "self_sends",
+    "delivery",
+    "reply_limit_s",
+    "start_limit_s",
+    "memory_limit_bytes",
+    *PROMISES,
+}
+
+
+STATE_SAMPLE: Final = 8
+"""One abstract state in so many is recorded with a case: those whose hash it divides. Campaigns meet millions."""
+
+
+def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
+    """The function that runs the case of a seed.
+
+    Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
+    each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
+    `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
+    `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; and the
+    fields of `Settings`, by default what the protocol says of its network.
+
+    Raises:
+        ValueError: a parameter is unknown or has an impossible value.
+        SubjectError: the system cannot be used.
+    """
+    unknown = sorted(set(params) - _PARAMETERS)
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; there are {', '.join(sorted(_PARAMETERS))}")
+    system, protocol_name = params.get("system"), params.get("protocol")
+    if not isinstance(system, str):
+        raise ValueError("the parameter system names what to test, module:Class")
+    if not isinstance(protocol_name, str | None):
+        raise ValueError(f"the parameter protocol is a name or null, not {protocol_name!r}")
+    operations = params.get("operations", DEFAULT_OPERATIONS)
+    if type(operations) is not int or operations < 1:
+        raise ValueError(f"operations is {operations!r}; a case has at least one")
+    given = params.get("corpus")
+    schedulers = portfolio(BUILT_IN if given is None else Corpus.from_json(given))
+    names = scheduler_names(params.get("scheduler", next(iter(schedulers))), schedulers)
+    protocol = None if protocol_name is None else find_protocol(protocol_name)
+    settings = _settings(params, protocol)
+    subject = load_subject(system, settings.processes, _limits(params))
+    held = opposite(subject, settings, protocol)
+    return HarnessRunner(
+        subject,
+        None if held.protocol is None else protocol_name,
+        held.protocol,
+        settings,
+        [(name, schedulers[name]) for name in names],
+        operations,
+    )
+
+
+class HarnessRunner:
+    """The case function of the harness. `facts` says what its inputs are, and what its bits mean."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        protocol_name: str | None,
+        protocol: ir.Protocol | None,
+        settings: Settings,
+        schedulers: Sequence[tuple[str, Scheduler]],
+        operations: int,
+    ) -> None:
+        self._subject = subject
+        self._protocol_name = protocol_name
+        self._settings = settings
+        self._schedulers = schedulers
+        self._operations = operations
+        self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
+        self._features = Features.of(protocol)
+        self._judges_invariants = subject.name.startswith(PREFIX)
+        self.facts: dict[str, Any] = {
+            "features": [list(feature) for feature in self._features.names],
+            "state sample": STATE_SAMPLE,
+            "protocol": None if protocol_name is None else _hash_of(locate(parted(protocol_name)[0])),
+            "system": _system_hash(subject),
+        }
+
+    def close(self) -> None:
+        """Ends the processes of a foreign system."""
+        self._subject.close()
+
+    def cell(self, seed: int) -> tuple[str, str]:
+        """The system, and the scheduler that the seed has."""
+        return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
+
+    def __call__(self, seed: int) -> CaseOutcome:
+        """Runs the case of the seed.
+
+        Of a system whose applications can answer from inside a delivery, every other round of the schedulers is not
+        replayed: only there they do, where no protocol can follow.
+        """
+        turn, place = divmod(seed, len(self._schedulers))
+        name, scheduler = self._schedulers[place]
+        replay = None if self._subject.reacts and turn % 2 else self._replay
+        make = self._subject.make_process
+        outcome = run_scheduled(make, scheduler, seed, self._operations, self._settings, replay)
+        findings = [str(finding) for finding in outcome.findings]
+        states: tuple[int, ...] = ()
+        if replay is None:
+            bits = self._features.bits(("scenario", shown) for shown in scenarios(outcome))
+        else:
+            reached = replay.reached(outcome)
+            bits = reached.bits
+            states = tuple(state for state in reached.abstract if state % STATE_SAMPLE == 0)
+            if self._judges_invariants:
+                findings += [f"invariant: {broken} is false" for broken in sorted(reached.broken)]
+        recorded = None
+        if findings:
+            protocol = None if replay is None else self._protocol_name
+            case = RecordedCase(self._subject.name, protocol, self._settings, outcome.operations)
+            recorded = case.text()
+        return CaseOutcome(
+            seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
+        )
+
+
+def _system_hash(subject: Subject) -> str | None:
+    """The hash of the file that a system is in, where it is one file, of Python or of the language."""
+    name = subject.name
+    if name.startswith(PREFIX):
+        return _hash_of(locate(name.removeprefix(PREFIX).partition("#")[0]))
+    if isinstance(subject.external, IsolatedSystem):
+        file = subject.external.description["file"]
+    else:
+        file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
+    return _hash_of(Path(file)) if file is not None and Path(file).is_file() else None
+
+
+def _hash_of(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def scheduler_names(name: object, schedulers: Collection[str]) -> tuple[str, ...]:
+    """The schedulers that the seeds have in turn. Raises: ValueError for a name that there is not."""
+    default, *others = schedulers
+    if name == PORTFOLIO:
+        return tuple(part for other in others for part in (default, other))
+    if not isinstance(name, str) or name not in schedulers:
+        raise ValueError(f"the scheduler is {', '.join(schedulers)} or {PORTFOLIO}, not {name!r}")
+    return (name,)
+
+
+def _limits(params: Mapping[str, Any]) -> Limits:
+    """The limits of a foreign system. Raises: ValueError for a value that is none."""
+    default = Limits()
+    given = {"reply_s": params.get("reply_limit_s", default.reply_s),
+             "start_s": params.get("start_limit_s", default.start_s)}  # fmt: skip
+    for value in given.values():
+        if not isinstance(value, int | float) or not 0 < value < 1e6:
+            raise ValueError(f"a time limit is {value!r}; it is seconds, more than none")
+    memory = params.get("memory_limit_bytes", default.memory_bytes)
+    if type(memory) is not int or memory < 0:
+        raise ValueError(f"a memory limit is {memory!r}; it is bytes, 0 for none")
+    return Limits(**given, memory_bytes=memory)
+
+
+def _settings(params: Mapping[str, Any], protocol: ir.Protocol | None) -> Settings:
+    default = Settings() if protocol is None else settings_for(protocol)
+    given = {name: params[name] for name in default.to_json() if name in params}
+    return Settings.from_json({**default.to_json(), **given})

@@ -1,0 +1,114 @@
+"""A failing case made as short as it can be, from several starts, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from thence.conformance.harness.findings import CaseOutcome, Finding, FindingKind
+from thence.conformance.harness.schedule import Duplicate, Lose, React, Receive, Schedule, describe
+from thence.conformance.harness.shrink import ATTEMPTS, Budget, minimise
+
+RunAgain: TypeAlias = Callable[[Schedule], CaseOutcome]
+"""Runs a schedule as the failing case was run."""
+
+PRINTED_LINES: Final = 12
+"""How many lines of what a subject printed, or of its traceback, are shown."""
+
+SLOW: Final[frozenset[FindingKind]] = frozenset({"hang", "memory"})
+"""What takes a subject its time to show."""
+
+_AGREE: Final = 2
+"""So many starts that come to schedules of the same length settle it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A shortened failure.
+
+    Attributes:
+        kinds: the kinds of finding for which it is the shortest one known; its case may show others as well.
+        operations: what to replay.
+        outcome: of the replay.
+        reproduced: the replay showed the kinds; if not, the subject does not always do the same, and `outcome` is
+            that of the case in which they showed.
+    """
+
+    kinds: tuple[FindingKind, ...]
+    operations: Schedule
+    outcome: CaseOutcome
+    reproduced: bool
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that it stands for."""
+        return tuple(finding for finding in self.outcome.findings if finding.kind in self.kinds)
+
+    def text(self) -> str:
+        """The operations as numbered sentences, then the findings."""
+        lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(self.operations, 1)]
+        lines.append("     then everything in flight arrives, oldest first, and timers fire")
+        for finding in self.findings:
+            lines.append(f"  => {finding}")
+            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
+        if not self.reproduced:
+            lines.append("     (seen once; a replay of the same operations came out otherwise)")
+        return "\n".join(lines)
+
+
+class Shortening:
+    """The search for the shortest case of a kind. `shown` is the best known at any time, also after Ctrl-C in `run`."""
+
+    def __init__(
+        self, kind: FindingKind, starts: Sequence[CaseOutcome], again: RunAgain, hang_s: float,
+        quick: RunAgain | None = None,
+    ) -> None:  # fmt: skip
+        """`starts` are cases that show the kind, at least one; `hang_s` is what a hang of the subject takes. `quick`
+        runs a case with less judgement than `again`, enough for the kind.
+        """
+        self._kind = kind
+        self._starts = starts
+        self._again = again
+        self._quick = again if quick is None else quick
+        self._hang_s = hang_s
+        self._best: CaseOutcome | None = None
+        self._flaky = False
+
+    def run(self, attempts: int = ATTEMPTS) -> Counterexample:
+        """Shortens from one start after the other, until two agree. The number of attempts bounds it, not a clock."""
+        budget = Budget(attempts)
+
+        def attempt(schedule: Schedule) -> Schedule | None:
+            outcome = self._quick(schedule)
+            if not outcome.kinds.isdisjoint(SLOW):
+                budget.charge_hang(self._hang_s)
+            if self._kind not in outcome.kinds:
+                return None
+            if self._best is None or _plainness(outcome.operations) < _plainness(self._best.operations):
+                self._best = outcome
+            return outcome.operations
+
+        lengths: list[int] = []
+        for start in self._starts:
+            lengths.append(len(minimise(start.operations, attempt, budget)))
+            if lengths.count(min(lengths)) >= _AGREE:
+                break
+        if self._best is not None:
+            confirmed = self._again(self._best.operations)
+            self._flaky = self._kind not in confirmed.kinds
+            self._best = self._best if self._flaky else confirmed
+        return self.shown
+
+    @property
+    def shown(self) -> Counterexample:
+        """The shortest case that was run again; the first start, if none showed the kind again."""
+        known = self._starts[0] if self._best is None else self._best
+        return Counterexample((self._kind,), known.operations, known, self._best is not None and not self._flaky)
+
+
+def _plainness(schedule: Schedule) -> tuple[int, int, int, str]:
+    """Shorter first; then fewer answers from inside deliveries and older packets; then always the same one."""
+    answers = sum(isinstance(operation, React) for operation in schedule)
+    ages = sum(operation.position for operation in schedule if isinstance(operation, Receive | Duplicate | Lose))
+    return len(schedule), answers, ages, repr(schedule)

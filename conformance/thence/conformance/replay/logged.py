@@ -1,0 +1,164 @@
+"""What each process logged, in the words of a protocol: sends, arrivals and deliveries, messages numbered by sender.
+
+Nothing else of an execution is needed to replay it: neither what messages say nor when anything happened. Arrivals may
+be missing, one by one or altogether.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.run.values import Message
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.happens_before import HappensBefore
+
+NOT_LOGGED: Final = sys.maxsize
+"""The place of a delivery that a log does not have."""
+
+
+class Unfit(ValueError):
+    """An execution that is none of a protocol, whatever happened: its messages go where the protocol's cannot go."""
+
+
+class Sending(NamedTuple):
+    """The process causal-sends its message of that number, from 0. `at`: the position in the execution."""
+
+    number: int
+    destinations: tuple[int, ...]
+    at: int
+
+
+class Arrival(NamedTuple):
+    """A packet with the message arrives from `sender`."""
+
+    message: str
+    sender: int
+    at: int
+
+
+class Delivery(NamedTuple):
+    """The message is handed over."""
+
+    message: str
+    at: int
+
+
+Entry: TypeAlias = Sending | Arrival | Delivery
+
+
+@dataclass(slots=True)
+class Logs:
+    """The logs of an execution's processes. Messages have the names that the protocol's messages have.
+
+    Attributes:
+        execution: what was recorded.
+        entries: what each process logged.
+        messages: by name.
+        names: what the execution calls each message.
+        arrivals: of each process: where its log has the last arrival of a message.
+        deliveries: of each process: where its log has the first delivery of a message.
+        all_arrivals: every message that a process delivers has arrived there before, by its log: then no arrival of a
+            message is missing of which there is any.
+    """
+
+    execution: Execution
+    entries: tuple[tuple[Entry, ...], ...]
+    messages: dict[str, Message]
+    names: dict[str, str]
+    arrivals: tuple[dict[str, int], ...]
+    deliveries: tuple[dict[str, int], ...]
+    all_arrivals: bool
+    _order: list[HappensBefore] = field(default_factory=list)
+
+    def shows(self, process: int, message: str) -> bool:
+        """Whether the delivery of the message at the process would be logged. One to its own sender often is not."""
+        known = self.messages[message]
+        return known.src != process or process in known.dsts or message in self.deliveries[process]
+
+    def last_arrival(self, process: int, message: str) -> int:
+        """The place in the process's log of the message's last arrival, -1 where it has none."""
+        return self.arrivals[process].get(message, -1)
+
+    def before(self, first: str, second: str) -> bool:
+        """Whether the one message happens before the other, by sends and deliveries."""
+        if not self._order:
+            self._order.append(HappensBefore(self.execution))
+        return self._order[0].before(self.names[first], self.names[second])
+
+    def event(self, at: int) -> Event:
+        """The event at a position of the execution."""
+        return self.execution.events[at]
+
+
+def logs_of(execution: Execution) -> Logs:
+    """The logs of an execution.
+
+    Raises:
+        ValueError: it is none: a message is sent twice, or arrives or is delivered before it is sent.
+    """
+    count = execution.processes
+    entries: list[list[Entry]] = [[] for _ in range(count)]
+    arrivals: list[dict[str, int]] = [{} for _ in range(count)]
+    deliveries: list[dict[str, int]] = [{} for _ in range(count)]
+    sent = [0] * count
+    all_arrivals = True
+    known: dict[str, Message] = {}
+
+    def named(event: Receive | Deliver, at: int) -> str:
+        if event.message not in known:
+            raise ValueError(f"event {at}: message {event.message!r} comes before it is sent")
+        return known[event.message].name
+
+    for at, event in enumerate(execution.events):
+        process = event.process
+        match event:
+            case Send(message=message, destinations=destinations):
+                if message in known:
+                    raise ValueError(f"event {at}: message {message!r} is sent a second time")
+                to = tuple(sorted(set(destinations)))
+                known[message] = Message(process, sent[process], to)
+                entries[process].append(Sending(sent[process], to, at))
+                sent[process] += 1
+            case Receive(sender=sender):
+                name = named(event, at)
+                arrivals[process][name] = len(entries[process])
+                entries[process].append(Arrival(name, sender, at))
+            case Deliver():
+                name = named(event, at)
+                all_arrivals = all_arrivals and (name in arrivals[process] or known[event.message].src == process)
+                deliveries[process].setdefault(name, len(entries[process]))
+                entries[process].append(Delivery(name, at))
+            case _:
+                assert_never(event)
+    return Logs(
+        execution,
+        tuple(map(tuple, entries)),
+        {message.name: message for message in known.values()},
+        {message.name: name for name, message in known.items()},
+        tuple(arrivals),
+        tuple(deliveries),
+        all_arrivals,
+    )
+
+
+def require_fit(logs: Logs, protocol: ir.Protocol) -> None:
+    """Raises Unfit where a message goes to processes that no message of the protocol can go to."""
+    count = logs.execution.processes
+    for name, message in logs.messages.items():
+        to = ", ".join(f"p{process}" for process in message.dsts) or "nobody"
+        said = f"message {logs.names[name]!r} goes to {to}"
+        match protocol.delivery:
+            case "unicast":
+                if len(message.dsts) != 1:
+                    raise Unfit(f"{said}, and each message of {protocol.name} goes to one process")
+            case "multicast":
+                if not message.dsts:
+                    raise Unfit(f"{said}, and each message of {protocol.name} goes to one process at least")
+            case "broadcast":
+                if len(set(message.dsts) - {message.src}) != count - 1:
+                    raise Unfit(f"{said}, and each message of {protocol.name} goes to all the others")
+            case _:
+                assert_never(protocol.delivery)

@@ -1,0 +1,227 @@
+"""Whether a protocol has a run with the events of an execution: a replay that tolerates what is not shown."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any, Final, Literal
+
+from thence.conformance.harness.findings import CaseOutcome, Finding
+from thence.conformance.replay.guards import DecidingGuard
+from thence.conformance.replay.logged import Logs, logs_of, require_fit
+from thence.conformance.replay.replay import Divergence, Replay
+from thence.conformance.replay.state_estimate import MOST_STATES, Conditions, Search
+from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
+from thence.spec.diagram import Highlight
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+
+Verdict = Literal["conforming", "nonconforming", "unknown"]
+
+DRAWN: Final = 30
+"""So many events before the one that fails are drawn."""
+
+_NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "endless", "phantom"})
+
+_MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the replay of an execution says.
+
+    Attributes:
+        verdict: `conforming`: the protocol has a run with these events. `nonconforming`: it has none. `unknown`: there
+            were too many possible states.
+        matched: how many events, from the first, the protocol can do: all, or the longest prefix that was found.
+        events: how many there are.
+        divergence: what the protocol cannot do then, and which guard decided; None where it conforms.
+        states: how many states were looked at beyond those of the first attempt.
+    """
+
+    verdict: Verdict
+    matched: int
+    events: int
+    divergence: Divergence | None
+    states: int
+
+    def __str__(self) -> str:
+        if self.divergence is None:
+            return f"all {self.events:,} events"
+        said = str(self.divergence)
+        if self.verdict == "unknown":
+            return f"too many possible states ({self.states:,} looked at); the best attempt: {said}"
+        return said
+
+
+@dataclass(slots=True)
+class TolerantReplay:
+    """A protocol among `processes` processes, in which executions are replayed. It remembers steps.
+
+    `most_states`: how many states are looked at, beyond those of the first attempt, before the answer is unknown.
+    """
+
+    protocol: ir.Protocol
+    processes: int
+    most_states: int = MOST_STATES
+    undecided: int = field(init=False, default=0)
+    """How many cases `follow` could not decide."""
+    _replay: Replay = field(init=False)
+    _only_sends_send: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._replay = Replay(self.protocol, self.processes)
+        self._only_sends_send = only_sends_send(self.protocol)
+
+    def conditions(
+        self, execution: Execution, header: Mapping[str, Any] | None = None, *, ordered: bool = False
+    ) -> Conditions:
+        """What the protocol's network may do, and what a recording shows, or says in its header, that the network did.
+
+        Where arrivals are logged, a message that arrives twice shows that the network duplicates; else the header says.
+        """
+        network, said = self.protocol.network, header or {}
+        arrivals = Counter((event.process, event.message, event.sender)
+                           for event in execution.events if isinstance(event, Receive))  # fmt: skip
+        repeated = max(arrivals.values()) > 1 if arrivals else said.get("duplication") is True
+        return Conditions(
+            reordering=network.reordering or said.get("channels") == "reordering",
+            duplicating=network.duplicating or repeated,
+            lossy=network.lossy or said.get("loss") is True,
+            ordered=ordered,
+        )
+
+    def judge(self, execution: Execution, conditions: Conditions) -> Answer:
+        """Whether the protocol has a run with these events.
+
+        Raises:
+            Unfit: a message goes where none of the protocol's can go.
+            ValueError: the events are no execution, or one of another number of processes.
+        """
+        if execution.processes != self.processes:
+            raise ValueError(f"the execution has {execution.processes} processes, the replay {self.processes}")
+        logs = logs_of(execution)
+        require_fit(logs, self.protocol)
+        if conditions.ordered or self._only_sends_send:
+            search = self._search(logs, conditions)
+            if search.run():
+                return self._found(execution, search)
+            if not search.given_up and (conditions.ordered or not self._could_be_early(logs, conditions)):
+                return self._refused(logs, search, "nonconforming")
+            if conditions.ordered:
+                return self._refused(logs, search, "unknown")
+        search = self._search(logs, conditions, free=True)
+        if search.run():
+            return self._found(execution, search)
+        return self._refused(logs, search, "unknown" if search.given_up else "nonconforming")
+
+    def follow(self, outcome: CaseOutcome) -> CaseOutcome:
+        """The outcome of a case, with what the replay of its log finds. A case that was not carried through is left as
+        it is; so is one in which something is delivered that nobody sent."""
+        if outcome.kinds & _NOT_CARRIED_THROUGH:
+            return outcome
+        settings = outcome.settings
+        conditions = Conditions(
+            reordering=settings.channels == "reordering",
+            duplicating=settings.duplication or self.protocol.network.duplicating,
+            lossy=settings.loss or self.protocol.network.lossy,
+            ordered=True,
+        )
+        answer = self.judge(outcome.execution, conditions)
+        matched = replace(outcome, matched=answer.matched)
+        if answer.verdict == "unknown":
+            self.undecided += 1
+        if answer.verdict != "nonconforming" or answer.divergence is None:
+            return matched
+        found = answer.divergence
+        finding = Finding("nonconformance", found.process, str(found), answer.matched, divergence=found)
+        return replace(matched, findings=(*outcome.findings, finding))
+
+    def _search(self, logs: Logs, conditions: Conditions, *, free: bool = False, watch_early: bool = False) -> Search:
+        promises = frozenset(self.protocol.properties)
+        return Search(
+            self._replay, logs, conditions, promises,
+            free=free, watch_early=watch_early, most_states=self.most_states,
+        )  # fmt: skip
+
+    def _could_be_early(self, logs: Logs, conditions: Conditions) -> bool:
+        """Whether another order of events at different processes could make a difference."""
+        search = self._search(logs, conditions, watch_early=True)
+        search.run()
+        return search.may_be_early or search.given_up
+
+    @staticmethod
+    def _found(execution: Execution, search: Search) -> Answer:
+        events = len(execution.events)
+        return Answer("conforming", events, events, None, search.states)
+
+    @staticmethod
+    def _refused(logs: Logs, search: Search, verdict: Verdict) -> Answer:
+        divergence = renamed(search.explain(), logs.names)
+        return Answer(verdict, search.matched, len(logs.execution.events), divergence, search.states)
+
+
+def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight | None]:
+    """The events that the protocol can do and the first step that it cannot, for a picture; of many events the last
+    ones, with the sends of their messages."""
+    found = answer.divergence
+    if found is None:
+        return execution, None
+    events, rest = execution.events[: answer.matched + 1], execution.events[answer.matched + 1 :]
+    last = events[-1]
+    if not isinstance(last, Deliver):
+        own = (event for event in rest if event.process == last.process)
+        events += tuple(takewhile(lambda event: isinstance(event, Deliver), own))
+    start = max(0, len(events) - DRAWN)
+    sent = {event.message for event in events[start:]}
+    kept: list[Event] = [event for event in events[:start] if isinstance(event, Send) and event.message in sent]
+    kept += events[start:]
+    wrong = len(kept) - 1 if isinstance(kept[-1], Deliver) else None
+    said = found.fault or found.expected or "does nothing more"
+    caption = f"event {answer.matched + 1:,} of {answer.events:,}, at p{found.process}: the protocol {said}"
+    return (
+        Execution(execution.processes, tuple(kept), execution.names),
+        Highlight(found.process, kept[-1].message, (), (), wrong, caption),
+    )
+
+
+def only_sends_send(protocol: ir.Protocol) -> bool:
+    """Whether packets are sent by causal sends only: not by what receives, and not by timers."""
+    called = {procedure.name: procedure for procedure in protocol.procedures}
+    for handler in protocol.handlers:
+        if handler.event == "periodically":
+            return False
+        if handler.event == "receive":
+            bodies: list[Any] = [handler.body]
+            seen: set[str] = set()
+            while bodies:
+                for node in nodes(bodies.pop()):
+                    if isinstance(node, ir.Send):
+                        return False
+                    if isinstance(node, ir.Call) and node.procedure not in seen:
+                        seen.add(node.procedure)
+                        bodies.append(called[node.procedure].body)
+    return True
+
+
+def renamed(divergence: Divergence, names: dict[str, str]) -> Divergence:
+    """The same, with messages called as the execution calls them."""
+
+    def say(text: str) -> str:
+        return _MESSAGE.sub(lambda found: names.get(found[0], found[0]), text)
+
+    guard = divergence.guard
+    if guard is not None:
+        values = tuple((say(expression), say(value)) for expression, value in guard.values)
+        guard = DecidingGuard(guard.condition, guard.outcome, guard.label, guard.line, values)
+    return replace(
+        divergence,
+        input=say(divergence.input),
+        expected=None if divergence.expected is None else say(divergence.expected),
+        got=None if divergence.got is None else say(divergence.got),
+        guard=guard,
+        fault=None if divergence.fault is None else say(divergence.fault),
+    )

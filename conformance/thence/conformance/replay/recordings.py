@@ -1,0 +1,130 @@
+"""A recording against a protocol: has the protocol a run with these events?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from thence.cli.specifications import named_protocol
+from thence.conformance.replay.logged import Unfit
+from thence.conformance.replay.partial_observation import Answer, TolerantReplay, prefix
+from thence.conformance.replay.replay import Divergence
+from thence.conformance.replay.state_estimate import MOST_STATES
+from thence.dsl import ir
+from thence.spec.diagram import draw_svg, draw_text
+from thence.spec.judgement import Judgement
+from thence.spec.trace import Trace, TraceError
+from thence.spec.verdict import Level, Result, Verdict
+
+_SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
+
+_SHOWN: Final = 3
+"""So many of the oracle's findings are shown with a replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """The protocol that recordings are held against.
+
+    Attributes:
+        name: FILE or FILE:PROTOCOL, as the user says it.
+        most_states: how many states a replay may look at.
+    """
+
+    name: str
+    most_states: int = MOST_STATES
+
+    def require(self) -> None:
+        """Raises what `named_protocol` raises, before any recording is read."""
+        named_protocol(self.name)
+
+    def judged(self, file: str, trace: Trace, judgement: Judgement) -> Result:
+        """The recording, judged by the oracle as far as the protocol promises, and replayed. Raises: TraceError."""
+        replay = _replay(self.name, trace.execution.processes, self.most_states)
+        try:
+            answer = replay.judge(trace.execution, replay.conditions(trace.execution, trace.header))
+        except Unfit as error:
+            advice = (
+                "Name the protocol that the system is to follow, with --against FILE:PROTOCOL where a file has several"
+            )
+            raise TraceError(Path(file), None, f"is no run of {replay.protocol.name}: {error}", advice) from error
+        wrong = breaks(replay.protocol, judgement, trace.header) or answer.verdict == "nonconforming"
+        verdict = Verdict.REFUTED if wrong else Verdict.UNKNOWN if answer.verdict == "unknown" else Verdict.TESTED
+        shown, highlight = prefix(trace.execution, answer)
+        lines = [str(finding) for finding in judgement.findings()[:_SHOWN]]
+        if answer.divergence is not None:
+            lines.append(f"{'unknown' if answer.verdict == 'unknown' else 'nonconformance'}: {answer}")
+            lines += ["", *draw_text(shown, highlight).splitlines()]
+        return Result(
+            name=f"causal delivery, as {replay.protocol.name}",
+            kind="trace",
+            subject=file,
+            verdict=verdict,
+            level=Level.L0,
+            expected=verdict is Verdict.TESTED,
+            facts={**judgement.to_json(), **_facts(replay.protocol.name, answer, verdict)},
+            explanation="\n".join(lines),
+            picture="" if highlight is None else draw_svg(shown, highlight),
+        )
+
+
+@lru_cache(maxsize=8)
+def _replay(name: str, processes: int, most_states: int) -> TolerantReplay:
+    return TolerantReplay(named_protocol(name), processes, most_states)
+
+
+def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any]) -> bool:
+    """Whether the recording breaks what the protocol promises. On a network that loses more than the protocol's may,
+    it does not promise that messages come."""
+    promised = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
+    lost = header.get("loss") is True and not protocol.network.lossy
+    return (
+        judgement.duplicate
+        or bool(judgement.phantoms)
+        or ("causal" in promised and (not judgement.causal or bool(judgement.gaps)))
+        or ("fifo" in promised and not judgement.fifo)
+        or ("delivered" in promised and judgement.stuck and not lost)
+    )
+
+
+def said_of(result: Result) -> str:
+    """In a few words, whether it conforms."""
+    return f"{_SAID[result.facts['conforms']]} {result.facts['protocol']}"
+
+
+def _facts(protocol: str, answer: Answer, verdict: Verdict) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "property": "conforms",
+        "protocol": protocol,
+        "conforms": answer.verdict,
+        "matched": answer.matched,
+        "states_searched": answer.states,
+    }
+    if answer.divergence is not None:
+        facts["divergence"] = _divergence(answer.divergence)
+    if verdict is Verdict.UNKNOWN:
+        facts["unknown"] = str(answer)
+    return facts
+
+
+def _divergence(found: Divergence) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "process": found.process,
+        "input": found.input,
+        "expected": found.expected,
+        "got": found.got,
+        "fault": found.fault,
+        "guard": None,
+    }
+    if found.guard is not None:
+        shown["guard"] = {
+            "condition": found.guard.condition,
+            "outcome": found.guard.outcome,
+            "label": found.guard.label,
+            "line": found.guard.line,
+            "values": [list(pair) for pair in found.guard.values],
+        }
+    return shown

@@ -1,0 +1,347 @@
+"""Replay of a case in the protocol's interpreter, step by step beside the subject.
+
+After each input the subject's commands have to be the interpreter's emissions, in order: the same packet kind to the
+same process with the same application message, or the delivery of the same message. Metadata is not compared, for an
+implementation may represent it otherwise; but each packet of the subject is paired with the protocol's packet, and
+when the one arrives, the interpreter receives the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
+
+from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
+from thence.dsl import ir
+from thence.dsl.run.execute import Delivered, Emission, Sent
+from thence.dsl.run.interpreter import Interpreter, LocalState, Step
+from thence.dsl.run.values import Fault, Message, Packet, show
+
+REMEMBERED: Final = 200_000
+"""Steps that a replay remembers, before it forgets them all."""
+
+_PROBED: Final = 1_000
+"""Packets that arrive in a round of the probe, see `delivers_to_senders`."""
+
+Signature: TypeAlias = tuple[tuple[Any, ...], ...]
+"""For each emission: (destination, packet kind, carried message or None), or (message,) for a delivery."""
+
+Input: TypeAlias = tuple[Any, ...]
+"""(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
+
+Answers: TypeAlias = tuple[tuple[int, int, tuple[int, ...]], ...]
+"""What the application sends from inside deliveries of a step: (delivery in the step, number, destinations)."""
+
+
+class Expected(NamedTuple):
+    """What the protocol does in a step.
+
+    Attributes:
+        state: the number of the process's state after it.
+        signature: what it emits.
+        shadows: the numbers of the packets among the emissions; -1 for a delivery.
+        fault: why the protocol's text has no such step, or None.
+        input: what the step was taken for.
+        answers: what the application sent meanwhile.
+    """
+
+    state: int
+    signature: Signature
+    shadows: tuple[int, ...]
+    fault: str | None
+    input: Input
+    answers: Answers = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where the subject and its protocol part.
+
+    Attributes:
+        process: who took the step.
+        input: what it was taken for.
+        expected: what the protocol does at this point, or None for nothing (more).
+        got: what the subject did, or None for nothing (more).
+        matched: how many events were the same before: inputs, packets sent, deliveries.
+        guard: the condition of the protocol that decided, where one did.
+        fault: what the protocol's own text makes impossible, or None.
+    """
+
+    process: int
+    input: str
+    expected: str | None
+    got: str | None
+    matched: int
+    guard: DecidingGuard | None
+    fault: str | None = None
+
+    def __str__(self) -> str:
+        if self.fault is not None:
+            said = f"the protocol cannot take this step: {self.fault}"
+        else:
+            said = f"the protocol {self.expected or 'does nothing more'}, the subject {self.got or 'does nothing more'}"
+        decided = "" if self.guard is None else f"; {self.guard}"
+        return f"p{self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
+
+
+@dataclass(slots=True)
+class Replay:
+    """A protocol among `processes` processes, ready to be replayed. It remembers steps from case to case."""
+
+    protocol: ir.Protocol
+    processes: int
+    _interpreter: Interpreter = field(init=False)
+    _finder: GuardFinder = field(init=False)
+    _carries: dict[str, int | None] = field(init=False)
+    _states: list[LocalState] = field(init=False, default_factory=list)
+    _state_numbers: dict[LocalState, int] = field(init=False, default_factory=dict)
+    _packets: list[Packet] = field(init=False, default_factory=list)
+    _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int, Input], Expected] = field(init=False, default_factory=dict)
+    _answering: dict[tuple[int, int, Input, Answers], Expected] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._interpreter = Interpreter(self.protocol, self.processes)
+        self._finder = GuardFinder(self.protocol)
+        self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
+
+    def begin(self) -> Lockstep:
+        """A new case."""
+        return Lockstep(self, self.initial())
+
+    def initial(self) -> list[int]:
+        """The numbers of the states in which the processes of a new case start. Forgets steps where there are many."""
+        if len(self._steps) + len(self._answering) > REMEMBERED:
+            steps = (self._steps, self._answering)
+            for table in (*steps, self._states, self._state_numbers, self._packets, self._packet_numbers):
+                table.clear()
+        return [self._number(self._interpreter.initial(process)) for process in range(self.processes)]
+
+    def expected(self, process: int, state: int, given: Input) -> Expected:
+        """What the protocol does, from the state of that number."""
+        key = (process, state, given)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._take(process, state, given)
+        return known
+
+    def expected_answering(self, process: int, state: int, given: Input, answers: Answers) -> Expected:
+        """The same, where the application sends from inside deliveries of the step."""
+        key = (process, state, given, answers)
+        known = self._answering.get(key)
+        if known is None:
+            known = self._answering[key] = self._take(process, state, given, answers)
+        return known
+
+    @property
+    def has_timer(self) -> bool:
+        """Whether the protocol does something `periodically`."""
+        return self._interpreter.has_timer
+
+    def packet(self, number: int) -> Packet:
+        """The packet of this number."""
+        return self._packets[number]
+
+    def carried(self, number: int) -> str | None:
+        """The name of the message that the packet of this number moves, if it moves one."""
+        packet = self._packets[number]
+        position = self._carries[packet.kind]
+        return None if position is None else packet.arguments[position].name
+
+    def explain(self, process: int, state: int, expected: Expected, got: Signature, matched: int) -> Divergence:
+        """Why the protocol does not do what the subject did."""
+        title = self.title(expected.input)
+        if expected.fault is not None:
+            return Divergence(process, title, None, None, matched, None, expected.fault)
+        step = self._run(process, state, expected.input, observe=True, answers=expected.answers)
+        position = 0
+        for wanted, shown in zip(expected.signature, got, strict=False):
+            if wanted != shown:
+                break
+            position += 1
+        here = step.emissions[position] if position < len(step.emissions) else None
+        there = got[position] if position < len(got) else None
+        guard = None
+        if there is not None:
+            guard = self._finder.preventing(step.guards, _wanted(there), position)
+        if guard is None and here is not None:
+            guard = self._finder.allowing(step.guards, _wanted(expected.signature[position]), position)
+        return Divergence(
+            process,
+            title,
+            None if here is None else self._show_emission(here),
+            None if there is None else _show_command(there),
+            matched + position,
+            guard,
+        )
+
+    def preventing(self, process: int, state: int, given: Input, wanted: Wanted) -> DecidingGuard | None:
+        """The guard that keeps an event out of a step that the protocol can take."""
+        step = self._run(process, state, given, observe=True)
+        return self._finder.preventing(step.guards, wanted, len(step.emissions))
+
+    def _take(self, process: int, state: int, given: Input, answers: Answers = ()) -> Expected:
+        try:
+            step = self._run(process, state, given, observe=False, answers=answers)
+        except Fault as fault:
+            return Expected(state, (), (), str(fault), given, answers)
+        signature: list[tuple[Any, ...]] = []
+        shadows: list[int] = []
+        for emission in step.emissions:
+            match emission:
+                case Sent(kind, arguments, to):
+                    position = self._carries[kind]
+                    carried = None if position is None else arguments[position].name
+                    signature.append((to, kind, carried))
+                    shadows.append(self._packet_number(Packet(kind, process, to, arguments)))
+                case Delivered(message):
+                    signature.append((message.name,))
+                    shadows.append(-1)
+                case _:
+                    assert_never(emission)
+        return Expected(self._number(step.state), tuple(signature), tuple(shadows), None, given, answers)
+
+    def _run(self, process: int, state: int, given: Input, *, observe: bool, answers: Answers = ()) -> Step:
+        local = self._states[state]
+        reactions = tuple((delivery, Message(process, number, to)) for delivery, number, to in answers)
+        match given:
+            case (number, destinations):
+                message = Message(process, number, destinations)
+                if not self._interpreter.accepts(process, local, message):
+                    raise Fault("the application has to wait, the guard of causal_send is false")
+                return self._interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
+            case (packet,):
+                arrived = self._packets[packet]
+                return self._interpreter.receive(process, local, arrived, observe=observe, reactions=reactions)
+            case _:
+                if self._interpreter.has_timer:
+                    return self._interpreter.tick(process, local, observe=observe, reactions=reactions)
+                return Step(local, ())
+
+    def _number(self, state: LocalState) -> int:
+        number = self._state_numbers.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+        return number
+
+    def _packet_number(self, packet: Packet) -> int:
+        number = self._packet_numbers.setdefault(packet, len(self._packets))
+        if number == len(self._packets):
+            self._packets.append(packet)
+        return number
+
+    # --- words -------------------------------------------------------------------------------
+
+    def title(self, given: Input) -> str:
+        """What a step is taken for, in words."""
+        match given:
+            case (_, destinations):
+                return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
+            case (number,):
+                packet = self._packets[number]
+                return f"receive {self._show_packet(packet.kind, packet.arguments)} from p{packet.src}"
+            case _:
+                return "periodically"
+
+    def _show_emission(self, emission: Emission) -> str:
+        match emission:
+            case Sent(kind, arguments, to):
+                return f"sends {self._show_packet(kind, arguments)} to p{to}"
+            case Delivered(message):
+                return f"delivers {message.name}"
+            case _:
+                assert_never(emission)
+
+    def _show_packet(self, kind: str, arguments: tuple[Any, ...]) -> str:
+        parameters = next(known.parameters for known in self.protocol.packets if known.name == kind)
+        pairs = zip(arguments, parameters, strict=True)
+        return f"{kind}({', '.join(show(value, parameter.type) for value, parameter in pairs)})"
+
+
+def delivers_to_senders(protocol: ir.Protocol, processes: int = 2) -> bool:
+    """Whether a process hands over its own broadcast: seen in a run with a single one, which goes to all others."""
+    interpreter = Interpreter(protocol, processes)
+    states = [interpreter.initial(process) for process in range(processes)]
+    message = Message(0, 0, tuple(range(1, processes)))
+    flights: list[Packet] = []
+    seen = False
+
+    def take(process: int, step: Step) -> None:
+        nonlocal seen
+        states[process] = step.state
+        for emission in step.emissions:
+            match emission:
+                case Sent(kind, arguments, to):
+                    flights.append(Packet(kind, process, to, arguments))
+                case Delivered(delivered):
+                    seen = seen or (process, delivered) == (0, message)
+                case _:
+                    assert_never(emission)
+
+    try:
+        take(0, interpreter.causal_send(0, states[0], message))
+        for _ in range(processes + 1):
+            for packet in flights[:_PROBED]:
+                take(packet.dst, interpreter.receive(packet.dst, states[packet.dst], packet))
+            del flights[:_PROBED]
+            for process in range(processes if interpreter.has_timer and not flights else 0):
+                take(process, interpreter.tick(process, states[process]))
+    except Fault:
+        return False
+    return seen
+
+
+@dataclass(slots=True)
+class Lockstep:
+    """The protocol's side of one case: the number of each process's state.
+
+    A step is first asked for (`causal_send`, `receive`, `tick`), then accepted, if the subject did the same.
+    """
+
+    replay: Replay
+    states: list[int]
+    matched: int = 0
+    """How many events were the same: inputs, packets sent, deliveries."""
+
+    def causal_send(self, process: int, number: int, destinations: tuple[int, ...]) -> Expected:
+        """The application sends its message of that number, from 0, to processes in ascending order."""
+        return self.replay.expected(process, self.states[process], (number, destinations))
+
+    def accepts(self, process: int, number: int, destinations: tuple[int, ...]) -> bool:
+        """Whether the protocol takes the message at all, at this time."""
+        return self.causal_send(process, number, destinations).fault is None
+
+    def receive(self, process: int, packet: int) -> Expected:
+        """The packet of that number arrives."""
+        return self.replay.expected(process, self.states[process], (packet,))
+
+    def tick(self, process: int) -> Expected:
+        """A timer fires; a protocol without timers does nothing."""
+        return self.replay.expected(process, self.states[process], ())
+
+    def accept(self, process: int, expected: Expected) -> None:
+        """The subject did what was expected."""
+        self.states[process] = expected.state
+        self.matched += 1 + len(expected.signature)
+
+    def explain(self, process: int, expected: Expected, got: Signature) -> Divergence:
+        """The subject did something else. The input itself counts as matched."""
+        return self.replay.explain(process, self.states[process], expected, got, self.matched + 1)
+
+
+def _wanted(signature: tuple[Any, ...]) -> Wanted:
+    match signature:
+        case (to, kind, _):
+            return Wanted(kind, to)
+        case _:
+            return Wanted(None)
+
+
+def _show_command(signature: tuple[Any, ...]) -> str:
+    match signature:
+        case (to, kind, None):
+            return f"sends {kind} to p{to}"
+        case (to, kind, message):
+            return f"sends {kind}({message}) to p{to}"
+        case _:
+            return f"delivers {signature[0]}"

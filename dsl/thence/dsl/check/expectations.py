@@ -1,0 +1,121 @@
+"""Expectations: what a file says should come out of a declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.check.terms.environment import listed
+from thence.dsl.check.workload import ANY_PROTOCOL, ProtocolKind, Settings, build_workload, overridden
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.reporter import Reporter
+
+Subject: TypeAlias = Literal[
+    "theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol", "scenario"
+]
+
+_BOUNDED = ("holds", "refuted", "unknown")
+_UNBOUNDED = ("proved", "refuted", "unknown")
+_VERDICTS: dict[Subject, tuple[str, ...]] = {
+    "theorem": _UNBOUNDED,
+    "machine": _UNBOUNDED,
+    "mutant of a machine": _UNBOUNDED,
+    "scope": _BOUNDED,
+    "link": _BOUNDED,
+    "mutant of a protocol": _BOUNDED,
+    "scenario": ("holds", "refuted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Where a protocol is explored: its scopes' settings (None: erroneous), and the settings to start from."""
+
+    protocol: str
+    scopes: Mapping[str, Settings | None]
+    base: Settings
+    always: bool = False
+    """Whether an expectation without scope and settings has a workload too: the one of the base."""
+    kind: ProtocolKind = ANY_PROTOCOL
+
+
+def check_expectations(
+    written: Sequence[syntax.Expect],
+    reporter: Reporter,
+    subject: Subject,
+    names: Collection[str],
+    of: str,
+    exploration: Exploration | None = None,
+) -> tuple[ir.Expectation, ...]:
+    """The expectations of a declaration.
+
+    `names` are what they can be about besides the declaration as a whole; `of` names it in messages. Without an
+    exploration there is nothing that a scope or setting could apply to.
+    """
+    said: dict[tuple[str, str | None, tuple[syntax.Setting, ...]], syntax.Expect] = {}
+    found: list[ir.Expectation] = []
+    for expect in written:
+        before = reporter.errors
+        if expect.verdict not in _VERDICTS[subject]:
+            _report_verdict(expect, subject, reporter)
+        for name in expect.names:
+            if name.text not in names:
+                reporter.error(
+                    "W0612",
+                    name.span,
+                    f"{of} has no `{name.text}` to expect something of",
+                    *did_you_mean(name.text, names),
+                    *((f"it has {listed(sorted(names))}",) if names else ("an `expect` here takes no name",)),
+                )
+        settings = _settings(expect, reporter, exploration)
+        for about in [name.text for name in expect.names] or [""]:
+            key = (about, expect.scope.text if expect.scope else None, expect.settings)
+            other = said.setdefault(key, expect)
+            if other.verdict != expect.verdict:
+                reporter.error(
+                    "W0615",
+                    expect.span,
+                    f"`{expect.verdict}` here, but `{other.verdict}` on line {other.span.line}, of the same",
+                )
+        if reporter.errors == before:
+            labels = tuple(name.text for name in expect.names)
+            scope = expect.scope.text if expect.scope is not None else None
+            found.append(ir.Expectation(expect.verdict, labels, scope, settings, span=expect.span))
+    return tuple(found)
+
+
+def _report_verdict(expect: syntax.Expect, subject: Subject, reporter: Reporter) -> None:
+    if subject == "scenario":
+        why = "it is one execution: a property `holds` of it, or is `refuted`"
+    elif expect.verdict == "proved":
+        why = "exploration is bounded: what it does not refute `holds` in the scope"
+    else:
+        why = "`holds` is for what is explored in a scope; here the verdict is `proved`"
+    article = "a"
+    reporter.error("W0613", expect.span, f"{article} {subject} is never `{expect.verdict}`", why)
+
+
+def _settings(expect: syntax.Expect, reporter: Reporter, exploration: Exploration | None) -> ir.Workload | None:
+    if exploration is None:
+        if expect.scope is not None or expect.settings:
+            reporter.error("W0614", expect.span, "nothing is explored here: an `expect` takes no scope or settings")
+        return None
+    base: Settings | None = exploration.base
+    if expect.scope is not None:
+        name = expect.scope.text
+        base = exploration.scopes.get(name)
+        if name not in exploration.scopes:
+            reporter.error(
+                "W0601",
+                expect.scope.span,
+                f"protocol `{exploration.protocol}` has no scope `{name}`",
+                *did_you_mean(name, exploration.scopes),
+            )
+    elif not expect.settings and not exploration.always:
+        return None
+    if base is None:
+        return None
+    return build_workload(overridden(base, expect.settings), expect.span, reporter, exploration.kind)

@@ -1,0 +1,271 @@
+"""A link, `conforms PROTOCOL to MACHINE`, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thence.dsl import ir
+from thence.dsl.check.expectations import Exploration, check_expectations
+from thence.dsl.check.terms.binders import introduce
+from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Vocabulary, here, listed, plural
+from thence.dsl.check.terms.expressions import ExpressionChecker
+from thence.dsl.check.workload import ProtocolKind, Settings
+from thence.dsl.ir.machine_builtins import history_parameters
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.reporter import Reporter
+
+_REQUIRED = ("causal_send", "deliver")
+
+
+def check_link(
+    conforms: syntax.Conforms,
+    protocol: ir.Protocol | None,
+    machine: ir.Machine | None,
+    scopes: Mapping[str, ir.Scope | None],
+    settings: Mapping[str, Settings | None],
+    known: bool,
+    reporter: Reporter,
+) -> ir.Link | None:
+    """The typed link; None if it, its protocol or its machine is erroneous.
+
+    `scopes` and `settings` are those of the protocol, by name; `known` says whether there is such a protocol. A link
+    that names no scopes is checked in all of them.
+    """
+    before = reporter.errors
+    name = conforms.protocol.text
+    for scope in conforms.scopes:
+        if scope.text not in scopes and known:
+            reporter.error(
+                "W0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
+            )
+    chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
+    delivery: ir.Delivery = "unicast" if protocol is None else protocol.delivery
+    kind = ProtocolKind(delivery, protocol is not None and protocol.network.tree)
+    exploration = Exploration(name, settings, {}, kind=kind) if known else None
+    of = f"link `{conforms.name.text}`"
+    expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
+    _check_once_each(conforms, reporter)
+    _check_required(conforms, reporter)
+    if protocol is None or machine is None:
+        return None
+    if (delivery == "unicast") != (machine.delivery == "unicast"):
+        reporter.error(
+            "W0619",
+            conforms.name.span,
+            f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
+            "messages have one destination in both, or sets of them in both",
+        )
+    _check_followable(conforms, machine, reporter)
+    _check_internal(conforms, machine, reporter)
+    clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
+    if reporter.errors > before:
+        return None
+    return ir.Link(
+        conforms.name.text,
+        protocol,
+        machine,
+        tuple(clause for clause in clauses if clause is not None),
+        tuple(scope for scope in chosen if scope is not None),
+        expects,
+        internal=tuple(name.text for name in conforms.internal),
+        doc=conforms.doc,
+        span=conforms.span,
+    )
+
+
+def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
+    """What a machine takes by itself are steps that neither send nor deliver, of processes and messages."""
+    transitions = {transition.name: transition for transition in machine.transitions}
+    for name in conforms.internal:
+        transition = transitions.get(name.text)
+        if transition is None:
+            what = f"machine `{machine.name}` has no transition `{name.text}`"
+            reporter.error("W0606", name.span, what, *did_you_mean(name.text, transitions))
+        elif name.text in _REQUIRED:
+            reporter.error("W0609", name.span, f"`{name.text}` is an event of the protocol, never internal")
+        elif any(parameter.type == NAT for parameter in transition.parameters):
+            what = f"machine `{machine.name}` cannot be followed: `{name.text}` may be taken for any number"
+            reporter.error("W0618", name.span, what)
+
+
+def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
+    """A link runs the machine on the messages of a run: it cannot run over all numbers, nor count what is not sent."""
+    for node in nodes((machine.axioms, machine.transitions)):
+        if isinstance(node, ir.Quantified) and node.kind == "count":
+            reporter.error(
+                "W0618",
+                conforms.machine.span,
+                f"machine `{machine.name}` cannot be followed: a transition counts",
+                "keep the number in a function, and say in an invariant what it counts",
+            )
+            return
+        binders = node.variables if isinstance(node, ir.Quantified) else getattr(node, "binders", ())
+        for binder in binders:
+            if binder.type == NAT:
+                reporter.error(
+                    "W0618",
+                    conforms.machine.span,
+                    f"machine `{machine.name}` cannot be followed: it quantifies over all numbers (`{binder.name}`)",
+                    "what a link runs is over processes and messages; invariants may speak of all numbers",
+                )
+                return
+
+
+def _event(clause: syntax.Clause) -> str:
+    return clause.event if clause.kind is None else f"{clause.event} {clause.kind.text}"
+
+
+def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
+    first: dict[str, syntax.Clause] = {}
+    for clause in conforms.clauses:
+        earlier = first.setdefault(_event(clause), clause)
+        if earlier is not clause:
+            reporter.error(
+                "W0608",
+                clause.span,
+                f"a second clause for `{_event(clause)}`",
+                f"the first is on line {earlier.span.line}; several transitions of an event are joined by `or`",
+            )
+
+
+def _check_required(conforms: syntax.Conforms, reporter: Reporter) -> None:
+    """Causal sends and deliveries are these very transitions: happens-before is the same on both sides."""
+    clauses = {clause.event: clause for clause in conforms.clauses if clause.event in _REQUIRED}
+    for event in _REQUIRED:
+        written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else "`deliver m is deliver(m)`"
+        if event not in clauses:
+            reporter.error("W0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
+        for target in clauses[event].targets if event in clauses else ():
+            if target.transition.text != event:
+                reporter.error(
+                    "W0609",
+                    target.transition.span,
+                    f"`{event}` is the transition `{event}` in every link, not `{target.transition.text}`",
+                    f"write {written}",
+                )
+
+
+def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, reporter: Reporter) -> ir.Clause | None:
+    parameters = _pattern(clause, protocol, reporter)
+    checker = _checker(protocol, reporter)
+    types: list[Type | None] = [None] * len(clause.parameters)
+    if parameters is not None:
+        types = [parameter.type for parameter in parameters]
+    bound = list(zip(clause.parameters, types, strict=True))
+    if clause.peer is not None:
+        bound.append((clause.peer, PROCESS))
+    for name, type_ in bound:
+        checker = checker.within({name.text: introduce(checker, name, type_, "parameter")})
+    targets = [_target(target, checker, machine, reporter) for target in clause.targets]
+    complete = tuple(target for target in targets if target is not None)
+    when = None if clause.when is None else checker.check(clause.when, BOOL)
+    if parameters is None or len(complete) < len(targets) or not _keeps_history(clause, machine, reporter):
+        return None
+    if clause.when is not None and when is None:
+        return None
+    return ir.Clause(
+        clause.event,
+        clause.kind.text if clause.kind is not None else None,
+        parameters,
+        clause.peer.text if clause.peer is not None else None,
+        complete,
+        clause.once,
+        when=when,
+        span=clause.span,
+    )
+
+
+def _target(
+    target: syntax.Target, checker: ExpressionChecker, machine: ir.Machine, reporter: Reporter
+) -> ir.Target | None:
+    """A transition with its arguments, of which the machine finds those that are `any`."""
+    name, place = target.transition.text, target.transition.span
+    written = tuple(each for each in target.arguments if not isinstance(each, syntax.AnyThatEnables))
+    transitions = {transition.name: transition for transition in machine.transitions}
+    if name not in transitions:
+        what = f"machine `{machine.name}` has no transition `{name}`"
+        reporter.error("W0606", place, what, *did_you_mean(name, transitions))
+        checker.arguments(name, written, None, place)
+        return None
+    parameters = transitions[name].parameters
+    if len(target.arguments) != len(parameters):
+        checker.arguments(name, written, None, place)
+        takes = f"transition `{name}` takes {plural(len(parameters), 'argument')}"
+        note = f"it takes {listed(f'{each.name}: {each.type}' for each in parameters)}"
+        reporter.error("W0302", place, f"{takes}, {here(len(target.arguments))}", *((note,) if parameters else ()))
+        return None
+    pairs = list(zip(target.arguments, parameters, strict=True))
+    found = [each for argument, each in pairs if isinstance(argument, syntax.AnyThatEnables)]
+    given = tuple(each for each in parameters if each not in found)
+    if any(each.type == NAT for each in found):
+        what = f"machine `{machine.name}` cannot be followed: `{name}` may be taken for any number"
+        reporter.error("W0618", place, what)
+        return None
+    arguments = checker.arguments(f"transition `{name}`", written, given, place)
+    if arguments is None:
+        return None
+    values = iter(arguments)
+    return ir.Target(name, tuple(None if each in found else next(values) for each in parameters))
+
+
+def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporter) -> bool:
+    """Whether a causal send or delivery is that of the same message, and in multicast by the process itself."""
+    if clause.event not in _REQUIRED or any(target.transition.text != clause.event for target in clause.targets):
+        return True
+    if clause.when is not None:
+        reporter.error(
+            "W0609",
+            clause.when.span,
+            f"`{clause.event}` is the transition `{clause.event}` always, not only at times",
+            "happens-before is the same on both sides",
+        )
+        return False
+    names = [clause.parameters[0].text, "self"][: len(history_parameters(clause.event, machine.delivery))]
+    if [target.arguments for target in clause.targets] == [tuple(syntax.Variable(name) for name in names)]:
+        return True
+    reporter.error(
+        "W0609",
+        clause.span,
+        f"`{clause.event}` is the transition `{clause.event}` of the same message",
+        f"write `{clause.event}({', '.join(names)})`",
+    )
+    return False
+
+
+def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
+    types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
+    state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
+    return ExpressionChecker(Vocabulary("clause", types, {}, state, delivery=protocol.delivery), reporter, {}, {})
+
+
+def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:
+    """The names that the pattern binds, typed by the event or packet kind."""
+    declared: tuple[ir.Variable, ...] = (ir.Variable("m", MESSAGE),)
+    what = f"`{clause.event}`"
+    if clause.kind is not None:
+        kinds = {packet.name: packet for packet in protocol.packets}
+        what = f"packet `{clause.kind.text}`"
+        if clause.kind.text not in kinds:
+            reporter.error(
+                "W0204",
+                clause.kind.span,
+                f"protocol `{protocol.name}` has no packet kind `{clause.kind.text}`",
+                *did_you_mean(clause.kind.text, kinds),
+            )
+            return None
+        declared = kinds[clause.kind.text].parameters
+    given = len(clause.parameters)
+    if given > len(declared) or (given < len(declared) and not clause.rest):
+        reporter.error(
+            "W0607",
+            clause.span,
+            f"{what} has {plural(len(declared), 'parameter')}, the pattern names {given}",
+            *(("`...` at the end of the pattern leaves the rest unnamed",) if given < len(declared) else ()),
+        )
+        return None
+    return tuple(
+        ir.Variable(name.text, parameter.type) for name, parameter in zip(clause.parameters, declared, strict=False)
+    )

@@ -1,0 +1,169 @@
+"""A machine, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thence.dsl import ir
+from thence.dsl.check.expectations import check_expectations
+from thence.dsl.check.step_claims import check_names_of_statements, check_stables, provable_names, statement_names
+from thence.dsl.check.symbols import SymbolTable, check_formulas
+from thence.dsl.check.terms.delivery import check_delivery
+from thence.dsl.check.terms.environment import Vocabulary, declare
+from thence.dsl.check.terms.expressions import ExpressionChecker
+from thence.dsl.check.transition import check_transition
+from thence.dsl.ir.machine_builtins import (
+    HISTORY_TRANSITIONS,
+    OF_NETWORK_SENDS,
+    built_in_axioms,
+    built_in_symbols,
+    history_parameters,
+    rigid_symbols,
+)
+from thence.dsl.ir.step_claims import starving_transition
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Span
+
+_SORTS: dict[str, Type | None] = {"process": PROCESS, "message": MESSAGE}
+
+
+def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | None:
+    """The typed machine; None if anything in it is erroneous."""
+    before = reporter.errors
+    delivery = check_delivery(machine.delivery, reporter)
+    built_in = {symbol.name: symbol for symbol in built_in_symbols(delivery)}
+    types: dict[str, Type | None] = {**_SORTS, "nat": NAT}
+    table = SymbolTable(types, types, reporter, "in a machine", frozenset({*built_in, "dst"}))
+    for relation in machine.relations:
+        table.add(relation)
+    for function in machine.functions:
+        table.add(function)
+    vocabulary = Vocabulary(
+        "machine",
+        {**_SORTS, "nat": NAT, "bool": BOOL},
+        {**built_in, **table.known},
+        delivery=delivery,
+    )
+    checker = ExpressionChecker(vocabulary, reporter, {}, {})
+    axioms = check_formulas(machine.axioms, "axiom", checker, {})
+    transitions = _transitions(machine, checker)
+    _check_axioms_are_rigid(axioms, transitions, frozenset(built_in) - rigid_symbols(delivery), reporter)
+    invariants = check_formulas(machine.invariants, "invariant", checker, {})
+    stable = check_stables(machine.stable, checker, {})
+    reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
+    check_names_of_statements(machine, reporter)
+    prove = _prove(machine, table, checker)
+    of = f"machine `{machine.name.text}`"
+    expects = check_expectations(machine.expects, reporter, "machine", statement_names(machine), of)
+    if reporter.errors > before:
+        return None
+    for function in machine.functions:
+        symbol = table.known[function.names[0].text]
+        if symbol is not None and symbol.result == MESSAGE:
+            reporter.warning(
+                "W0905",
+                function.span,
+                f"`{function.names[0].text}` is a function into message",
+                "solvers find counterexamples badly with it; a relation says the same",
+            )
+    return ir.Machine(
+        machine.name.text,
+        table.symbols,
+        (*built_in_axioms(delivery), *axioms),
+        transitions,
+        invariants,
+        prove,
+        expects,
+        delivery=delivery,
+        stable=stable,
+        reachable=reachable,
+        doc=machine.doc,
+        span=machine.span,
+    )
+
+
+def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[ir.Transition, ...]:
+    names: dict[str, Span] = {}
+    found: list[ir.Transition] = []
+    for transition in machine.transitions:
+        declare(transition.name, "transition", names, checker.reporter)
+        typed = check_transition(transition, checker)
+        if typed is not None:
+            found.append(typed)
+    for required in HISTORY_TRANSITIONS:
+        if required not in names:
+            parameters = history_parameters(required, checker.vocabulary.delivery)
+            header = f"transition {required}({', '.join(parameter.name for parameter in parameters)}):"
+            checker.reporter.error(
+                "W0506",
+                machine.name.span,
+                f"machine `{machine.name.text}` has no `{header}`",
+                "the history of sends and deliveries, and so happens-before, grows there",
+                *did_you_mean(required, names),
+            )
+    return tuple(found)
+
+
+def _check_axioms_are_rigid(
+    axioms: Sequence[ir.NamedFormula],
+    transitions: Sequence[ir.Transition],
+    kept: frozenset[str],
+    reporter: Reporter,
+) -> None:
+    """An axiom holds in every state: it may speak only about what never changes."""
+    changed = kept | {update.symbol for transition in transitions for update in transition.updates}
+    for axiom in axioms:
+        spoken = {node.symbol for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
+        for symbol in sorted(spoken & changed):
+            reporter.error(
+                "W0520",
+                axiom.span,
+                f"an axiom cannot speak about `{symbol}`, which transitions change",
+                "what has to be true in every state is an `invariant`, and is proved",
+            )
+
+
+def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionChecker) -> tuple[str, ...]:
+    report = checker.reporter.error
+    provable = provable_names(machine)
+    names: dict[str, Span] = {}
+    for name in machine.prove:
+        transition = starving_transition(name.text)
+        if name.text not in provable and transition is not None:
+            known = [one.name.text for one in machine.transitions if one.name.text != "causal_send"]
+            nothing = f"no message waits for `{transition}`" if transition == "causal_send" else ""
+            message = nothing or f"there is no transition `{transition}`"
+            report("W0508", name.span, message, *did_you_mean(transition, known))
+            continue
+        if name.text not in provable:
+            report(
+                "W0508",
+                name.span,
+                f"there is no invariant or property `{name.text}` to prove",
+                *did_you_mean(name.text, provable),
+            )
+            continue
+        declare(name, "conjunct to prove", names, checker.reporter)
+        if name.text in OF_NETWORK_SENDS and not _has_network_sent(table):
+            report(
+                "W0509",
+                name.span,
+                f"`{name.text}` is about network sends",
+                "declare `relation network_sent(m: message)` and set it where a message is network-sent",
+            )
+    if not (machine.prove or machine.invariants or machine.stable or machine.reachable):
+        report(
+            "W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
+        )
+    return tuple(names)
+
+
+def _has_network_sent(table: SymbolTable) -> bool:
+    symbol = table.known.get("network_sent")
+    if symbol is None:
+        return "network_sent" in table.known  # erroneous, and reported
+    return symbol.result == BOOL and [parameter.type for parameter in symbol.parameters] == [MESSAGE]

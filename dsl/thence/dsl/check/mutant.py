@@ -1,0 +1,159 @@
+"""A mutant: its subject, elaborated again with what the mutant restates in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from thence.dsl import ir
+from thence.dsl.check.expectations import Exploration, check_expectations
+from thence.dsl.check.machine import check_machine
+from thence.dsl.check.protocol import check_protocol
+from thence.dsl.check.scope import expectable
+from thence.dsl.check.step_claims import statement_names
+from thence.dsl.text import syntax
+from thence.dsl.text.reporter import Reporter
+
+Part = TypeVar("Part", bound=syntax.Node)
+
+
+def check_mutant(
+    mutant: syntax.Mutant,
+    subject: syntax.Protocol | syntax.Machine,
+    exploration: Exploration | None,
+    has_link: bool,
+    reporter: Reporter,
+) -> ir.Mutant | None:
+    """The typed mutant; None if anything in it is erroneous. The subject itself has no errors."""
+    before = reporter.errors
+    merge = _Merge(mutant, reporter)
+    typed: ir.Protocol | ir.Machine | None
+    inner = Reporter(reporter.file, (f"in mutant `{mutant.name.text}` of `{subject.name.text}`",))
+    if isinstance(subject, syntax.Protocol):
+        merge.refuse(mutant.transitions, "a protocol has no transitions")
+        changed = replace(
+            subject,
+            state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
+            handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
+            procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
+            invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
+            reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
+        )
+        typed = check_protocol(changed, inner)
+        names = expectable(changed)
+    else:
+        merge.refuse((*mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only")
+        altered = replace(
+            subject,
+            transitions=merge.parts(subject.transitions, mutant.transitions, _transition, "transition"),
+            invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
+            stable=merge.parts(subject.stable, mutant.stable, _formula, "stable formula"),
+            reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
+            expects=(),
+        )
+        typed = check_machine(altered, inner)
+        names = statement_names(altered)
+    if reporter.errors == before:
+        reporter.found += [diagnostic for diagnostic in inner.found if diagnostic.severity == "error"]
+    if not merge.restated and not any(expect.settings for expect in mutant.expects):
+        reporter.error(
+            "W0610", mutant.name.span, f"mutant `{mutant.name.text}` changes nothing", "restate what differs"
+        )
+    expects = _expectations(mutant, subject, names, exploration, has_link, reporter)
+    if reporter.errors > before or typed is None:
+        return None
+    return ir.Mutant(mutant.name.text, subject.name.text, typed, expects, doc=mutant.doc, span=mutant.span)
+
+
+def _expectations(
+    mutant: syntax.Mutant,
+    subject: syntax.Protocol | syntax.Machine,
+    names: set[str],
+    exploration: Exploration | None,
+    has_link: bool,
+    reporter: Reporter,
+) -> tuple[ir.Expectation, ...]:
+    of = f"mutant `{mutant.name.text}`"
+    if isinstance(subject, syntax.Machine):
+        return check_expectations(mutant.expects, reporter, "mutant of a machine", names, of)
+    linked = [name for expect in mutant.expects for name in expect.names if name.text == "link"]
+    if linked and not has_link:
+        reporter.error(
+            "W0616",
+            linked[0].span,
+            f"protocol `{subject.name.text}` has no link that could break",
+            f"write `conforms {subject.name.text} to MACHINE:`",
+        )
+    return check_expectations(mutant.expects, reporter, "mutant of a protocol", {*names, "link"}, of, exploration)
+
+
+def _variable(part: syntax.StateVar) -> str:
+    return part.name.text
+
+
+def _procedure(part: syntax.Procedure) -> str:
+    return part.name.text
+
+
+def _transition(part: syntax.Transition) -> str:
+    return part.name.text
+
+
+def _formula(part: syntax.Formula) -> str:
+    return part.name.text
+
+
+def _handler(part: syntax.Handler) -> str:
+    match part.event:
+        case "receive":
+            assert part.kind is not None
+            return f"receive {part.kind.text}"
+        case _:
+            return part.event
+
+
+class _Merge:
+    """Puts what the mutant restates in the place of what its subject has."""
+
+    def __init__(self, mutant: syntax.Mutant, reporter: Reporter) -> None:
+        self.mutant = mutant
+        self.reporter = reporter
+        self.restated = False
+
+    def parts(
+        self, original: Sequence[Part], restated: Sequence[Part], name: Callable[[Part], str], what: str
+    ) -> tuple[Part, ...]:
+        """The parts of the subject, those of the same name replaced, new ones at the end."""
+        self.restated |= bool(restated)
+        known = {name(part): part for part in original}
+        replacement: dict[str, Part] = {}
+        for part in restated:
+            label = name(part)
+            if label in replacement:
+                self.reporter.error(
+                    "W0208",
+                    part.span,
+                    f"{what} `{label}` is restated twice",
+                    f"first on line {replacement[label].span.line}",
+                )
+            elif label not in known and what != "state variable":  # new state is what many changes need
+                self.reporter.warning(
+                    "W0906", part.span, f"`{self.mutant.subject.text}` has no {what} `{label}`: the mutant adds one"
+                )
+            elif known.get(label) == part:
+                self.reporter.warning("W0911", part.span, f"{what} `{label}` is restated without a change")
+            replacement[label] = part
+        kept = tuple(replacement.pop(name(part), part) for part in original)
+        return (*kept, *replacement.values())
+
+    def refuse(self, parts: Iterable[syntax.Node], why: str) -> None:
+        """Reports what the subject cannot have."""
+        for part in parts:
+            self.restated = True
+            self.reporter.error(
+                "W0611",
+                part.span,
+                f"`{self.mutant.subject.text}` cannot have this: {why}",
+                "a mutant changes what there is",
+            )

@@ -1,0 +1,402 @@
+"""A protocol, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from thence.dsl import ir
+from thence.dsl.check.statements import BodyChecker, Signature
+from thence.dsl.check.terms.delivery import check_delivery
+from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed, plural
+from thence.dsl.check.terms.expressions import ExpressionChecker
+from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
+from thence.dsl.check.unused import warn_of_unused
+from thence.dsl.ir.topology import BUILT_IN
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Type, has_zero
+from thence.dsl.run.quiescence import COMPLETES
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Span
+
+PROTOCOL_PROPERTIES = (
+    "causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
+)  # fmt: skip
+"""What `property` can name."""
+LIVENESS = ("delivered",)
+"""What `eventually` can name."""
+_OF_NETWORK_SENDS = ("csps", "sps")
+
+
+def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol | None:
+    """The typed protocol; None if anything in it is erroneous."""
+    before = reporter.errors
+    delivery = check_delivery(protocol.delivery, reporter)
+    network = _network(protocol.network, protocol.name.span, reporter)
+    types = resolve_records(protocol.records, reporter)
+    packets, carried = _packets(protocol.messages, types, reporter)
+    procedures = _procedures(protocol.procedures, types, reporter)
+    fixed = BUILT_IN if network.tree else {}
+    state_types, state = _state(protocol, fixed, types, reporter)
+    vocabulary = Vocabulary(
+        "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
+    )
+    handlers = [
+        _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
+    ]
+    bodies = [_procedure(procedure, vocabulary, packets, procedures, reporter) for procedure in protocol.procedures]
+    _check_recursion(protocol.procedures, reporter)
+    names: dict[str, Span] = {}
+    invariants = _formulas(protocol.invariants, "invariant", names, vocabulary.at("property"), reporter)
+    witnesses = _formulas(protocol.reachable, "reachable formula", names, vocabulary.at("property"), reporter)
+    properties = _properties(protocol, carried, reporter)
+    eventually, fairness = _liveness(protocol, packets, reporter)
+    if reporter.errors > before:
+        return None
+    typed = ir.Protocol(
+        protocol.name.text,
+        network,
+        tuple(
+            ir.PacketKind(kind.name.text, packets[kind.name.text] or (), carried[kind.name.text])
+            for kind in protocol.messages
+        ),
+        tuple(vocabulary.records.values()),
+        state,
+        tuple(handlers),
+        tuple(procedure for procedure in bodies if procedure is not None),
+        (*invariants, *(replace(witness, body=ir.Not(BOOL, witness.body)) for witness in witnesses)),
+        properties,
+        eventually,
+        fairness,
+        delivery=delivery,
+        weakly=protocol.weakly,
+        witnesses=tuple(witness.name for witness in witnesses),
+        doc=protocol.doc,
+        span=protocol.span,
+    )
+    warn_of_unused(protocol, typed, reporter)
+    return typed
+
+
+def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir.Network:
+    known = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree")
+    said: set[str] = set()
+    for word in words:
+        opposite = {"reliable": "lossy", "lossy": "reliable", "fifo": "reordering", "reordering": "fifo"}.get(word.text)
+        if word.text not in known:
+            reporter.error(
+                "W0409",
+                word.span,
+                f"`{word.text}` is not a word about networks",
+                *did_you_mean(word.text, known),
+                f"the words are {listed(known)}",
+            )
+        elif word.text in said:
+            reporter.error("W0409", word.span, f"`{word.text}` is said twice")
+        elif opposite in said:
+            reporter.error("W0409", word.span, f"a network cannot be both `{opposite}` and `{word.text}`")
+        said.add(word.text)
+    return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said, "tree" in said)
+
+
+def _parameters(
+    written: Sequence[syntax.Parameter], types: dict[str, Type | None], reporter: Reporter, role: str
+) -> Signature:
+    names: dict[str, Span] = {}
+    found: list[ir.Variable] = []
+    for parameter in written:
+        fresh = declare(parameter.name, "parameter", names, reporter)
+        type_ = resolve_parameter(parameter, types, reporter, role)
+        if type_ is not None and fresh:
+            found.append(ir.Variable(parameter.name.text, type_))
+    return tuple(found) if len(found) == len(written) else None
+
+
+def _packets(
+    kinds: Sequence[syntax.MessageKind], types: dict[str, Type | None], reporter: Reporter
+) -> tuple[dict[str, Signature], dict[str, int | None]]:
+    """The packet kinds' signatures, and which parameter each carries."""
+    names: dict[str, Span] = {}
+    signatures: dict[str, Signature] = {}
+    carried: dict[str, int | None] = {}
+    for kind in kinds:
+        name = kind.name.text
+        signature = _parameters(kind.parameters, types, reporter, f"parameter of packet `{name}`")
+        if not declare(kind.name, "packet kind", names, reporter):
+            continue
+        signatures[name], carried[name] = signature, None
+        if kind.carries is None or signature is None:
+            carried[name] = None if kind.carries is None else 0
+            continue
+        labels = [parameter.name for parameter in signature]
+        if kind.carries.text not in labels:
+            reporter.error(
+                "W0411",
+                kind.carries.span,
+                f"`{kind.carries.text}` is not a parameter of packet `{name}`",
+                *did_you_mean(kind.carries.text, labels),
+            )
+            continue
+        position = labels.index(kind.carries.text)
+        if signature[position].type != MESSAGE:
+            reporter.error(
+                "W0411", kind.carries.span, f"`{kind.carries.text}` is {a(signature[position].type)}, not a message"
+            )
+        carried[name] = position
+    return signatures, carried
+
+
+def _procedures(
+    procedures: Sequence[syntax.Procedure], types: dict[str, Type | None], reporter: Reporter
+) -> dict[str, Signature]:
+    names: dict[str, Span] = {}
+    signatures: dict[str, Signature] = {}
+    for procedure in procedures:
+        name = procedure.name.text
+        signature = _parameters(procedure.parameters, types, reporter, f"parameter of procedure `{name}`")
+        if declare(procedure.name, "procedure", names, reporter):
+            signatures[name] = signature
+    return signatures
+
+
+def _state(
+    protocol: syntax.Protocol, fixed: Mapping[str, Type], types: dict[str, Type | None], reporter: Reporter
+) -> tuple[dict[str, Type | None], tuple[ir.StateVariable, ...]]:
+    """The types of the state variables, and the variables; `fixed` are those that the network gives."""
+    names: dict[str, Span] = {name: word.span for name in fixed for word in protocol.network if word.text == "tree"}
+    state_types: dict[str, Type | None] = dict(fixed)
+    for variable in protocol.state:
+        type_ = resolve_type(variable.type, types, reporter)
+        if declare(variable.name, "state variable", names, reporter):
+            state_types[variable.name.text] = type_
+            if variable.name.text in types:
+                reporter.error("W0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
+    checker = ExpressionChecker(Vocabulary("initial", types, {}, state_types), reporter, {}, {})
+    state: list[ir.StateVariable] = []
+    for variable in protocol.state:
+        name, type_ = variable.name.text, state_types.get(variable.name.text)
+        if variable.initial is not None:
+            if type_ is None:
+                continue
+            initial = checker.check(variable.initial, type_, f"`{name}` is {a(type_)}")
+            if initial is not None:
+                state.append(ir.StateVariable(name, type_, initial, span=variable.span))
+        elif type_ is not None:
+            if not has_zero(type_):
+                reporter.error(
+                    "W0310",
+                    variable.name.span,
+                    f"`{name}` needs an initial value: {a(type_)} has no zero",
+                    f"write `{name}: {type_} = ...`, or make it an `option of {type_}`",
+                )
+            state.append(ir.StateVariable(name, type_, ir.Zero(type_), span=variable.span))
+    state += [ir.StateVariable(name, type_, ir.Apply(type_, name, ())) for name, type_ in fixed.items()]
+    return state_types, tuple(state)
+
+
+def _distinct(protocol: syntax.Protocol, reporter: Reporter) -> list[syntax.Handler]:
+    """The handlers, one for each event; reports second ones and a missing `on causal_send`."""
+    first: dict[tuple[str, str | None], syntax.Handler] = {}
+    for handler in protocol.handlers:
+        key = (handler.event, handler.kind.text if handler.kind else None)
+        if key in first:
+            what = f"receive {key[1]}" if key[1] else handler.event
+            line = first[key].span.line
+            reporter.error("W0208", handler.span, f"a second handler of `{what}`", f"the first is on line {line}")
+        else:
+            first[key] = handler
+    if ("causal_send", None) not in first:
+        reporter.error(
+            "W0408",
+            protocol.name.span,
+            f"protocol `{protocol.name.text}` has no `on causal_send(m):`",
+            "this is where the application hands over a message to send",
+        )
+    return list(first.values())
+
+
+def _handler(
+    handler: syntax.Handler,
+    vocabulary: Vocabulary,
+    packets: dict[str, Signature],
+    procedures: dict[str, Signature],
+    reporter: Reporter,
+) -> ir.Handler:
+    signature: Signature = ()
+    kind = handler.kind.text if handler.kind is not None else None
+    match handler.event:
+        case "causal_send":
+            signature = (ir.Variable("m", MESSAGE),)
+        case "periodically":
+            signature = ()
+        case "receive":
+            assert handler.kind is not None and kind is not None
+            signature = packets.get(kind)
+            if kind not in packets:
+                reporter.error(
+                    "W0204", handler.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, packets)
+                )
+    types = _handler_parameters(handler, signature, vocabulary, reporter)
+    bound = [(parameter.name, type_) for parameter, type_ in zip(handler.parameters, types, strict=True)]
+    if handler.sender is not None:
+        bound.append((handler.sender, PROCESS))
+    checker = BodyChecker(vocabulary, reporter, packets, procedures)
+    guard = None if handler.guard is None else checker.guard(handler.guard, bound)
+    body = checker.body(handler.body, bound)
+    known = tuple(ir.Variable(name.text, type_) for name, type_ in bound if type_ is not None)
+    sender = handler.sender.text if handler.sender is not None else None
+    parameters = known[:-1] if sender is not None else known
+    return ir.Handler(handler.event, kind, parameters, sender, body, guard, span=handler.span)
+
+
+def _handler_parameters(
+    handler: syntax.Handler, signature: Signature, vocabulary: Vocabulary, reporter: Reporter
+) -> list[Type | None]:
+    """The types of a handler's parameters: its event gives them; a written type has to agree."""
+    if signature is None:
+        return [None] * len(handler.parameters)
+    if len(signature) != len(handler.parameters):
+        what = "`causal_send`" if handler.kind is None else f"packet `{handler.kind.text}`"
+        has = ", ".join(parameter.name for parameter in signature)
+        reporter.error(
+            "W0416",
+            handler.span,
+            f"{what} has {plural(len(signature), 'parameter')}, {here(len(handler.parameters))}",
+            *((f"it is declared with ({has})",) if handler.kind is not None else ("write `on causal_send(m):`",)),
+        )
+        return [None] * len(handler.parameters)
+    types: list[Type | None] = []
+    for parameter, given in zip(handler.parameters, signature, strict=True):
+        written = given.type
+        if parameter.type is not None:
+            resolved = resolve_type(parameter.type, vocabulary.types, reporter)
+            written = given.type if resolved is None else resolved
+        if written != given.type:
+            reporter.error(
+                "W0416", parameter.span, f"`{parameter.name.text}` is {a(given.type)} here, not {a(written)}"
+            )
+        types.append(given.type)
+    return types
+
+
+def _procedure(
+    procedure: syntax.Procedure,
+    vocabulary: Vocabulary,
+    packets: dict[str, Signature],
+    procedures: dict[str, Signature],
+    reporter: Reporter,
+) -> ir.Procedure | None:
+    signature = procedures.get(procedure.name.text)
+    if signature is not None and len(signature) != len(procedure.parameters):
+        signature = None
+    types = [None] * len(procedure.parameters) if signature is None else [parameter.type for parameter in signature]
+    bound = [(parameter.name, type_) for parameter, type_ in zip(procedure.parameters, types, strict=True)]
+    body = BodyChecker(vocabulary, reporter, packets, procedures).body(procedure.body, bound)
+    return None if signature is None else ir.Procedure(procedure.name.text, signature, body, span=procedure.span)
+
+
+def _check_recursion(procedures: Sequence[syntax.Procedure], reporter: Reporter) -> None:
+    """A procedure that calls itself, at once or through others, is reported once for each circle."""
+    declared = {procedure.name.text: procedure for procedure in procedures}
+    calls = {
+        name: sorted(
+            {
+                node.procedure.text
+                for node in nodes(procedure.body)
+                if isinstance(node, syntax.Call) and node.procedure.text in declared
+            }
+        )
+        for name, procedure in declared.items()
+    }
+    reported: set[str] = set()
+    for name, procedure in declared.items():
+        circle = _circle(name, calls)
+        if circle and not reported & set(circle):
+            reported |= set(circle)
+            path = " calls ".join(f"`{step}`" for step in [*circle, name])
+            reporter.error(
+                "W0406", procedure.name.span, f"procedure `{name}` calls itself: {path}", "write a `while` loop"
+            )
+
+
+def _circle(start: str, calls: dict[str, list[str]]) -> list[str]:
+    """A shortest way of calls from a procedure back to itself; empty if there is none."""
+    paths = [[start]]
+    seen: set[str] = set()
+    while paths:
+        path = paths.pop(0)
+        for callee in calls[path[-1]]:
+            if callee == start:
+                return path
+            if callee not in seen:
+                seen.add(callee)
+                paths.append([*path, callee])
+    return []
+
+
+def _formulas(
+    formulas: Sequence[syntax.Formula], what: str, names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
+) -> tuple[ir.NamedFormula, ...]:
+    """Formulas over the states of all processes, with names that are not taken."""
+    found: list[ir.NamedFormula] = []
+    checker = ExpressionChecker(vocabulary, reporter, {}, {})
+    for position, formula in enumerate(formulas, start=1):
+        name = formula.name.text or f"invariant_{position}"
+        if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
+            reporter.error("W0519", formula.name.span, f"`{name}` is the name of a built-in property")
+        elif formula.name.text:
+            declare(formula.name, what, names, reporter)
+        body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
+        if body is not None:
+            found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
+    return tuple(found)
+
+
+def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], reporter: Reporter) -> tuple[str, ...]:
+    names: dict[str, Span] = {}
+    for name in protocol.properties:
+        if name.text in LIVENESS:
+            reporter.error(
+                "W0410", name.span, f"`{name.text}` is not a safety property", f"write `eventually {name.text}`"
+            )
+        elif name.text not in PROTOCOL_PROPERTIES:
+            reporter.error(
+                "W0410",
+                name.span,
+                f"there is no property `{name.text}`",
+                *did_you_mean(name.text, PROTOCOL_PROPERTIES),
+                f"the properties are {listed(PROTOCOL_PROPERTIES)}; anything else is an `invariant`",
+            )
+        elif name.text in _OF_NETWORK_SENDS and all(position is None for position in carried.values()):
+            reporter.error(
+                "W0412",
+                name.span,
+                f"`{name.text}` is about network sends, but no packet kind carries a message",
+                "say which one does: `message MSG(m: message) carries m`",
+            )
+        else:
+            declare(name, "property", names, reporter)
+    return tuple(names)
+
+
+def _liveness(
+    protocol: syntax.Protocol, packets: dict[str, Signature], reporter: Reporter
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    for name in protocol.eventually:
+        if name.text not in LIVENESS:
+            reporter.error(
+                "W0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
+            )
+    fair = ("receive", "periodically", "causal_send", *packets)
+    for name in protocol.fairness:
+        if name.text not in fair:
+            reporter.error(
+                "W0413",
+                name.span,
+                f"`under fair` does not take `{name.text}`",
+                *did_you_mean(name.text, fair),
+                "it takes `receive`, `periodically`, `causal_send` or a packet kind",
+            )
+    return tuple(name.text for name in protocol.eventually), tuple(name.text for name in protocol.fairness)

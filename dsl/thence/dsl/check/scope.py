@@ -1,0 +1,98 @@
+"""A scope, checked and typed."""
+
+from __future__ import annotations
+
+from thence.dsl import ir
+from thence.dsl.check.expectations import Exploration, check_expectations
+from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
+from thence.dsl.check.terms.delivery import delivery_of
+from thence.dsl.check.terms.environment import listed, plural
+from thence.dsl.check.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
+from thence.dsl.run.quiescence import COMPLETES
+from thence.dsl.text import syntax
+from thence.dsl.text.programs import imbalance
+from thence.dsl.text.reporter import Reporter
+
+
+def expectable(protocol: syntax.Protocol) -> set[str]:
+    """What an expectation about the protocol in a scope can name."""
+    invariants = {
+        formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
+    }
+    reachable = {formula.name.text for formula in protocol.reachable}
+    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", COMPLETES, *invariants, *reachable}
+
+
+def kind_of(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
+    """What a scope has to know of a protocol; machines have no scopes."""
+    network = subject.network if isinstance(subject, syntax.Protocol) else ()
+    return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
+
+
+def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:
+    """The typed scope and its settings; None if anything in it is erroneous."""
+    before = reporter.errors
+    settings = overridden({}, scope.settings)
+    kind = kind_of(protocol)
+    workload = build_workload(settings, scope.name.span, reporter, kind)
+    if workload is None:
+        return None
+    name = protocol.name.text
+    expects = check_expectations(
+        scope.expects,
+        reporter,
+        "scope",
+        expectable(protocol),
+        f"protocol `{name}`",
+        Exploration(name, {scope.name.text: settings}, settings, kind=kind),
+    )
+    if reporter.errors > before:
+        return None
+    _warn(scope, protocol, settings, workload, reporter)
+    typed = ir.Scope(scope.name.text, name, workload, expects, doc=scope.doc, span=scope.span)
+    return typed, settings
+
+
+def _warn(
+    scope: syntax.Scope,
+    protocol: syntax.Protocol,
+    settings: Settings,
+    workload: ir.Workload,
+    reporter: Reporter,
+) -> None:
+    words = {word.text for word in protocol.network}
+    for setting, number, word in (
+        ("duplicates", workload.duplicates, "duplicating"),
+        ("losses", workload.losses, "lossy"),
+    ):
+        if number and word not in words:
+            reporter.warning(
+                "W0909",
+                settings[setting].span,
+                f"`{setting}`, but the network of `{protocol.name.text}` is not `{word}`",
+                "the scope is explored all the same: with faults that the protocol does not have to stand",
+            )
+    if workload.fifo and "fifo" in words:
+        reporter.warning("W0914", settings["fifo"].span, f"the network of `{protocol.name.text}` is `fifo` anyway")
+    if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
+        reporter.warning(
+            "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
+        )
+    wrong = imbalance(workload.programs)
+    if wrong is not None:
+        process, taken, sent = wrong
+        reporter.warning(
+            "W0913",
+            settings[f"program {process}"].span,
+            f"process {process} receives {plural(taken, 'message')}; it is sent {sent}",
+            "a message is delivered only where the program of its destination receives one",
+        )
+    silent = silent_senders(settings, workload)
+    if silent:
+        reporter.warning(
+            "W0912",
+            settings["destinations"].span,
+            f"no destinations for {listed(str(process) for process in silent)}: it sends nothing"
+            if len(silent) == 1
+            else f"no destinations for {listed(str(process) for process in silent)}: they send nothing",
+        )

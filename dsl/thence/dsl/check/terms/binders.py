@@ -1,0 +1,152 @@
+"""Bound variables: quantifiers, and the `forall` of a machine's updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from thence.dsl import ir
+from thence.dsl.check.terms.environment import RESERVED, LocalKind, LocalName, a
+from thence.dsl.check.terms.inference import infer_types
+from thence.dsl.check.terms.queries import element_type
+from thence.dsl.check.terms.types import resolve_type
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort, Type
+from thence.dsl.text import syntax
+from thence.dsl.text.syntax import Span
+
+if TYPE_CHECKING:
+    from thence.dsl.check.terms.expressions import ExpressionChecker
+
+
+def introduce(checker: ExpressionChecker, name: syntax.Name, type_: Type | None, kind: LocalKind) -> LocalName:
+    """A new local name; reports it if it hides another one."""
+    text, words = name.text, checker.vocabulary
+    if text in RESERVED:
+        checker.reporter.error("W0212", name.span, f"`{text}` is a name of the language and cannot be declared")
+    elif text in checker.locals:
+        line = checker.locals[text].span.line
+        checker.reporter.error(
+            "W0209", name.span, f"`{text}` hides the `{text}` that is bound on line {line}", "choose another name"
+        )
+    elif text in words.state and words.place != "property":
+        checker.reporter.error("W0209", name.span, f"`{text}` hides the state variable `{text}`", "choose another name")
+    elif text in words.symbols:
+        checker.reporter.error(
+            "W0209", name.span, f"`{text}` hides the relation or function `{text}`", "choose another name"
+        )
+    elif text in words.types:
+        checker.reporter.error("W0209", name.span, f"`{text}` hides the type `{text}`", "choose another name")
+    return LocalName(type_, name.span, kind)
+
+
+def is_type_name(checker: ExpressionChecker, domain: syntax.Expr) -> bool:
+    """Whether a domain is written as a type: `for p in process`."""
+    return (
+        isinstance(domain, syntax.Variable)
+        and domain.name in checker.vocabulary.types
+        and domain.name not in checker.locals
+        and domain.name not in checker.vocabulary.state
+    )
+
+
+def bind(
+    checker: ExpressionChecker, binders: Sequence[syntax.Binder], formulas: Sequence[syntax.Expr]
+) -> tuple[tuple[ir.Bound, ...] | None, ExpressionChecker]:
+    """The bound variables, typed as written or as the formulas use them, and the checker that knows them."""
+    open_names = [binder.name.text for binder in binders if binder.type is None and binder.domain is None]
+    inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
+    bounds: list[ir.Bound] = []
+    for binder in binders:
+        name, span = binder.name.text, binder.span
+        type_, domain = _binder_type(checker, binder, inferred)
+        if type_ is not None and domain is None and not _can_range_over(checker, type_, binder.name.span):
+            type_ = None
+        if type_ is not None:
+            bounds.append(ir.Bound(type_, name, domain, span=span))
+        checker = checker.within({name: introduce(checker, binder.name, type_, "bound")})
+    return (tuple(bounds) if len(bounds) == len(binders) else None), checker
+
+
+def _binder_type(
+    checker: ExpressionChecker, binder: syntax.Binder, inferred: dict[str, Type | None]
+) -> tuple[Type | None, ir.Expr | None]:
+    if binder.type is not None:
+        return resolve_type(binder.type, checker.vocabulary.types, checker.reporter), None
+    if binder.domain is None:
+        type_ = inferred[binder.name.text]
+        if type_ is None:
+            checker.reporter.error(
+                "W0303",
+                binder.name.span,
+                f"the type of `{binder.name.text}` cannot be found out from its use",
+                f"write `{binder.name.text}: TYPE`",
+            )
+        return type_, None
+    if is_type_name(checker, binder.domain):
+        assert isinstance(binder.domain, syntax.Variable)
+        return checker.vocabulary.types[binder.domain.name], None
+    if checker.formal:
+        checker.reporter.error(
+            "W0314",
+            binder.domain.span,
+            f"a domain is not available in a {checker.vocabulary.place}",
+            "write `forall x. P implies ...`",
+        )
+        return None, None
+    domain = checker.infer(binder.domain)
+    if domain is None:
+        return None, None
+    element = element_type(domain.type)
+    if element is None:
+        checker.reporter.error("W0306", binder.domain.span, f"{a(domain.type)} has no elements")
+    return element, domain
+
+
+def _can_range_over(checker: ExpressionChecker, type_: Type, span: Span) -> bool:
+    numbers = type_ == NAT and checker.vocabulary.place == "machine"
+    if not isinstance(type_, Sort) and not numbers:
+        fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
+        checker.reporter.error("W0308", span, f"cannot quantify over all of `{type_}`", fitting)
+        return False
+    if type_ == MESSAGE and checker.vocabulary.place in ("handler", "initial", "clause"):
+        checker.reporter.error(
+            "W0415", span, "a process does not know all messages", "give it a domain (`x in e`), such as a queue"
+        )
+        return False
+    return True
+
+
+def check_quantified(checker: ExpressionChecker, expr: syntax.Quantified) -> ir.Expr | None:
+    """`forall`, `exists`, `count`. Where a domain speaks of an earlier variable, quantifiers are nested."""
+    bounds, inner = bind(checker, expr.binders, (expr.body,))
+    body = inner.check(expr.body, BOOL)
+    if expr.kind == "count" and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
+        checker.reporter.error("W0308", expr.span, "cannot count over all of `nat`", "count processes or messages")
+        return None
+    if bounds is None or body is None:
+        return None
+    groups = _independent(bounds)
+    if expr.kind == "count" and len(groups) > 1:
+        checker.reporter.error(
+            "W0314", expr.span, "in a `count`, a domain cannot speak of another variable of the same `count`"
+        )
+        return None
+    result_type = NAT if expr.kind == "count" else BOOL
+    result: ir.Expr = body
+    for group in reversed(groups):
+        result = ir.Quantified(result_type, expr.kind, group, result, span=expr.span)
+    return result
+
+
+def _independent(bounds: tuple[ir.Bound, ...]) -> list[tuple[ir.Bound, ...]]:
+    """Cuts the variables into groups, in order, such that no domain speaks of a variable of its own group."""
+    groups: list[tuple[ir.Bound, ...]] = []
+    group: tuple[ir.Bound, ...] = ()
+    for bound in bounds:
+        earlier = {other.name for other in group}
+        if any(isinstance(node, ir.Local) and node.name in earlier for node in nodes(bound.domain)):
+            groups.append(group)
+            group = ()
+        group = (*group, bound)
+    return [*groups, group]

@@ -1,0 +1,114 @@
+"""What names can refer to while an expression is checked, and how an unknown one is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Record, Type
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Name, Span
+
+LocalKind: TypeAlias = Literal["parameter", "constant", "reference", "loop", "bound"]
+"""`let` makes a constant, `ref` and `for ref` a reference, `for` a loop name, a quantifier a bound one."""
+
+Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial", "clause"]
+"""Where an expression stands: which names and forms it may use depends on it."""
+
+PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
+    {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
+)
+RESERVED = frozenset({"process", "message", "bool", "nat", "self"})
+BUILT_IN_FUNCTIONS = ("max", "min", "some", "window")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalName:
+    """A parameter, `let`, `ref`, `for` or bound name; without a type where that could not be found out."""
+
+    type: Type | None
+    span: Span
+    kind: LocalKind
+
+
+Locals: TypeAlias = Mapping[str, LocalName]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The expected type where the context is at fault: whatever is found is accepted in silence."""
+
+
+UNKNOWN = Unknown()
+Expected: TypeAlias = Type | Unknown | None
+"""What the context asks for: a type, anything (None), or anything in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names of a declaration, as its expressions see them.
+
+    A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
+    `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
+    `fixed` are the state variables that nothing changes: what a tree network gives.
+    """
+
+    place: Place
+    types: Mapping[str, Type | None] = field(default_factory=dict)
+    symbols: Mapping[str, ir.Symbol | None] = field(default_factory=dict)
+    state: Mapping[str, Type | None] = field(default_factory=dict)
+    ordered: frozenset[str] = frozenset()
+    procedures: frozenset[str] = frozenset()
+    delivery: ir.Delivery = "unicast"
+    fixed: frozenset[str] = frozenset()
+
+    def at(self, place: Place) -> Vocabulary:
+        """The same names, for an expression that stands elsewhere."""
+        return replace(self, place=place)
+
+    @property
+    def records(self) -> dict[str, Record]:
+        return {name: type_ for name, type_ in self.types.items() if isinstance(type_, Record)}
+
+
+def a(type_: Type) -> str:
+    """A type for a message, with its article: a `nat`, an `option of message`."""
+    return f"an `{type_}`" if str(type_)[0] in "aeio" else f"a `{type_}`"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a message: `a`, `b` and `c`."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def here(number: int) -> str:
+    """How many there are: `here is 1`, `here are 2`."""
+    return "here is 1" if number == 1 else f"here are {number}"
+
+
+def declare(name: Name, what: str, known: dict[str, Span], reporter: Reporter) -> bool:
+    """Enters a declared name; reports a second declaration, or a name that the language keeps for itself."""
+    if name.text in RESERVED:
+        reporter.error("W0212", name.span, f"`{name.text}` is a name of the language and cannot be declared")
+        return False
+    if name.text in known:
+        reporter.error(
+            "W0208",
+            name.span,
+            f"{what} `{name.text}` is declared twice",
+            f"first declared on line {known[name.text].line}",
+        )
+        return False
+    known[name.text] = name.span
+    return True

@@ -1,0 +1,260 @@
+"""Theories and theorems, checked and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from thence.dsl import ir
+from thence.dsl.check.expectations import check_expectations
+from thence.dsl.check.symbols import SymbolTable, check_formulas
+from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, here, plural
+from thence.dsl.check.terms.expressions import ExpressionChecker
+from thence.dsl.check.terms.inference import infer_types
+from thence.dsl.check.terms.types import resolve_sort
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, Sort, Type
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Span
+
+
+def check_theory(theory: syntax.Theory, reporter: Reporter) -> ir.Theory | None:
+    """The typed theory; None if anything in it is erroneous."""
+    before = reporter.errors
+    sorts: dict[str, Sort] = {}
+    ordered: list[str] = []
+    spans: dict[str, Span] = {}
+    for declaration in theory.sorts:
+        for name in declaration.names:
+            if name.text in ("process", "message") and name.text not in spans:
+                spans[name.text] = name.span  # a theory declares the sorts that it speaks of, these too
+            elif not declare(name, "sort", spans, reporter):
+                continue
+            sorts[name.text] = Sort(name.text)
+            ordered += [name.text] if declaration.ordered else []
+    types: dict[str, Type | None] = dict(sorts)
+    table = SymbolTable(types, types, reporter, "in a theory")
+    for function in theory.functions:
+        table.add(function)
+    for relation in theory.relations:
+        table.add(relation)
+    vocabulary = Vocabulary("theory", types, dict(table.known), ordered=frozenset(ordered))
+    inductives, vocabulary = _inductives(theory.inductives, vocabulary, table.spans, reporter)
+    checker = ExpressionChecker(vocabulary, reporter, {}, {})
+    axioms = check_formulas(theory.axioms, "axiom", checker, {})
+    properties = check_formulas(theory.properties, "property", checker, {})
+    if reporter.errors > before:
+        return None
+    return ir.Theory(
+        theory.name.text,
+        tuple(sorts.values()),
+        tuple(ordered),
+        table.symbols,
+        axioms,
+        inductives,
+        properties,
+        doc=theory.doc,
+        span=theory.span,
+    )
+
+
+def _inductives(
+    declarations: Sequence[syntax.Inductive], vocabulary: Vocabulary, spans: dict[str, Span], reporter: Reporter
+) -> tuple[tuple[ir.Inductive, ...], Vocabulary]:
+    """The inductive relations, each over those before it, and the vocabulary that has them all."""
+    found: list[ir.Inductive] = []
+    later = {declaration.name.text: declaration for declaration in declarations}
+    for declaration in declarations:
+        name = declaration.name.text
+        declare(declaration.name, "relation", spans, reporter)
+        later.pop(name, None)
+        in_order = _check_order(declaration, later, reporter)
+        parameters = _inductive_parameters(declaration, vocabulary, reporter) if in_order else None
+        symbol = None if parameters is None else ir.Symbol(name, parameters, BOOL)
+        known = {**vocabulary.symbols, name: symbol}
+        vocabulary = Vocabulary("theory", vocabulary.types, known, ordered=vocabulary.ordered)
+        if not declaration.rules:
+            reporter.error("W0515", declaration.name.span, f"`{name}` has no rules: it would be empty")
+        if parameters is None:
+            continue
+        written = zip(declaration.parameters, parameters, strict=True)
+        locals_ = {one.name: LocalName(one.type, parameter.span, "parameter") for parameter, one in written}
+        checker = ExpressionChecker(vocabulary, reporter, locals_, {})
+        rules = check_formulas(declaration.rules, "rule", checker, {})
+        for rule in declaration.rules:
+            _check_positive(rule.body, name, reporter)
+        found.append(ir.Inductive(name, parameters, rules))
+    return tuple(found), vocabulary
+
+
+def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Inductive], reporter: Reporter) -> bool:
+    uses = [use for rule in declaration.rules for use in _uses(rule.body) if use.function.text in later]
+    for use in uses:
+        reporter.error(
+            "W0517",
+            use.function.span,
+            f"`{use.function.text}` is declared after `{declaration.name.text}`",
+            "an inductive relation is built from what stands before it",
+        )
+    return not uses
+
+
+def _uses(formula: syntax.Expr) -> list[syntax.Apply]:
+    return [node for node in nodes(formula) if isinstance(node, syntax.Apply)]
+
+
+def _inductive_parameters(
+    declaration: syntax.Inductive, vocabulary: Vocabulary, reporter: Reporter
+) -> tuple[ir.Variable, ...] | None:
+    names: dict[str, Span] = {}
+    open_names = [parameter.name.text for parameter in declaration.parameters if parameter.type is None]
+    inferred = infer_types(open_names, [rule.body for rule in declaration.rules], vocabulary, {})
+    found: list[ir.Variable] = []
+    for parameter in declaration.parameters:
+        name = parameter.name.text
+        fresh = declare(parameter.name, "parameter", names, reporter)
+        if name in vocabulary.symbols:
+            reporter.error(
+                "W0209", parameter.span, f"`{name}` hides the relation or function `{name}`", "choose another name"
+            )
+        if parameter.type is not None:
+            type_ = resolve_sort(parameter.type, vocabulary.types, reporter, "as a parameter in a theory")
+        else:
+            type_ = inferred[name]
+            if type_ is None:
+                reporter.error(
+                    "W0303",
+                    parameter.name.span,
+                    f"the type of `{name}` cannot be found out from the rules",
+                    f"write `{name}: TYPE`",
+                )
+        if type_ is not None and fresh:
+            found.append(ir.Variable(name, type_))
+    return tuple(found) if len(found) == len(declaration.parameters) else None
+
+
+def _check_positive(formula: syntax.Expr, name: str, reporter: Reporter) -> None:
+    """The least relation exists when the rules use it positively only."""
+    stack: list[tuple[syntax.Expr, bool]] = [(formula, True)]
+    while stack:
+        part, positive = stack.pop()
+        match part:
+            case syntax.Apply(function=function, arguments=arguments):
+                if function.text == name and not positive:
+                    reporter.error(
+                        "W0514",
+                        part.span,
+                        f"`{name}` stands negatively in its own rule",
+                        "the least relation closed under the rules exists only where they use it positively",
+                    )
+                stack.extend((argument, False) for argument in arguments)
+            case syntax.Not(operand=operand):
+                stack.append((operand, not positive))
+            case syntax.Binary(operator="and" | "or", left=left, right=right):
+                stack += [(left, positive), (right, positive)]
+            case syntax.Binary(operator="implies", left=left, right=right):
+                stack += [(left, not positive), (right, positive)]
+            case syntax.Binary(left=left, right=right):
+                stack += [(left, False), (right, False)]
+            case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
+                stack += [(condition, False), (then, positive), (otherwise, positive)]
+            case syntax.Quantified(body=body):
+                stack.append((body, positive))
+            case _:
+                pass
+
+
+def check_theorem(
+    theorem: syntax.Theorem, theories: Mapping[str, ir.Theory | None], reporter: Reporter
+) -> ir.Theorem | None:
+    """The typed theorem; None if it, or its theory, is erroneous."""
+    before = reporter.errors
+    name, report = theorem.theory.text, reporter.error
+    theory = theories.get(name)
+    if name not in theories:
+        report("W0210", theorem.theory.span, f"there is no theory `{name}`", *did_you_mean(name, theories))
+    expects = check_expectations(theorem.expects, reporter, "theorem", set(), f"theorem `{theorem.name.text}`")
+    if not theorem.prove:
+        report("W0515", theorem.name.span, f"theorem `{theorem.name.text}` proves nothing", "write `prove PROPERTY`")
+    assumed = {one.text for one in theorem.assume}
+    for one in theorem.prove:
+        if one.text in assumed:
+            report("W0516", one.span, f"`{one.text}` is assumed and proved")
+    for one in theorem.needs:
+        if one.text not in assumed:
+            report("W0513", one.span, f"`{one.text}` is needed but not assumed", *did_you_mean(one.text, assumed))
+    if theory is None:
+        return None
+    assume = _properties(theorem.assume, theory, reporter)
+    prove = _properties(theorem.prove, theory, reporter)
+    induction = None if theorem.induction is None else _induction(theorem.induction, theory, reporter)
+    if reporter.errors > before:
+        return None
+    needs = tuple(one.text for one in theorem.needs)
+    return ir.Theorem(
+        theorem.name.text, theory, assume, prove, induction, needs, expects, doc=theorem.doc, span=theorem.span
+    )
+
+
+def _properties(names: Sequence[syntax.Name], theory: ir.Theory, reporter: Reporter) -> tuple[ir.NamedFormula, ...]:
+    known = {formula.name: formula for formula in theory.properties}
+    seen: dict[str, Span] = {}
+    found: list[ir.NamedFormula] = []
+    for name in names:
+        if name.text not in known:
+            reporter.error(
+                "W0510",
+                name.span,
+                f"theory `{theory.name}` has no property `{name.text}`",
+                *did_you_mean(name.text, known),
+            )
+        elif declare(name, "property", seen, reporter):
+            found.append(known[name.text])
+    return tuple(found)
+
+
+def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporter) -> ir.Induction | None:
+    name = induction.relation.text
+    relations = {inductive.name: inductive for inductive in theory.inductives}
+    relation = relations.get(name)
+    if relation is None:
+        declared = any(symbol.name == name for symbol in theory.symbols)
+        reporter.error(
+            "W0511",
+            induction.relation.span,
+            f"`{name}` is not an inductive relation" if declared else f"there is no inductive relation `{name}`",
+            *did_you_mean(name, relations),
+            "induction is on a relation that `inductive` declares by its rules",
+        )
+        return None
+    if len(induction.variables) != len(relation.parameters):
+        reporter.error(
+            "W0512",
+            induction.relation.span,
+            f"`{name}` takes {plural(len(relation.parameters), 'variable')}, {here(len(induction.variables))}",
+            f"write `by induction on {name}({', '.join(one.name for one in relation.parameters)})`",
+        )
+        return None
+    seen: dict[str, Span] = {}
+    variables: list[ir.Variable] = []
+    locals_: dict[str, LocalName] = {}
+    for variable, parameter in zip(induction.variables, relation.parameters, strict=True):
+        if declare(variable, "variable", seen, reporter):
+            variables.append(ir.Variable(variable.text, parameter.type))
+            locals_[variable.text] = LocalName(parameter.type, variable.span, "bound")
+    claim = ExpressionChecker(vocabulary_of(theory), reporter, locals_, {}).check(
+        induction.claim, BOOL, "a claim is true or false"
+    )
+    if claim is None or len(variables) != len(relation.parameters):
+        return None
+    return ir.Induction(name, tuple(variables), claim)
+
+
+def vocabulary_of(theory: ir.Theory) -> Vocabulary:
+    """The names of a typed theory."""
+    symbols: dict[str, ir.Symbol | None] = {symbol.name: symbol for symbol in theory.symbols}
+    for inductive in theory.inductives:
+        symbols[inductive.name] = ir.Symbol(inductive.name, inductive.parameters, BOOL)
+    types: dict[str, Type | None] = {sort.name: sort for sort in theory.sorts}
+    return Vocabulary("theory", types, symbols, ordered=frozenset(theory.ordered))

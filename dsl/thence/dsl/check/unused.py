@@ -1,0 +1,48 @@
+"""What a protocol declares and does not use."""
+
+from __future__ import annotations
+
+from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.text import syntax
+from thence.dsl.text.reporter import Reporter
+
+
+def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Reporter) -> None:
+    """Warns of state, packet kinds and procedures that nothing uses, and of a protocol that delivers nothing."""
+    state: set[str] = set()
+    sent: set[str] = set()
+    called: set[str] = set()
+    delivers = False
+    for node in nodes((typed.handlers, typed.procedures, typed.invariants)):
+        match node:
+            case ir.StateOf(name=name):
+                state.add(name)
+            case ir.Send(kind=kind):
+                sent.add(kind)
+            case ir.Call(procedure=procedure):
+                called.add(procedure)
+            case ir.Deliver():
+                delivers = True
+            case _:
+                pass
+    received = {handler.kind for handler in typed.handlers}
+    for variable in protocol.state:
+        if variable.name.text not in state:
+            reporter.warning("W0901", variable.name.span, f"state variable `{variable.name.text}` is never used")
+    for packet in protocol.messages:
+        name = packet.name.text
+        if name not in sent:
+            reporter.warning("W0902", packet.name.span, f"packet kind `{name}` is never sent")
+        elif name not in received:
+            reporter.warning(
+                "W0903",
+                packet.name.span,
+                f"packet kind `{name}` is sent but has no handler",
+                f"write `on receive {name}(...) from j:`",
+            )
+    for declared in protocol.procedures:
+        if declared.name.text not in called:
+            reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
+    if not delivers:
+        reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")

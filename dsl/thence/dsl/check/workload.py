@@ -1,0 +1,336 @@
+"""Settings of a scope, to a finite workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import assert_never
+
+from thence.dsl import ir
+from thence.dsl.check.terms.environment import plural
+from thence.dsl.ir import topology
+from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import ProgramStep, Setting, Span
+
+DEFAULT_PROCESSES = 3
+DEFAULT_SENDS = 1
+MOST_PROCESSES = 64
+MOST_OF_ANYTHING = 1000
+MOST_MULTICAST = 8
+"""Processes whose every set of destinations is explored where a multicast scope does not name the sets."""
+
+Settings = Mapping[str, Setting]
+"""Settings by name (see `setting_key`); what is absent has its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolKind:
+    """What a scope has to know of its protocol: where a message goes, and whether the network is a tree."""
+
+    delivery: ir.Delivery = "unicast"
+    tree: bool = False
+
+
+ANY_PROTOCOL = ProtocolKind()
+
+
+def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
+    """The base with these settings in place of its own of the same name."""
+    return {**base, **{setting_key(setting): setting for setting in settings}}
+
+
+def build_workload(
+    settings: Settings, span: Span, reporter: Reporter, kind: ProtocolKind = ANY_PROTOCOL
+) -> ir.Workload | None:
+    """The workload; None where the settings are out of range or contradict one another, which is reported.
+
+    `span` is where the settings are used, for what is the fault of no single one of them.
+    """
+    before = reporter.errors
+    for setting in settings.values():
+        _check_range(setting, reporter)
+    if reporter.errors > before:
+        return None
+    processes = _number(settings, "processes", DEFAULT_PROCESSES)
+    delivery = kind.delivery
+    programs = _programs(settings, processes, reporter, delivery)
+    tree = _tree(settings, processes, reporter, kind)
+    sends = _sends(settings, processes, span, reporter)
+    chosen = _choices(settings, processes, span, reporter, delivery)
+    if sends is None or chosen is None or programs is None or tree is None:
+        return None
+    sends, chosen = _as_programmed(sends, chosen, programs, "sends" in settings)
+    for process, (number, choices) in enumerate(zip(sends, chosen, strict=True)):
+        if number == 0 or choices:
+            continue
+        if "destinations" not in settings:
+            hint = "add `self sends` or more processes" if processes == 1 else "add processes"
+            reporter.error("W0617", _place(settings, "sends", span), f"process {process} has nobody to send to", hint)
+            return None
+        if len(settings["sends"].values if "sends" in settings else ()) > 1:
+            reporter.error(
+                "W0617",
+                _place(settings, "destinations", span),
+                f"process {process} is to send {plural(number, 'message')} but has no destinations",
+            )
+            return None
+        sends = (*sends[:process], 0, *sends[process + 1 :])
+    endless = _endless(settings, processes, sends, span, reporter)
+    if endless is None:
+        return None
+    if "any_number" in settings:
+        sends = endless
+    ticks = settings["ticks"].values[0] if "ticks" in settings else None
+    destinations = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in chosen)
+    return ir.Workload(
+        processes,
+        sends,
+        destinations,
+        _number(settings, "duplicates", 0),
+        _number(settings, "losses", 0),
+        ticks,
+        () if delivery == "unicast" else chosen,
+        endless,
+        "prompt_sends" in settings or "any_number" in settings,
+        "reactive_sends" in settings,
+        tree,
+        programs,
+        "fifo" in settings,
+        "any_number" in settings,
+        settings["room"].values[0] if "room" in settings else None,
+    )
+
+
+def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
+    """The protocol on the network of the scope, which may do less than the protocol's own."""
+    if not workload.fifo or not protocol.network.reordering:
+        return protocol
+    return replace(protocol, network=replace(protocol.network, reordering=False))
+
+
+def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """For each process every set of destinations that a message may have, if the scope does not narrow it down."""
+    everyone = range(processes)
+    found: list[tuple[tuple[int, ...], ...]] = []
+    for process in everyone:
+        others = tuple(other for other in everyone if to_itself or other != process)
+        match delivery:
+            case "unicast":
+                found.append(tuple((other,) for other in others))
+            case "multicast":
+                sizes = range(1, len(others) + 1)
+                found.append(tuple(choice for size in sizes for choice in combinations(others, size)))
+            case "broadcast":
+                found.append((others,) if others else ())
+            case _:
+                assert_never(delivery)
+    return tuple(found)
+
+
+def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:
+    """Processes that could send by `sends`, but for which `destinations` has no line: they send nothing."""
+    if "destinations" not in settings or workload.unbounded:  # where no number is given, this is how to say who sends
+        return ()
+    numbers = settings["sends"].values if "sends" in settings else (DEFAULT_SENDS,)
+    if len(numbers) > 1:
+        return ()
+    return tuple(process for process in range(workload.processes) if not workload.choices(process) and numbers[0] > 0)
+
+
+def _place(settings: Settings, name: str, otherwise: Span) -> Span:
+    return settings[name].span if name in settings and settings[name].span.line else otherwise
+
+
+def _number(settings: Settings, name: str, default: int) -> int:
+    return settings[name].values[0] if name in settings else default
+
+
+def _check_range(setting: Setting, reporter: Reporter) -> None:
+    least, most = (1, MOST_PROCESSES) if setting.name == "processes" else (0, MOST_OF_ANYTHING)
+    for value in setting.values:
+        if not least <= value <= most:
+            reporter.error(
+                "W0602", setting.span, f"`{setting.name}` is a number from {least} to {most}, here is {value}"
+            )
+            return
+
+
+def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -> tuple[int, ...] | None:
+    values = settings["sends"].values if "sends" in settings else (DEFAULT_SENDS,)
+    if len(values) == 1:
+        return values * processes
+    if len(values) != processes:
+        reporter.error(
+            "W0603",
+            _place(settings, "sends", span),
+            f"`sends` has {plural(len(values), 'number')}, but `processes` is {processes}",
+            "write one number for each process, or `sends K per process`",
+        )
+        return None
+    return values
+
+
+def _endless(
+    settings: Settings, processes: int, sends: tuple[int, ...], span: Span, reporter: Reporter
+) -> tuple[int, ...] | None:
+    """With how many identities each process sends for ever; empty where all workloads are finite."""
+    endless = ("for_ever", "prompt_sends", "any_number")
+    if any(name in settings for name in endless) and any(setting.name == NAME for setting in settings.values()):
+        place = next(setting.span for setting in settings.values() if setting.name in endless)
+        reporter.error(
+            "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
+        )
+        return None
+    if "for_ever" in settings and "reactive_sends" in settings:
+        place = settings["reactive_sends"].span
+        reporter.error("W0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
+        return None
+    if "any_number" in settings:
+        return _any_number(settings, sends, reporter)
+    if "room" in settings and "for_ever" not in settings:
+        reporter.error("W0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
+        return None
+    if "for_ever" not in settings:
+        return (0,) * processes if "prompt_sends" in settings else ()
+    setting = settings["for_ever"]
+    for process in setting.values:
+        if process >= processes:
+            _report_process(process, processes, setting.span, reporter)
+            return None
+    chosen = setting.values or tuple(range(processes))
+    if not any(sends[process] for process in chosen):
+        reporter.error(
+            "W0617",
+            _place(settings, "sends", span),
+            "nobody is left to send `for ever`",
+            "`sends` says how many messages of a process may be on their way at once",
+        )
+        return None
+    return tuple(count if process in chosen else 0 for process, count in enumerate(sends))
+
+
+def _any_number(settings: Settings, sends: tuple[int, ...], reporter: Reporter) -> tuple[int, ...] | None:
+    """One identity for each sender, to begin with; nothing that only a scope that ends can have."""
+    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "room"):
+        if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
+            said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
+            reporter.error("W0621", settings[name].span, said, "leave one of the two out")
+            return None
+    return tuple(min(count, 1) for count in sends)
+
+
+def _choices(
+    settings: Settings, processes: int, span: Span, reporter: Reporter, delivery: ir.Delivery
+) -> tuple[tuple[tuple[int, ...], ...], ...] | None:
+    """For each process the sets of destinations: in unicast sets of one, in multicast the targets of an edge."""
+    to_itself = "self_sends" in settings
+    if "destinations" not in settings:
+        if delivery == "multicast" and processes > MOST_MULTICAST:
+            reporter.error(
+                "W0602",
+                _place(settings, "processes", span),
+                f"{processes} processes have too many sets of destinations: at most {MOST_MULTICAST} go without a list",
+                "name the sets: `destinations 0 to 1, 2; 1 to 0`",
+            )
+            return None
+        return all_choices(processes, delivery, to_itself)
+    place = _place(settings, "destinations", span)
+    if delivery == "broadcast":
+        reporter.error(
+            "W0620", place, "`destinations`, but delivery is `broadcast`", "every message goes to every other process"
+        )
+        return None
+    chosen: list[set[tuple[int, ...]]] = [set() for _ in range(processes)]
+    for source, edges in settings["destinations"].edges:
+        for process in (source, *edges):
+            if process >= processes:
+                _report_process(process, processes, place, reporter)
+                return None
+        if source in edges and not to_itself:
+            reporter.error("W0605", place, f"process {source} sends to itself", "if this is meant, add `self sends`")
+            return None
+        if delivery == "unicast" and not edges:
+            reporter.error(
+                "W0620", place, f"process {source} sends to none, but delivery is `unicast`", "name one process or more"
+            )
+            return None
+        chosen[source] |= {tuple(sorted(set(edges)))} if delivery == "multicast" else {(edge,) for edge in edges}
+    return tuple(tuple(sorted(choices, key=lambda choice: (len(choice), choice))) for choices in chosen)
+
+
+def _report_process(process: int, processes: int, place: Span, reporter: Reporter) -> None:
+    reporter.error("W0604", place, f"there is no process {process}", f"the processes are 0 to {processes - 1}")
+
+
+def _tree(settings: Settings, processes: int, reporter: Reporter, kind: ProtocolKind) -> topology.Edges | None:
+    """The edges of a tree network, where the scope gives them."""
+    if "tree" not in settings:
+        return ()
+    setting = settings["tree"]
+    if not kind.tree:
+        reporter.error(
+            "W0621", setting.span, "`tree`, but the network of the protocol is not a `tree`",
+            "who sends to whom is said by `destinations`",
+        )  # fmt: skip
+        return None
+    edges = tuple((source, target) for source, targets in setting.edges for target in targets)
+    for process in (process for edge in edges for process in edge):
+        if process >= processes:
+            _report_process(process, processes, setting.span, reporter)
+            return None
+    fault = topology.fault_of(edges, processes)
+    if fault is not None:
+        reporter.error("W0622", setting.span, f"this is not a tree of the {processes} processes: {fault}")
+        return None
+    return edges
+
+
+def _programs(settings: Settings, processes: int, reporter: Reporter, delivery: ir.Delivery) -> Programs | None:
+    """The programs; empty where no process has one."""
+    given = [setting for setting in settings.values() if setting.name == NAME]
+    found: list[tuple[ProgramStep, ...] | None] = [None] * processes
+    before = reporter.errors
+    for setting in given:
+        owner = setting.values[0]
+        for process in (owner, *(other for _, others in setting.steps for other in others)):
+            if process >= processes:
+                _report_process(process, processes, setting.span, reporter)
+                return None
+        for verb, others in setting.steps:
+            if verb == "send" and owner in others and "self_sends" not in settings:
+                reporter.error(
+                    "W0605", setting.span, f"process {owner} sends to itself", "if this is meant, add `self sends`"
+                )
+            elif verb == "send" and (delivery == "unicast" and len(others) != 1):
+                reporter.error("W0620", setting.span, "a message goes to one process: delivery is `unicast`")
+            elif (
+                verb == "send"
+                and delivery == "broadcast"
+                and (others,) != all_choices(processes, delivery, "self_sends" in settings)[owner]
+            ):
+                reporter.error("W0620", setting.span, "a message goes to every other process: delivery is `broadcast`")
+        found[owner] = setting.steps
+    if reporter.errors > before:
+        return None
+    return tuple(found) if given else ()
+
+
+def _as_programmed(
+    sends: tuple[int, ...], chosen: tuple[tuple[tuple[int, ...], ...], ...], programs: Programs, said: bool
+) -> tuple[tuple[int, ...], tuple[tuple[tuple[int, ...], ...], ...]]:
+    """How many messages each process sends and to whom: a program says so itself.
+
+    Where the scope does not say how many messages the others send (`said`), they send none.
+    """
+    if not programs:
+        return sends, chosen
+    numbers, choices = list(sends), list(chosen)
+    for process, program in enumerate(programs):
+        if program is None:
+            numbers[process] = sends[process] if said else 0
+            continue
+        own = sends_of(program)
+        numbers[process], choices[process] = len(own), tuple(sorted(set(own), key=lambda choice: (len(choice), choice)))
+    return tuple(numbers), tuple(choices)

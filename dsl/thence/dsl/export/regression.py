@@ -1,0 +1,104 @@
+"""A counterexample as a pytest file: it replays the run in the protocol as the file states it today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.narrate import replay
+from thence.dsl.run.narrate import violated as violated_at_end
+from thence.dsl.run.system import State
+
+_TEMPLATE = '''"""A run of {subject} that violates `{property}`, found by `thence explore`.
+
+It replays the run step by step. The test passes as long as the run is possible and violates the property; where the
+protocol has been repaired, turn the assertion round: the run is then not possible, or violates nothing.
+"""
+
+from thence.dsl.export.regression import violated
+
+WORKLOAD = {workload}
+
+STEPS = {steps}
+
+
+def test_{name}() -> None:
+    assert {property!r} in violated({file!r}, {protocol!r}, {mutant!r}, WORKLOAD, STEPS)
+'''
+
+
+def pytest_file(
+    file: str,
+    protocol: str,
+    mutant: str | None,
+    workload: ir.Workload,
+    property_: str,
+    steps: Sequence[Mapping[str, Any]],
+) -> str:
+    """The text of the test. `steps` are those of `narrate.record`; `file` is a path, or the name of a library file."""
+    shown = {name: getattr(workload, name) for name in ir.Workload.__slots__}
+    subject = protocol if mutant is None else f"{protocol}/{mutant}"
+    name = "_".join((protocol, *([mutant] if mutant else []), "violates", property_))
+    return _TEMPLATE.format(
+        subject=subject, property=property_, workload=_laid_out(shown), steps=_listed(steps), name=name, file=file,
+        protocol=protocol, mutant=mutant,
+    )  # fmt: skip
+
+
+def _laid_out(value: Mapping[str, Any]) -> str:
+    return "{\n" + "".join(f"    {json.dumps(key)}: {part!r},\n" for key, part in value.items()) + "}"
+
+
+def _listed(steps: Sequence[Mapping[str, Any]]) -> str:
+    return "[\n" + "".join(f"    {dict(step)!r},\n" for step in steps) + "]"
+
+
+def violated(
+    file: str, protocol: str, mutant: str | None, workload: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+) -> set[str]:
+    """The properties that the run violates at its end; invariants by their names, a step at fault as `fault`.
+
+    A run that comes back to a state, where messages are sent for ever, violates `delivered` if some message waits all
+    the way round; whether the cycle is fair was decided when it was found.
+
+    Raises: ReplayError where a step of the run is not possible, SourceError where there is no such file, ValueError
+    where the file has errors or no such protocol.
+    """
+    specification = load(file).specification
+    if specification is None:
+        raise ValueError(f"{file} has errors: thence check {file}")
+    subject = next((known for known in specification.protocols if known.name == protocol), None)
+    if mutant is not None:
+        subject = next(
+            (
+                known.mutated
+                for known in specification.mutants
+                if known.name == mutant and isinstance(known.mutated, ir.Protocol)
+            ),
+            None,
+        )
+    if subject is None:
+        raise ValueError(f"{file} has no protocol {protocol}" + (f" with a mutant {mutant}" if mutant else ""))
+    system = system_of(subject, ir.Workload(**workload))
+    taken = replay(system, [dict(step) for step in steps])
+    found = violated_at_end(system, taken)
+    if _starves([system.initial(), *(step.outcome.state for step in taken)]):
+        found.add("delivered")
+    return found
+
+
+def _starves(states: Sequence[State]) -> bool:
+    """Whether the last state is an earlier one again, and a message waits in all from there on."""
+    start = next(at for at, state in enumerate(states) if state == states[-1])
+    waiting = [{entry.message for entry in state.ghost.pending} for state in states[start:]]
+    return len(waiting) > 1 and bool(set.intersection(*waiting))
+
+
+def here(file: str) -> str:
+    """How a test names the file: library files by name, others by absolute path."""
+    return str(Path(file).resolve()) if Path(file).exists() else file

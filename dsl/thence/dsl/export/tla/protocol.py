@@ -1,0 +1,323 @@
+"""A protocol in a scope as a TLA+ module, with the states of `thence explore` one for one.
+
+The module keeps the same observer of causality as the explorer does, and a network of the same kind, so that TLC
+finds as many distinct states as `thence explore --reductions none`. A fault of the protocol fails an `Assert`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from thence.dsl import ir
+from thence.dsl.check.workload import in_scope
+from thence.dsl.export.tla.exported import Exported
+from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
+from thence.dsl.export.tla.names import Names, prelude, words
+from thence.dsl.export.tla.statements import Operators, packet_field
+
+_MODULE_NAMES = words("""
+Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next
+Spec Checked InFlight local net pasts pending violated sends ticks duplicates losses vars self m packet p
+""")
+_INVARIANTS = {
+    "causal": "Causal",
+    "fifo": "Fifo",
+    "csps": "Csps",
+    "sps": "Sps",
+    "at_most_once": "AtMostOnce",
+    "no_creation": "NoCreation",
+}
+
+
+def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str) -> Exported:
+    """The module, its TLC configuration, and the module `Thence` that it extends.
+
+    `described` is the scope in words. Raises: Unsupported where TLA+ has no word for something in the protocol.
+    """
+    protocol = in_scope(protocol, workload)
+    refusal = _refusal(protocol, workload)
+    if refusal is not None:
+        raise Unsupported(refusal)
+    names = Names()
+    names.reserve(_MODULE_NAMES)
+    module = names.fresh(protocol.name)
+    writer = _Writer(protocol, workload, names)
+    lines = writer.module()
+    notes = []
+    if "total_order" in protocol.properties:
+        notes.append("total_order is not in the export: the observer forgets deliveries")
+    if writer.timers:
+        notes.append("`delivered` is not in the export: with timers it is not a property of single states")
+    remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
+    text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
+    files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Thence.tla": prelude()}
+    return Exported(module, files, tuple(notes))
+
+
+def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
+    """What of the protocol or the scope the export has no words for, if anything."""
+    if any(handler.guard is not None for handler in protocol.handlers):
+        return "`when`: the application waits until the protocol takes a message"
+    if workload.programs or workload.reactive:
+        return "programs of the application, and messages sent inside deliveries"
+    return "a tree network" if protocol.network.tree else None
+
+
+@dataclass(slots=True)
+class _Writer:
+    protocol: ir.Protocol
+    workload: ir.Workload
+    names: Names
+
+    @property
+    def timers(self) -> bool:
+        return any(handler.event == "periodically" for handler in self.protocol.handlers)
+
+    @property
+    def checked(self) -> list[str]:
+        return [name for name in self.protocol.properties if name in _INVARIANTS]
+
+    @property
+    def variables(self) -> list[str]:
+        counters = {
+            "ticks": self.timers and self.workload.ticks is not None,
+            "duplicates": self.workload.duplicates > 0,
+            "losses": self.workload.losses > 0,
+        }
+        extra = [name for name, used in counters.items() if used]
+        return ["local", "net", "pasts", "pending", "violated", "sends", *extra]
+
+    def module(self) -> list[str]:
+        procedures = {each.name: self.names.fresh(each.name) for each in self.protocol.procedures}
+        packets = {kind.name: kind for kind in self.protocol.packets}
+        operators = Operators(procedures, packets)
+        return [
+            "EXTENDS Thence",
+            "",
+            *self._workload(),
+            f"VARIABLES {', '.join(self.variables)}",
+            f"vars == <<{', '.join(self.variables)}>>",
+            "",
+            *self._procedures(operators),
+            *self._handlers(operators),
+            *self._observing(),
+            *self._actions(),
+            *self._properties(),
+        ]
+
+    def _workload(self) -> list[str]:
+        workload = self.workload
+        destinations = []
+        for process in range(workload.processes):
+            sets = ", ".join(f"{{{_listed(choice)}}}" for choice in workload.choices(process))
+            destinations.append(f"{process} :> {{{sets}}}")
+        limits = [f"{process} :> {count}" for process, count in enumerate(workload.sends)]
+        return [
+            f"Process == 0..{workload.processes - 1}",
+            f"Limit == {' @@ '.join(limits)}",
+            f"Destinations == {' @@ '.join(destinations)}",
+            f"Checked == {{{', '.join(_quoted(name) for name in self.checked)}}}",
+            "",
+        ]
+
+    def _procedures(self, operators: Operators) -> list[str]:
+        if not self.protocol.procedures:
+            return []
+        heads, bodies = [], []
+        for procedure in self.protocol.procedures:
+            names = self.names.inside()
+            state = names.fresh("s")
+            given = [names.fresh(parameter.name) for parameter in procedure.parameters]
+            known = {parameter.name: name for parameter, name in zip(procedure.parameters, given, strict=True)}
+            scope = Scope(names, state, "self", known)
+            name = operators.procedures[procedure.name]
+            heads.append(f"{name}({', '.join('_' for _ in (*given, 1, 2))})")
+            body = operators.body(procedure.body, scope)
+            bodies += [f"{name}({', '.join(['self', state, *given])}) ==", *(f"  {line}" for line in body), ""]
+        return [f"RECURSIVE {', '.join(heads)}", "", *bodies]
+
+    def _handlers(self, operators: Operators) -> list[str]:
+        lines: list[str] = []
+        for handler in self.protocol.handlers:
+            names = self.names.inside()
+            state = names.fresh("s")
+            scope = Scope(names, state, "self")
+            match handler.event:
+                case "causal_send":
+                    head = f"OnCausalSend(self, {state}, m) =="
+                    scope = scope.binding(handler.parameters[0].name, "m")
+                case "receive":
+                    assert handler.kind is not None
+                    kind = next(each for each in self.protocol.packets if each.name == handler.kind)
+                    head = f"OnReceive_{handler.kind}(self, {state}, packet) =="
+                    for parameter, declared in zip(handler.parameters, kind.parameters, strict=True):
+                        scope = scope.binding(parameter.name, f"packet.{packet_field(kind, declared)}")
+                    if handler.sender is not None:
+                        scope = scope.binding(handler.sender, "packet.src")
+                case "periodically":
+                    head = f"OnTick(self, {state}) =="
+            lines += [head, *(f"  {line}" for line in operators.body(handler.body, scope)), ""]
+        return lines
+
+    def _observing(self) -> list[str]:
+        carrying = [kind for kind in self.protocol.packets if kind.carries is not None]
+        cases = [
+            f"packet.kind = {_quoted(kind.name)} -> packet.{packet_field(kind, kind.parameters[kind.carries or 0])}"
+            for kind in carrying
+        ]
+        put = "Plus" if self.protocol.network.reordering else "Enqueue"
+        return [
+            f"Carries == {{{', '.join(_quoted(kind.name) for kind in carrying)}}}",
+            f"Carried(packet) == CASE {' [] '.join(cases)}" if cases else "Carried(packet) == packet",
+            "",
+            "RECURSIVE Observe(_, _, _)",
+            "Observe(p, events, o) ==",
+            "  IF events = <<>> THEN o",
+            "  ELSE Observe(p, Tail(events),",
+            '    IF Head(events).event = "deliver" THEN SeesDelivery(o, p, Head(events).message)',
+            "    ELSE IF Head(events).packet.kind \\in Carries",
+            "    THEN SeesNetworkSend(o, p, Carried(Head(events).packet))",
+            "    ELSE o)",
+            "",
+            "RECURSIVE Send(_, _)",
+            "Send(events, flight) ==",
+            "  IF events = <<>> THEN flight",
+            '  ELSE Send(Tail(events), IF Head(events).event = "send"',
+            f"                          THEN {put}(flight, Head(events).packet) ELSE flight)",
+            "",
+        ]
+
+    def _actions(self) -> list[str]:
+        kept = [name for name in self.variables if name in ("ticks", "duplicates", "losses")]
+        fifo = not self.protocol.network.reordering
+        initial = replace(Scope(self.names), process="p")
+        zeros = "[p \\in Process |-> 0]"
+        fields = [f"{variable.name} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state]
+        first = [
+            f"/\\ local = [p \\in Process |-> [{', '.join([*fields, 'out |-> <<>>'])}]]",
+            "/\\ net = EmptyMap",
+            "/\\ pasts = [p \\in Process |-> {}]",
+            "/\\ pending = EmptyMap",
+            "/\\ violated = {}",
+            "/\\ sends = [p \\in Process |-> 0]",
+            *(f"/\\ {name} = {zeros if name == 'ticks' else '0'}" for name in kept),
+        ]
+        same = f"/\\ UNCHANGED <<{', '.join(kept)}>>" if kept else ""
+        lines = [
+            "Init ==",
+            *(f"  {line}" for line in first),
+            "",
+            "(* The handler of p has run, from flight and what the observer o knew, to the state s. *)",
+            "Take(p, s, flight, o) ==",
+            "  LET seen == Observe(p, s.out, o) IN",
+            "  /\\ local' = [local EXCEPT ![p] = [s EXCEPT !.out = <<>>]]",
+            "  /\\ net' = Send(s.out, flight)",
+            "  /\\ pasts' = seen.pasts",
+            "  /\\ pending' = seen.pending",
+            "  /\\ violated' = seen.violated \\cap Checked",
+            "",
+            f"InFlight == {'Heads(net)' if fifo else 'DOMAIN net'}",
+            "",
+            "CausalSend(p, dsts) ==",
+            "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
+            "  /\\ sends[p] < Limit[p]",
+            "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
+            "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, violated), p, m))",
+            *_line(same),
+            "",
+            "Receive(packet) ==",
+            f"  LET flight == {'Dequeue' if fifo else 'Less'}(net, packet) IN",
+            f"  /\\ {self._received('flight')}",
+            "  /\\ UNCHANGED sends",
+            *_line(same),
+            "",
+        ]
+        choices = [
+            "\\E p \\in Process : \\E dsts \\in Destinations[p] : CausalSend(p, dsts)",
+            "\\E packet \\in InFlight : Receive(packet)",
+        ]
+        if self.timers:
+            lines += self._tick(kept)
+            choices.append("\\E p \\in Process : Tick(p)")
+        for name, count, after in (
+            ("Duplicate", "duplicates", self._copied(fifo)),
+            ("Lose", "losses", self._lost(fifo)),
+        ):
+            if count in kept:
+                lines += self._faulty(name, count, after)
+                choices.append(f"\\E packet \\in InFlight : {name}(packet)")
+        return [*lines, "Next ==", *(f"  \\/ {choice}" for choice in choices), "Spec == Init /\\ [][Next]_vars", ""]
+
+    def _received(self, flight: str) -> str:
+        observer = "Observed(pasts, pending, violated)"
+        handled = {handler.kind for handler in self.protocol.handlers if handler.event == "receive"}
+        cases = [
+            f"packet.kind = {_quoted(kind.name)} -> "
+            + (
+                f"OnReceive_{kind.name}(packet.dst, local[packet.dst], packet)"
+                if kind.name in handled
+                else "local[packet.dst]"
+            )
+            for kind in self.protocol.packets
+        ]
+        return f"Take(packet.dst, CASE {' [] '.join(cases)}, {flight}, {observer})"
+
+    def _tick(self, kept: list[str]) -> list[str]:
+        others = [name for name in kept if name != "ticks"]
+        same = f"<<{', '.join(['sends', *others])}>>"
+        if "ticks" in kept:
+            guard = [f"/\\ ticks[p] < {self.workload.ticks}", "/\\ ticks' = [ticks EXCEPT ![p] = @ + 1]"]
+        else:
+            guard = ["/\\ net = EmptyMap"]
+        step = "/\\ Take(p, OnTick(p, local[p]), net, Observed(pasts, pending, violated))"
+        return ["Tick(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
+
+    def _copied(self, fifo: bool) -> str:
+        return f"{'Enqueue' if fifo else 'Plus'}(net, packet)"
+
+    def _lost(self, fifo: bool) -> str:
+        return f"{'Dequeue' if fifo else 'Less'}(net, packet)"
+
+    def _faulty(self, name: str, count: str, after: str) -> list[str]:
+        others = [variable for variable in self.variables if variable not in ("net", count)]
+        return [
+            f"{name}(packet) ==",
+            f"  /\\ {count} < {getattr(self.workload, count)}",
+            f"  /\\ {count}' = {count} + 1",
+            f"  /\\ net' = {after}",
+            f"  /\\ UNCHANGED <<{', '.join(others)}>>",
+            "",
+        ]
+
+    def _properties(self) -> list[str]:
+        lines = [f"{_INVARIANTS[name]} == {_quoted(name)} \\notin violated" for name in self.checked]
+        if self._delivered:
+            lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
+        for formula in self.protocol.invariants:
+            lines.append(f"Invariant_{formula.name} == {tla(formula.body, Scope(self.names.inside()))}")
+        return [*lines, ""]
+
+    @property
+    def _delivered(self) -> bool:
+        return "delivered" in self.protocol.eventually and not self.timers
+
+    def configuration(self) -> str:
+        """What TLC is asked: every property of the protocol that the module states."""
+        stated = [_INVARIANTS[name] for name in self.checked]
+        stated += ["Delivered"] if self._delivered else []
+        witnesses = self.protocol.witnesses
+        stated += [f"Invariant_{each.name}" for each in self.protocol.invariants if each.name not in witnesses]
+        invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
+        return "\n".join(["SPECIFICATION Spec", *invariants, "CHECK_DEADLOCK FALSE", ""])
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _listed(choice: tuple[int, ...]) -> str:
+    return ", ".join(str(each) for each in choice)
+
+
+def _line(text: str) -> list[str]:
+    return [f"  {text}"] if text else []

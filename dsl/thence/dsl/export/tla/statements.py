@@ -1,0 +1,275 @@
+"""Handlers and procedures in TLA+: each becomes an operator from a state to the state after it.
+
+A state is the record of a process's variables, with `out`: what the step has emitted so far. Every change
+names the next state in a LET; what follows an `if` or a loop is a LET operator that takes the state, so that
+an early `return` just does not apply it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.export.tla.expressions import (
+    Element,
+    Entry,
+    Field,
+    Place,
+    Scope,
+    Unsupported,
+    ascending,
+    element_sequence,
+    entry_zero,
+    read,
+    tla,
+    written,
+    zero,
+)
+from thence.dsl.ir.types import Collection, Map, Type
+
+Then: TypeAlias = Callable[[str], list[str]]
+"""The lines that follow, from the text of the state."""
+
+
+def done(state: str) -> list[str]:
+    """Nothing follows: the state is the result."""
+    return [state]
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """Writes the bodies of one protocol. `procedures` gives the operator of each procedure."""
+
+    procedures: dict[str, str]
+    packets: dict[str, ir.PacketKind]
+
+    def body(self, statements: tuple[ir.Stmt, ...], scope: Scope) -> list[str]:
+        """The lines of the expression that gives the state after the statements."""
+        return self._block(statements, scope, done)
+
+    def _block(self, statements: tuple[ir.Stmt, ...], scope: Scope, then: Then) -> list[str]:
+        if not statements:
+            return then(scope.state)
+        first, rest = statements[0], statements[1:]
+
+        def onward(inner: Scope) -> Then:
+            return lambda state: self._block(rest, replace(inner, state=state), then)
+
+        match first:
+            case ir.Let(name=name, value=value):
+                return self._let(name, tla(value, scope), scope, lambda inner: self._block(rest, inner, then))
+            case ir.Ref(name=name, place=place):
+                lines, bound = self._place(place, scope)
+                inner = replace(scope, refs={**scope.refs, name: bound})
+                return [*lines, *self._block(rest, inner, then)]
+            case ir.Assign(place=place, value=value):
+                lines, bound = self._place(place, scope)
+                return [
+                    *lines,
+                    *self._next(written(bound, scope.state, tla(value, scope)), scope, first.label, onward(scope)),
+                ]
+            case ir.Mutate(place=place):
+                lines, bound = self._place(place, scope)
+                arguments = [tla(argument, scope) for argument in first.arguments]
+                after = written(
+                    bound, scope.state, changed(first.method, place.type, read(bound, scope.state), arguments)
+                )
+                return [*lines, *self._next(after, scope, first.label, onward(scope))]
+            case ir.Call(procedure=procedure, arguments=values):
+                given = ", ".join([scope.process, scope.state, *(tla(value, scope) for value in values)])
+                return self._next(f"{self.procedures[procedure]}({given})", scope, first.label, onward(scope))
+            case ir.If():
+                return self._if(first, scope, onward(scope), bool(rest) or then is not done)
+            case ir.While():
+                return self._while(first, scope, onward(scope))
+            case ir.For():
+                return self._for(first, scope, onward(scope))
+            case ir.Return():
+                return [scope.state]
+            case ir.Send():
+                return self._next(self._emitted(self._sent(first, scope), scope), scope, first.label, onward(scope))
+            case ir.Deliver(message=message):
+                event = f'[event |-> "deliver", message |-> {tla(message, scope)}]'
+                return self._next(self._emitted(event, scope), scope, first.label, onward(scope))
+            case _:
+                assert_never(first)
+
+    def _let(self, wish: str, value: str, scope: Scope, then: Callable[[Scope], list[str]]) -> list[str]:
+        name = scope.names.fresh(wish)
+        refs = {known: place for known, place in scope.refs.items() if known != wish}
+        return [f"LET {name} == {value} IN", *then(replace(scope.binding(wish, name), refs=refs))]
+
+    def _next(self, value: str, scope: Scope, label: str | None, then: Then) -> list[str]:
+        """The next state under a name of its own, and what follows from it."""
+        following = scope.names.fresh("s")
+        rest = then(following)
+        if rest == [following]:
+            return [value]
+        return [f"LET {following} == {value} IN{f'  (* {label} *)' if label else ''}", *rest]
+
+    def _emitted(self, event: str, scope: Scope) -> str:
+        return f"[{scope.state} EXCEPT !.out = Append(@, {event})]"
+
+    def _sent(self, statement: ir.Send, scope: Scope) -> str:
+        kind = self.packets[statement.kind]
+        fields = [f'kind |-> "{kind.name}"', f"src |-> {scope.process}", f"dst |-> {tla(statement.to, scope)}"]
+        for parameter, argument in zip(kind.parameters, statement.arguments, strict=True):
+            fields.append(f"{packet_field(kind, parameter)} |-> {tla(argument, scope)}")
+        return f'[event |-> "send", packet |-> [{", ".join(fields)}]]'
+
+    def _joined(self, then: Then, needed: bool, scope: Scope) -> tuple[list[str], Then]:
+        """What follows, written once as an operator, and how to go there."""
+        if not needed:
+            return [], then
+        name, state = scope.names.fresh("after"), scope.names.fresh("s")
+        rest = then(state)
+        if len(rest) == 1:
+            return [], then
+        return [f"LET {name}({state}) ==", *_indented(rest), "IN"], lambda text: [f"{name}({text})"]
+
+    def _if(self, statement: ir.If, scope: Scope, then: Then, needed: bool) -> list[str]:
+        lines, onward = self._joined(then, needed, scope)
+        yes = self._block(statement.then, scope, onward)
+        no = self._block(statement.otherwise, scope, onward)
+        test = tla(statement.condition, scope)
+        if len(yes) == 1 and len(no) == 1:
+            return [*lines, f"IF {test} THEN {yes[0]}", f"ELSE {no[0]}"]
+        return [*lines, f"IF {test}", "THEN", *_indented(yes), "ELSE", *_indented(no)]
+
+    def _while(self, statement: ir.While, scope: Scope, then: Then) -> list[str]:
+        lines, onward = self._joined(then, True, scope)
+        loop, state = scope.names.fresh("loop"), scope.names.fresh("s")
+        inner = replace(scope, state=state)
+        body = self._block(statement.body, inner, lambda text: [f"{loop}({text})"])
+        return [
+            *lines,
+            f"LET RECURSIVE {loop}(_)",
+            f"    {loop}({state}) ==",
+            f"      IF {tla(statement.condition, inner)}",
+            "      THEN",
+            *_indented(body, 8),
+            f"      ELSE {' '.join(onward(state))}",
+            f"IN  {loop}({scope.state})",
+        ]
+
+    def _for(self, statement: ir.For, scope: Scope, then: Then) -> list[str]:
+        lines, onward = self._joined(then, True, scope)
+        opened, items, parent = self._elements(statement, scope)
+        each, at, state = scope.names.fresh("each"), scope.names.fresh("i"), scope.names.fresh("s")
+        item, sequence = scope.names.fresh(statement.name), scope.names.fresh("items")
+        refs = {name: place for name, place in scope.refs.items() if name != statement.name}
+        inner = replace(scope, state=state, refs=refs).binding(statement.name, item)
+        if parent is not None:
+            assert statement.domain is not None
+            place = replace(parent, path=(*parent.path, _element_access(statement.domain.type, item)))
+            inner = replace(inner, refs={**refs, statement.name: place})
+        body = self._block(statement.body, inner, lambda text: [f"{each}({at} + 1, {text})"])
+        return [
+            *lines,
+            *opened,
+            f"LET {sequence} == {items}",
+            f"    RECURSIVE {each}(_, _)",
+            f"    {each}({at}, {state}) ==",
+            f"      IF {at} > Len({sequence})",
+            f"      THEN {' '.join(onward(state))}",
+            f"      ELSE LET {item} == {sequence}[{at}] IN",
+            *_indented(body, 8),
+            f"IN  {each}(1, {scope.state})",
+        ]
+
+    def _elements(self, statement: ir.For, scope: Scope) -> tuple[list[str], str, Place | None]:
+        """What a loop goes over, as a sequence of elements; with `ref` of positions in the place that is given too."""
+        domain = statement.domain
+        if domain is None:
+            return [], "Ascending(Process)", None
+        if not statement.ref:
+            return [], element_sequence(tla(domain, scope), domain.type), None
+        lines, place = self._place(domain, scope)
+        text = read(place, scope.state)
+        match domain.type:
+            case Map(key=key):
+                return lines, ascending(f"DOMAIN {text}", key), place
+            case Collection("queue"):
+                return lines, f"[k \\in 1..Len({text}) |-> k]", place
+            case _:
+                return lines, f"[k \\in 1..Len({text}.items) |-> {text}.first + k - 1]", place
+
+    def _place(self, expression: ir.Expr, scope: Scope) -> tuple[list[str], Place]:
+        """The place that an expression denotes, with names for the indices on the way, and the LETs that give them."""
+        match expression:
+            case ir.StateOf(name=name, process=None):
+                return [], Place(name)
+            case ir.Local(name=name):
+                return [], scope.refs[name]
+            case ir.FieldOf(target=target, name=name):
+                lines, place = self._place(target, scope)
+                return lines, replace(place, path=(*place.path, Field(name)))
+            case ir.Lookup(target=target, key=key):
+                lines, place = self._place(target, scope)
+                opened, at = self._index(key, scope)
+                return [*lines, *opened], replace(place, path=(*place.path, Entry(at, entry_zero(target.type))))
+            case ir.ElementAt(target=target, index=index):
+                lines, place = self._place(target, scope)
+                opened, at = self._index(index, scope)
+                return [*lines, *opened], replace(place, path=(*place.path, Element(at, window=True)))
+            case _:
+                raise Unsupported(f"a place of another kind: {type(expression).__name__}")
+
+    def _index(self, index: ir.Expr, scope: Scope) -> tuple[list[str], str]:
+        text = tla(index, scope)
+        if text.isidentifier() or text.isdigit():
+            return [], text
+        name = scope.names.fresh("k")
+        return [f"LET {name} == {text} IN"], name
+
+
+def _element_access(type_: Type, item: str) -> Entry | Element:
+    if isinstance(type_, Map):
+        return Entry(item, entry_zero(type_))
+    assert isinstance(type_, Collection)
+    return Element(item, window=type_.kind == "sliding array")
+
+
+def packet_field(kind: ir.PacketKind, parameter: ir.Variable) -> str:
+    """The field of a packet record. The kind is in the name: packets of different kinds must be comparable."""
+    return f"{kind.name}_{parameter.name}"
+
+
+def changed(method: str, type_: Type, value: str, arguments: list[str]) -> str:
+    """The value after a mutation."""
+    given = ", ".join([value, *arguments])
+    match method, type_:
+        case "push", _:
+            return f"Append({given})"
+        case "pop", _:
+            return f"Rest({given})"
+        case "remove", Collection("queue"):
+            return f"RemoveFirst({given})"
+        case "add", Collection("set"):
+            return f"({value} \\cup {{{arguments[0]}}})"
+        case "remove", Collection("set"):
+            return f"({value} \\ {{{arguments[0]}}})"
+        case "remove", Map():
+            return f"Without({given})"
+        case "add", Collection("sliding array"):
+            return f"AddItem({given})"
+        case "remove", Collection("sliding array"):
+            return f"DropFirst({given})"
+        case "add", Collection("sliding map"):
+            return f"AddKey({given})"
+        case "remove", Collection("sliding map"):
+            return f"RemoveKey({given})"
+        case "clear", Collection("sliding array"):
+            return f"ClearArray({given})"
+        case "clear", Collection("sliding map"):
+            return f"ClearKeys({given})"
+        case "clear", _:
+            return zero(type_)
+        case _:
+            raise AssertionError((method, type_))
+
+
+def _indented(lines: list[str], by: int = 2) -> list[str]:
+    return [" " * by + line for line in lines]

@@ -1,0 +1,472 @@
+"""The typed intermediate representation: names resolved, every expression with its type.
+
+One IR serves every back end. It is built by `elaborate` only, which guarantees: every name refers to
+something; every expression is well typed; no local shadows another; `X@p` stands in properties only;
+transitions hold `require`s and updates only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from thence.dsl.ir.terms import Expr
+from thence.dsl.ir.types import Record, Sort, Type
+from thence.dsl.text.syntax import NOWHERE, ProgramStep, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`label` is the paper's line (`A2.7`), where the text has one."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+    label: str | None = field(default=None, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Statement):
+    """`name` stands for a place from here on; the indices in the place are evaluated now."""
+
+    name: str
+    place: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`place` is a StateOf, a Local that a `ref` or `let` introduced, or a FieldOf, Lookup, ElementAt of a place."""
+
+    place: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate(Statement):
+    """Queue: push(e), pop(). Set: add(e), remove(e). Map: remove(k). Sliding array: add(e), remove()
+    (the first). Sliding map: add(e), remove(e). Any of them: clear(). pop or remove() on an empty
+    collection is a fault; removing an element that is not there changes nothing.
+    """
+
+    place: Expr
+    method: Literal["push", "pop", "add", "remove", "clear"]
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Statement):
+    procedure: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """Over a set, queue, sliding array or map (a map: its keys; sets and keys in ascending order), or over
+    all processes (`domain` is None). With `ref`, the domain is a place: a queue, sliding array, or map
+    (its values), and the name stands for each element in place. The elements are those at the start.
+    """
+
+    name: str
+    variable: Type
+    domain: Expr | None
+    body: tuple[Stmt, ...]
+    ref: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    """Leaves the procedure or handler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Statement):
+    kind: str
+    arguments: tuple[Expr, ...]
+    to: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver(Statement):
+    message: Expr
+
+
+Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
+
+# --- declarations ------------------------------------------------------------------------------
+
+Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
+"""To whom a message goes: one process; a set of processes; every process other than its sender (and perhaps it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A typed name: a parameter, a field, or a bound variable."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormula:
+    """A property, axiom, invariant or rule. Free variables only in rules: the inductive relation's parameters."""
+
+    name: str
+    body: Expr
+    doc: str = ""
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """A formula that is true for ever once it is true, for each value of its parameters (UNITY's `stable`)."""
+
+    formula: NamedFormula
+    parameters: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A relation (result bool) or function of a theory or machine."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    result: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Inductive:
+    """The least relation closed under the rules."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    rules: tuple[NamedFormula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    name: str
+    doc: str = field(default="", compare=False, kw_only=True)
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the file says should come out. `settings` overrides those of the scope (or of the default scope)."""
+
+    verdict: Literal["proved", "holds", "refuted", "unknown"]
+    names: tuple[str, ...]
+    scope: str | None
+    settings: Workload | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Theory(Declaration):
+    """`ordered` names the sorts with a strict total order."""
+
+    sorts: tuple[Sort, ...]
+    ordered: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
+    axioms: tuple[NamedFormula, ...]
+    inductives: tuple[Inductive, ...]
+    properties: tuple[NamedFormula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """`claim` has the variables free."""
+
+    relation: str
+    variables: tuple[Variable, ...]
+    claim: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem(Declaration):
+    theory: Theory
+    assume: tuple[NamedFormula, ...]
+    prove: tuple[NamedFormula, ...]
+    induction: Induction | None
+    needs: tuple[str, ...]
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`symbol(arguments) := value` for every value of the binders; all read the state before the step.
+
+    Each argument is a Local: a parameter of the transition or one of the binders.
+    """
+
+    symbol: str
+    arguments: tuple[Expr, ...]
+    value: Expr
+    binders: tuple[Variable, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A guarded transition with parallel updates. Built-in updates of `causal_send` and `deliver` are not listed."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    requires: tuple[NamedFormula, ...]
+    updates: tuple[Update, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Declaration):
+    """`symbols` are the declared ones; the built-in ones are in `machine_builtins`.
+
+    `prove` names invariants, built-in properties, and statements about steps (see `progress`).
+    """
+
+    symbols: tuple[Symbol, ...]
+    axioms: tuple[NamedFormula, ...]
+    transitions: tuple[Transition, ...]
+    invariants: tuple[NamedFormula, ...]
+    prove: tuple[str, ...]
+    expects: tuple[Expectation, ...]
+    delivery: Delivery = field(default="unicast", kw_only=True)
+    stable: tuple[Stable, ...] = field(default=(), kw_only=True)
+    reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PacketKind:
+    """`carries` is the index of the parameter that the packet moves, or None for a control packet."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    carries: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    name: str
+    type: Type
+    initial: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender.
+
+    `guard`: the application sends a message only where this is true; None: at any time.
+    """
+
+    event: Literal["causal_send", "receive", "periodically"]
+    kind: str | None
+    parameters: tuple[Variable, ...]
+    sender: str | None
+    body: tuple[Stmt, ...]
+    guard: Expr | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    name: str
+    parameters: tuple[Variable, ...]
+    body: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What the network may do with packets; without `reordering`, each channel is FIFO.
+
+    `tree`: packets go between neighbours in a tree of the processes only; see `thence.dsl.ir.topology`.
+    """
+
+    lossy: bool = False
+    duplicating: bool = False
+    reordering: bool = True
+    tree: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol(Declaration):
+    """`properties` are names of built-in properties; `eventually` too (`delivered`).
+
+    `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
+    `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
+    `causal_send`; with `weakly` only if from some moment on it can always.
+    """
+
+    network: Network
+    packets: tuple[PacketKind, ...]
+    records: tuple[Record, ...]
+    state: tuple[StateVariable, ...]
+    handlers: tuple[Handler, ...]
+    procedures: tuple[Procedure, ...]
+    invariants: tuple[NamedFormula, ...]
+    properties: tuple[str, ...]
+    eventually: tuple[str, ...]
+    fairness: tuple[str, ...]
+    delivery: Delivery = field(default="unicast", kw_only=True)
+    weakly: bool = field(default=False, kw_only=True)
+    witnesses: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A finite workload.
+
+    `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `groups[i]` are the sets of processes
+    that a message of i may go to, where delivery is multicast or broadcast; in unicast there are none. `ticks` None:
+    timers fire only when no packet is in flight (or at any moment, see `thence.dsl.run.identity_reuse`); a number: at most so
+    often a process, at any moment.
+    `endless`, where it is not empty: with how many identities process i sends for ever (0: it sends `sends[i]`
+    messages); see `thence.dsl.run.identity_reuse`. `prompt`: a message is sent only when the protocol network-sends it at once.
+    `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
+    processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
+    in order (None: it does as it likes); see `thence.dsl.text.programs`. `fifo`: channels keep their order, whatever the
+    protocol's network may do. `unbounded`: any number of messages, sent at any time; see `thence.proofs.abstraction`.
+    `room`, where messages are sent for ever: those processes send only while each collection of every process has
+    fewer elements.
+    """
+
+    processes: int
+    sends: tuple[int, ...]
+    destinations: tuple[tuple[int, ...], ...]
+    duplicates: int = 0
+    losses: int = 0
+    ticks: int | None = None
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    endless: tuple[int, ...] = ()
+    prompt: bool = False
+    reactive: bool = False
+    tree: tuple[tuple[int, int], ...] = ()
+    programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
+    fifo: bool = False
+    unbounded: bool = False
+    room: int | None = None
+
+    def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
+        """The sets of destinations, each ascending, that a message of the process may have."""
+        if self.groups:
+            return self.groups[process]
+        return tuple((destination,) for destination in self.destinations[process])
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Declaration):
+    protocol: str
+    workload: Workload
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A transition of the machine that an event is, with its arguments: None for one that the machine finds."""
+
+    transition: str
+    arguments: tuple[Expr | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An event of the protocol and the machine's transition that it is: the first of `targets` that is enabled.
+
+    `parameters` are the names the pattern binds (the packet's parameters, or the message), `peer` the
+    name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
+    """
+
+    event: Literal["causal_send", "deliver", "send", "receive"]
+    kind: str | None
+    parameters: tuple[Variable, ...]
+    peer: str | None
+    targets: tuple[Target, ...]
+    once: bool
+    when: Expr | None = field(default=None, kw_only=True)
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Link(Declaration):
+    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself."""
+
+    protocol: Protocol
+    machine: Machine
+    clauses: tuple[Clause, ...]
+    scopes: tuple[Scope, ...]
+    expects: tuple[Expectation, ...]
+    internal: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Declaration):
+    """`mutated` is the whole subject with the changes in; `link` is the subject's link, with it in place."""
+
+    subject: str
+    mutated: Protocol | Machine
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioStep:
+    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, or a packet kind.
+
+    `arguments` are the first ones of the packet, all of them without `rest`. `text` is the step as it is written.
+    """
+
+    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    process: int
+    peers: tuple[int, ...]
+    subject: str
+    arguments: tuple[Expr, ...]
+    rest: bool
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Declaration):
+    """One execution. `subject` is `PROTOCOL`, or `PROTOCOL/MUTANT`; a formula among the steps is an assertion.
+
+    `processes` are the processes' names; `workload` allows the execution and little else.
+    """
+
+    subject: str
+    protocol: Protocol
+    processes: tuple[str, ...]
+    steps: tuple[ScenarioStep | NamedFormula, ...]
+    workload: Workload
+    expects: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A whole file, typed."""
+
+    file: str
+    doc: str
+    theories: tuple[Theory, ...] = ()
+    theorems: tuple[Theorem, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    protocols: tuple[Protocol, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    links: tuple[Link, ...] = ()
+    mutants: tuple[Mutant, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()

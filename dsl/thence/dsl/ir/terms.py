@@ -1,0 +1,213 @@
+"""The expressions of the typed intermediate representation: names resolved, each with its type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from thence.dsl.ir.types import Type
+from thence.dsl.text.syntax import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What every expression has: its type, and where it stands."""
+
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal_(Expression):
+    """A nat or a truth value."""
+
+    value: int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Zero(Expression):
+    """The zero of its type: `none`, `empty`, 0, false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local(Expression):
+    """A parameter, a `let`, `ref` or `for` name, or a bound variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfProcess(Expression):
+    """The process that takes the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateOf(Expression):
+    """A state variable: of the process that takes the step, or in a property of `process` (`X@p`)."""
+
+    name: str
+    process: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOf(Expression):
+    """A field of a record."""
+
+    target: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Expression):
+    """`m.src`, `m.dst` (the only destination), `m.dsts` of a message, in a protocol."""
+
+    target: Expr
+    name: Literal["src", "dst", "dsts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Expression):
+    """A map at a key. A missing key reads as the zero of the value type, or is a fault where it has none."""
+
+    target: Expr
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ElementAt(Expression):
+    """A sliding array at an index; outside the window first <= i < next it is a fault."""
+
+    target: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Expression):
+    """`size` of any collection or map; `first` of a queue (an element); `first`, `next` (indices) and
+    `peek` (an element) of a sliding array; `first`, `next` (indices) of a sliding map; `value` of an option.
+    """
+
+    target: Expr
+    name: Literal["size", "first", "next", "peek", "value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Construct(Expression):
+    """A record; `values` in the order of the record's fields."""
+
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf(Expression):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some(Expression):
+    item: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expression):
+    """A relation or function of a theory or machine, declared or built in."""
+
+    symbol: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Connective(Expression):
+    operator: Literal["and", "or", "implies", "iff"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Expression):
+    """Equality at any type; order at nat and at ordered sorts. `!=`, `>`, `>=` have been rewritten."""
+
+    operator: Literal["=", "<", "<="]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Expression):
+    """`e in S`: of a set, a queue, a sliding array or map (its elements), or a map (its keys)."""
+
+    item: Expr
+    collection: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Expression):
+    """On nat. A difference below zero is a fault of the protocol."""
+
+    operator: Literal["+", "-", "max", "min"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsEmpty(Expression):
+    target: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsNone(Expression):
+    target: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expression):
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Expression):
+    """A bound variable: over all of its sort (process, message, a theory's sort), or over `domain`."""
+
+    name: str
+    domain: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Expression):
+    kind: Literal["forall", "exists", "count"]
+    variables: tuple[Bound, ...]
+    body: Expr
+
+
+Expr: TypeAlias = (
+    Literal_
+    | Zero
+    | Local
+    | SelfProcess
+    | StateOf
+    | FieldOf
+    | Attribute
+    | Lookup
+    | ElementAt
+    | Query
+    | Construct
+    | SetOf
+    | Some
+    | Apply
+    | Not
+    | Connective
+    | Comparison
+    | Member
+    | Arithmetic
+    | IsEmpty
+    | IsNone
+    | Conditional
+    | Quantified
+)

@@ -1,0 +1,46 @@
+"""Walking over trees, of the abstract syntax or of the IR, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from thence.dsl.text.syntax import Span
+
+
+@cache
+def _labels(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc", "comments"))
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node) and not isinstance(node, Span):
+        kind: Any = type(node)
+        for label in _labels(kind):
+            yield getattr(node, label)
+
+
+def nodes(tree: Any) -> Iterator[Any]:
+    """Every node in the tree, the tree itself first; types, names and numbers too."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, tuple):
+            yield node
+        stack.extend(reversed(list(_children(node))))
+
+
+def depth(tree: Any) -> int:
+    """How many nodes stand inside one another at most."""
+    deepest = 0
+    stack = [(tree, 1)]
+    while stack:
+        node, level = stack.pop()
+        deepest = max(deepest, level)
+        below = level if isinstance(node, tuple) else level + 1
+        stack.extend((child, below) for child in _children(node) if isinstance(child, tuple) or is_dataclass(child))
+    return deepest

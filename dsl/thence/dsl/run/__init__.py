@@ -1,0 +1,5 @@
+"""The meaning of a protocol, and of a machine over concrete messages: what a step does.
+
+Begin with `interpreter` (one process), then `system` (processes, network, workload). `evaluate`, `places` and
+`execute` are the one definition of expressions and statements. Knows nothing of searches and solvers.
+"""

@@ -1,0 +1,137 @@
+"""The ghost that watches an exploration: causal pasts over undelivered messages.
+
+Per process and per undelivered message, a mask of the undelivered messages in its causal past
+(happens-before as in Almeida, section 4.1). Delivered messages are dropped from every mask: every check
+reads undelivered members only, so this collection is exact (a bisimulation). A message is delivered when each of its
+destinations has delivered it; one that goes to nobody is delivered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from thence.dsl.run.values import Message
+
+
+class Pending(NamedTuple):
+    """A message that some destination has not delivered: to whom it is due, and its causal past as a mask."""
+
+    message: Message
+    due: tuple[int, ...]
+    past: int
+
+
+class Ghost(NamedTuple):
+    """`pasts[p]` is the mask of the undelivered messages in the past of process p; `pending` is ascending.
+
+    `order` has the pairs (a, b) such that some process delivered a before b, while another destination of both has
+    still to deliver a: no other pair can come to be delivered in the other order. It is kept for `total_order` only.
+    """
+
+    pasts: tuple[int, ...]
+    pending: tuple[Pending, ...]
+    order: tuple[tuple[Message, Message], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A property that an event violates: `message` at `process`, over `missing` where a predecessor is."""
+
+    property: str
+    process: int
+    message: Message | None = None
+    missing: Message | None = None
+    detail: str = ""
+
+
+def sent(ghost: Ghost, process: int, message: Message, bit: int) -> Ghost:
+    """After `process` causal-sent `message`, whose mask bit is `bit`."""
+    if not message.dsts:
+        return ghost
+    pasts = list(ghost.pasts)
+    entry = Pending(message, message.dsts, pasts[process])
+    pasts[process] |= bit
+    return ghost._replace(pasts=tuple(pasts), pending=tuple(sorted((*ghost.pending, entry))))
+
+
+def network_sent(ghost: Ghost, process: int, message: Message, bit_of: Callable[[Message], int]) -> list[Finding]:
+    """What CSPS and SPS (Almeida, Definitions 4.1 and 4.3) have against network-sending `message` now.
+
+    Judged for every sender k: that k also sent something to `process` is implied where k's message is in the past.
+    A message to several destinations is network-sent to all of them at once: what one of them asks for is asked for.
+    """
+    entry = next((pending for pending in ghost.pending if pending.message == message), None)
+    if entry is None:
+        return []
+    findings = []
+    for before in ghost.pending:
+        if entry.past & bit_of(before.message) and before.message.src != process:
+            findings.append(Finding("csps", process, message, before.message))
+            elsewhere = any(due != process for due in before.due)
+            if elsewhere and any(destination != before.message.src for destination in message.dsts):
+                findings.append(Finding("sps", process, message, before.message))
+    return findings
+
+
+def delivered(
+    ghost: Ghost, process: int, message: Message, bit_of: Callable[[Message], int], *, ordered: bool = False
+) -> tuple[Ghost, list[Finding]]:
+    """After `process` delivered `message`, and what is wrong with that; about `total_order` only if `ordered`."""
+    entry = next((pending for pending in ghost.pending if pending.message == message), None)
+    if entry is None or process not in entry.due:
+        kind = "at_most_once" if process in message.dsts else "no_creation"
+        return ghost, [Finding(kind, process, message)]
+    findings = []
+    for before in ghost.pending:
+        if process in before.due and before is not entry and entry.past & bit_of(before.message):
+            findings.append(Finding("causal", process, message, before.message))
+            if before.message.src == message.src:
+                findings.append(Finding("fifo", process, message, before.message))
+    bit = bit_of(message)
+    pasts = list(ghost.pasts)
+    pasts[process] |= entry.past | bit
+    due = tuple(other for other in entry.due if other != process)
+    if due:
+        pending = [entry._replace(due=due) if other is entry else other for other in ghost.pending]
+    else:
+        keep = ~bit
+        pasts = [past & keep for past in pasts]
+        pending = [
+            other._replace(past=other.past & keep) if other.past & bit else other
+            for other in ghost.pending
+            if other is not entry
+        ]
+    after = Ghost(tuple(pasts), tuple(pending), ghost.order)
+    if ordered:
+        findings += _crossed(ghost, process, message)
+        after = after._replace(order=_order(ghost, after, process, message))
+    return after, findings
+
+
+def _crossed(ghost: Ghost, process: int, message: Message) -> list[Finding]:
+    """The messages that `process` delivered before `message`, and another process after it."""
+    due = {pending.message: pending.due for pending in ghost.pending}
+    return [
+        Finding("total_order", process, message, late)
+        for early, late in ghost.order
+        if early == message and process in late.dsts and process not in due.get(late, ())
+    ]
+
+
+def _order(before: Ghost, after: Ghost, process: int, message: Message) -> tuple[tuple[Message, Message], ...]:
+    """The pairs after `process` delivered `message`."""
+    earlier = {
+        (pending.message, message)
+        for pending in before.pending
+        if process in pending.message.dsts and process not in pending.due
+    }
+    due = {pending.message: pending.due for pending in after.pending}
+    return tuple(
+        sorted(
+            (early, late)
+            for early, late in {*before.order, *earlier}
+            if any(destination in late.dsts for destination in due.get(early, ()))
+        )
+    )

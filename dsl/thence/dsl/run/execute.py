@@ -1,0 +1,417 @@
+"""The meaning of statements: each is turned once into a function that changes a frame.
+
+A statement's function tells whether the procedure returned. With `frame.guards` set, every condition
+that is evaluated is recorded, for reports that name the guard which kept an event from happening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import Collection, Map, Type
+from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there
+from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, with_entry, zero
+
+Executor: TypeAlias = Callable[[Frame], bool]
+
+STEP_BUDGET = 100_000
+"""Loop iterations that one handler may take; more is a fault, so that no step runs for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A packet leaves, as part of a step."""
+
+    kind: str
+    arguments: tuple[Value, ...]
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A message is handed over, as part of a step. `then`: what the application sends at once, inside the delivery."""
+
+    message: Message
+    then: Message | None = None
+
+
+Emission: TypeAlias = Sent | Delivered
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition that a step evaluated: where, what it gave, and the values that it was computed from.
+
+    `emitted` is how much the step had emitted by then; `locals` are the values of parameters and lets.
+    """
+
+    statement: ir.If | ir.While
+    outcome: bool
+    values: tuple[tuple[str, Value, Type], ...]
+    emitted: int = 0
+    locals: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(slots=True)
+class Compiler:
+    """Compiles the bodies of one protocol. `bodies` holds its procedures, filled while they are compiled."""
+
+    positions: Mapping[str, int]
+    bodies: dict[str, tuple[tuple[str, ...], Executor]]
+
+    def block(self, statements: tuple[ir.Stmt, ...], refs: frozenset[str]) -> Executor:
+        """The statements in order; names that a `ref` introduces hold for the rest of the block."""
+        steps: list[Executor] = []
+        for statement in statements:
+            if isinstance(statement, ir.Ref):
+                refs = refs | {statement.name}
+            elif isinstance(statement, ir.Let):
+                refs = refs - {statement.name}
+            steps.append(self._statement(statement, Names(self.positions, refs)))
+        if len(steps) == 1:
+            return steps[0]
+
+        def run(frame: Frame) -> bool:
+            for step in steps:  # noqa: SIM110  # `any` takes a generator, which takes longer than most steps
+                if step(frame):
+                    return True
+            return False
+
+        return run
+
+    def _statement(self, statement: ir.Stmt, names: Names) -> Executor:
+        match statement:
+            case ir.Let(name=name, value=value):
+                return _let(name, compile_expression(value, names))
+            case ir.Ref(name=name, place=place):
+                return _let(name, compile_place(place, names))
+            case ir.Assign(place=ir.StateOf(name=name, process=None), value=value):
+                return _assign_variable(names.positions[name], compile_expression(value, names))
+            case ir.Assign(place=place, value=value):
+                return _assign(compile_place(place, names), compile_expression(value, names))
+            case ir.Mutate(place=place, method=method, arguments=arguments):
+                change = _change(method, place.type)
+                computed = [compile_expression(argument, names) for argument in arguments]
+                match place:
+                    case ir.StateOf(name=name, process=None):
+                        return _mutate_variable(names.positions[name], change, computed)
+                    case _:
+                        return _mutate(compile_place(place, names), change, computed)
+            case ir.Call(procedure=procedure, arguments=arguments):
+                return self._call(procedure, [compile_expression(argument, names) for argument in arguments])
+            case ir.If():
+                return self._if(statement, names)
+            case ir.While():
+                return self._while(statement, names)
+            case ir.For():
+                return self._for(statement, names)
+            case ir.Return():
+                return lambda frame: True
+            case ir.Send(kind=kind, arguments=arguments, to=to):
+                computed = [compile_expression(argument, names) for argument in arguments]
+                return _send(kind, computed, compile_expression(to, names))
+            case ir.Deliver(message=message):
+                return _deliver(compile_expression(message, names))
+            case _:
+                assert_never(statement)
+
+    def _call(self, procedure: str, arguments: list[Evaluator]) -> Executor:
+        def run(frame: Frame) -> bool:
+            parameters, body = self.bodies[procedure]
+            values = [argument(frame) for argument in arguments]
+            caller, frame.locals = frame.locals, dict(zip(parameters, values, strict=True))
+            body(frame)
+            frame.locals = caller
+            return False
+
+        return run
+
+    def _if(self, statement: ir.If, names: Names) -> Executor:
+        test = _observed(statement, names)
+        then = self.block(statement.then, names.refs)
+        if not statement.otherwise:
+            return lambda frame: test(frame) and then(frame)
+        otherwise = self.block(statement.otherwise, names.refs)
+        return lambda frame: then(frame) if test(frame) else otherwise(frame)
+
+    def _while(self, statement: ir.While, names: Names) -> Executor:
+        test = _observed(statement, names)
+        body = self.block(statement.body, names.refs)
+
+        def run(frame: Frame) -> bool:
+            while test(frame):
+                frame.budget += 1
+                if frame.budget > STEP_BUDGET:
+                    raise _spent()
+                if body(frame):
+                    return True
+            return False
+
+        return run
+
+    def _for(self, statement: ir.For, names: Names) -> Executor:
+        name, domain = statement.name, statement.domain
+        if statement.ref:
+            assert domain is not None
+            body = self.block(statement.body, names.refs | {name})
+            return _for_ref(name, compile_place(domain, names), domain.type, body)
+        body = self.block(statement.body, names.refs - {name})
+        items = _processes if domain is None else _elements(compile_expression(domain, names), domain.type)
+
+        def run(frame: Frame) -> bool:
+            for item in items(frame):
+                frame.budget += 1
+                if frame.budget > STEP_BUDGET:
+                    raise _spent()
+                frame.locals[name] = item
+                if body(frame):
+                    return True
+            return False
+
+        return run
+
+
+def _processes(frame: Frame) -> Iterable[Value]:
+    return range(frame.processes)
+
+
+def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[Value]]:
+    listed = elements_of(type_)
+    return lambda frame: listed(collection(frame))
+
+
+def _spent() -> Fault:
+    return Fault(f"a step takes more than {STEP_BUDGET:,} loop iterations")
+
+
+def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
+    """The condition; recorded with its values when the frame asks for guards."""
+    test = compile_expression(statement.condition, names)
+    terms = [(show, compile_expression(term, names), term.type) for show, term in _terms(statement.condition)]
+
+    def evaluate(frame: Frame) -> Value:
+        outcome = test(frame)
+        if frame.guards is not None:
+            values = []
+            for text, term, type_ in terms:
+                try:
+                    values.append((text, term(frame), type_))
+                except Fault:
+                    continue
+            bound = tuple(frame.locals.items())
+            frame.guards.append(Guard(statement, bool(outcome), tuple(values), len(frame.emitted), bound))
+        return outcome
+
+    return evaluate
+
+
+def _terms(condition: ir.Expr) -> list[tuple[str, ir.Expr]]:
+    """The maximal parts without connectives or bound variables: what a reader wants the values of."""
+    from thence.dsl.write.show import show_expression
+
+    found: dict[str, ir.Expr] = {}
+
+    def visit(part: ir.Expr, bound: frozenset[str]) -> None:
+        match part:
+            case ir.Not(operand=operand):
+                visit(operand, bound)
+            case ir.Connective(left=left, right=right) | ir.Comparison(left=left, right=right):
+                visit(left, bound)
+                visit(right, bound)
+            case ir.Member(item=item, collection=collection):
+                visit(item, bound)
+                visit(collection, bound)
+            case ir.IsEmpty(target=target) | ir.IsNone(target=target):
+                visit(target, bound)
+            case ir.Quantified(variables=variables, body=body):
+                for variable in variables:
+                    if variable.domain is not None:
+                        visit(variable.domain, bound)
+                visit(body, bound | {variable.name for variable in variables})
+            case ir.Lookup(target=target) | ir.FieldOf(target=target) if _mentions(part, bound):
+                visit(target, bound)
+            case ir.Literal_() | ir.Zero():
+                pass
+            case _ if not _mentions(part, bound):
+                found.setdefault(show_expression(part), part)
+            case _:
+                pass
+
+    visit(condition, frozenset())
+    return list(found.items())
+
+
+def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
+    match part:
+        case ir.Local(name=name):
+            return name in bound
+        case ir.FieldOf(target=target) | ir.Attribute(target=target) | ir.Query(target=target):
+            return _mentions(target, bound)
+        case ir.Lookup(target=target, key=key) | ir.ElementAt(target=target, index=key):
+            return _mentions(target, bound) or _mentions(key, bound)
+        case ir.Arithmetic(left=left, right=right):
+            return _mentions(left, bound) or _mentions(right, bound)
+        case ir.SelfProcess() | ir.StateOf() | ir.Literal_() | ir.Zero():
+            return False
+        case ir.Some(item=item):
+            return _mentions(item, bound)
+        case _:
+            return bool(bound)
+
+
+def _let(name: str, value: Callable[[Frame], Value | Place]) -> Executor:
+    def run(frame: Frame) -> bool:
+        frame.locals[name] = value(frame)
+        return False
+
+    return run
+
+
+def _assign(place: Callable[[Frame], Place], value: Evaluator) -> Executor:
+    def run(frame: Frame) -> bool:
+        computed = value(frame)
+        place(frame).put(computed)
+        return False
+
+    return run
+
+
+def _assign_variable(position: int, value: Evaluator) -> Executor:
+    """As `_assign`, where the place is a state variable."""
+
+    def run(frame: Frame) -> bool:
+        frame.state[position] = value(frame)
+        return False
+
+    return run
+
+
+def _mutate_variable(position: int, change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
+    """As `_mutate`, where the place is a state variable."""
+
+    def run(frame: Frame) -> bool:
+        values = [argument(frame) for argument in arguments]
+        frame.state[position] = change(frame.state[position], *values)
+        return False
+
+    return run
+
+
+def _mutate(place: Callable[[Frame], Place], change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
+    def run(frame: Frame) -> bool:
+        values = [argument(frame) for argument in arguments]
+        place(frame).update(lambda before: change(there(before), *values))
+        return False
+
+    return run
+
+
+def _send(kind: str, arguments: list[Evaluator], to: Evaluator) -> Executor:
+    def run(frame: Frame) -> bool:
+        frame.emitted.append(Sent(kind, tuple([argument(frame) for argument in arguments]), to(frame)))
+        return False
+
+    return run
+
+
+def _deliver(message: Evaluator) -> Executor:
+    def run(frame: Frame) -> bool:
+        handed = message(frame)
+        if frame.application is None:
+            frame.emitted.append(Delivered(handed))
+        else:
+            frame.application(frame, handed)
+        return False
+
+    return run
+
+
+def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor) -> Executor:
+    match type_:
+        case Map():
+            part = entry_of(type_)
+        case Collection("queue"):
+            part = QUEUE_ELEMENT
+        case _:
+            part = WINDOW_ELEMENT
+
+    def keys(value: Value) -> Iterable[Value]:
+        match type_:
+            case Map():
+                return [key for key, _ in value]
+            case Collection("queue"):
+                return range(len(value))
+            case _:
+                first, items = value
+                return range(first, first + len(items))
+
+    def run(frame: Frame) -> bool:
+        parent = domain(frame)
+        for place in [parent.inside(part, key) for key in keys(present(parent))]:
+            frame.budget += 1
+            if frame.budget > STEP_BUDGET:
+                raise _spent()
+            frame.locals[name] = place
+            if body(frame):
+                return True
+        return False
+
+    return run
+
+
+def _change(method: str, type_: Type) -> Callable[..., Value]:
+    """The value after the mutation, from the value before it and the arguments."""
+    match method, type_:
+        case "push", Collection("queue"):
+            return lambda items, item: (*items, item)
+        case "pop", Collection("queue"):
+            return lambda items: _rest(items, "pop of an empty queue")
+        case "remove", Collection("queue"):
+            return _without_first
+        case "add", Collection("set"):
+            return lambda items, item: items if item in items else items | {item}
+        case "remove", Collection("set"):
+            return lambda items, item: items - {item} if item in items else items
+        case "remove", Map():
+            return lambda pairs, key: with_entry(pairs, key, ABSENT)
+        case "add", Collection("sliding array"):
+            return lambda window, item: (window[0], (*window[1], item))
+        case "remove", Collection("sliding array"):
+            return lambda window: (window[0] + 1, _rest(window[1], "remove from an empty sliding array"))
+        case "add", Collection("sliding map"):
+            return _with_key
+        case "remove", Collection("sliding map"):
+            return lambda window, item: (window[0], tuple([entry for entry in window[1] if entry[1] != item]))
+        case "clear", Collection("sliding array"):
+            return lambda window: (window[0] + len(window[1]), ())
+        case "clear", Collection("sliding map"):
+            return lambda window: (window[0], ())
+        case "clear", _:
+            nothing = zero(type_)
+            return lambda _: nothing
+        case _:
+            raise AssertionError((method, type_))
+
+
+def _rest(items: tuple[Value, ...], otherwise: str) -> tuple[Value, ...]:
+    if not items:
+        raise Fault(otherwise)
+    return items[1:]
+
+
+def _without_first(items: tuple[Value, ...], item: Value) -> tuple[Value, ...]:
+    if item not in items:
+        return items
+    at = items.index(item)
+    return (*items[:at], *items[at + 1 :])
+
+
+def _with_key(window: Value, item: Value) -> Value:
+    following, entries = window
+    if any(known == item for _, known in entries):
+        return window
+    return (following + 1, (*entries, (following, item)))

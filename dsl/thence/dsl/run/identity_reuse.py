@@ -1,0 +1,150 @@
+"""A system in which messages are sent for ever: an identity is used again once nothing refers to it.
+
+A process that sends for ever has a fixed number of identities. One is free when its message has been delivered
+everywhere and no local state and no packet mentions it; the oldest free one is used next. Runs are then as
+long as one likes, and the states finite wherever the protocol's own data are. What the ghost keeps is exact: its
+masks hold undelivered messages only, and those keep their identities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from thence.dsl import ir
+from thence.dsl.run.causality import sent
+from thence.dsl.run.execute import Sent
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.values import Fault, Message, messages_in, most_elements
+
+
+@dataclass(slots=True)
+class Recycling(System):
+    """The transition system of a protocol in a workload with `for ever` in it.
+
+    `crowded` collects the processes that were kept from sending because no identity was free.
+    """
+
+    crowded: set[int] = field(init=False, default_factory=set)
+    _in_locals: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
+    _largest: dict[int, int] = field(init=False, default_factory=dict)
+    _in_packets: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
+
+    def application_sends(self, state: State) -> Iterator[Action]:
+        for process, identities in enumerate(self.workload.endless):
+            finite = not identities
+            if finite and state.sends[process] >= self.workload.sends[process]:
+                continue
+            if not finite and not self._has_room(state):
+                continue
+            if not finite and self._free(state, process) is None:
+                if self._would_send(state, process, identities):
+                    self.crowded.add(process)
+                continue
+            for destinations in self.workload.choices(process):
+                action = Action("send", process, destinations)
+                if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
+                    yield action
+
+    def _has_room(self, state: State) -> bool:
+        """Whether the scope allows processes that send for ever to send now: every collection has room for more."""
+        room = self.workload.room
+        return room is None or all(self._most_elements(local) < room for local in state.locals)
+
+    def _most_elements(self, local: int) -> int:
+        largest = self._largest.get(local)
+        if largest is None:
+            variables = zip(self.local(local), self.protocol.state, strict=True)
+            largest = self._largest[local] = max(
+                (most_elements(value, variable.type) for value, variable in variables), default=0
+            )
+        return largest
+
+    @property
+    def ticks_at_any_moment(self) -> bool:
+        """Whether timers fire at any moment, not only when nothing is in flight: there may never be such a moment.
+
+        On FIFO channels they fire when nothing is in flight: what they send would pile up in the channels.
+        """
+        return self.interpreter.has_timer and self.workload.ticks is None and self.protocol.network.reordering
+
+    def _timers(self, state: State) -> Iterator[Action]:
+        if not self.ticks_at_any_moment:
+            yield from System._timers(self, state)
+            return
+        for process in range(self.workload.processes):
+            yield Action("tick", process)
+
+    def _would_send(self, state: State, process: int, number: int) -> bool:
+        """Whether the process would send a message now, if it had one more identity than it has."""
+        if not self.workload.prompt:
+            return True
+        for destinations in self.workload.choices(process):
+            action = Action("send", process, destinations)
+            if self._goes_at_once(state, action, Message(process, number, destinations)):
+                return True
+        return False
+
+    def _is_prompt(self, state: State, action: Action) -> bool:
+        return self._goes_at_once(state, action, self._message(state, action))
+
+    def _goes_at_once(self, state: State, action: Action, message: Message) -> bool:
+        """Whether the message would be network-sent in the same step. A fault counts: it is to be seen."""
+        known = self.local_step(action.process, state.locals[action.process], action, message)
+        if isinstance(known, Fault):
+            return True
+        return any(isinstance(each, Sent) and self.carried(each) == message for each in known[1])
+
+    def _message(self, state: State, action: Action) -> Message:
+        process = action.process
+        number = state.sends[process]
+        if self.workload.endless[process]:
+            free = self._free(state, process)
+            assert free is not None, "an action that is not enabled"
+            number = free
+        return Message(process, number, action.destinations)
+
+    def again(self) -> Recycling:
+        """A fresh system of the same kind."""
+        return Recycling(self.protocol, self.workload)
+
+    def same_packet(self, number: int) -> int:
+        """What stays the same of a packet while it is on its way: all of it, as a number."""
+        return number
+
+    def has_to_send(self, state: State, process: int) -> bool:
+        """Whether the application has a message left, and an identity for it."""
+        if self.workload.endless[process]:
+            return self._free(state, process) is not None
+        return state.sends[process] < self.workload.sends[process]
+
+    def _send(self, state: State, action: Action, observe: bool) -> Outcome:
+        process = action.process
+        message = self._message(state, action)
+        sends = state.sends
+        if not self.workload.endless[process]:
+            sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
+        ghost = sent(state.ghost, process, message, self.bit(message))
+        return self._step(state._replace(sends=sends, ghost=ghost), action, observe, message)
+
+    def _free(self, state: State, process: int) -> int | None:
+        """The first identity of the process that nothing refers to."""
+        used = {entry.message.number for entry in state.ghost.pending if entry.message.src == process}
+        for number in state.locals:
+            used |= {nth for src, nth in self._mentions(self._in_locals, number) if src == process}
+        for number in state.network:
+            used |= {nth for src, nth in self._mentions(self._in_packets, number) if src == process}
+        return next((nth for nth in range(self.workload.endless[process]) if nth not in used), None)
+
+    def _mentions(self, known: dict[int, frozenset[tuple[int, int]]], number: int) -> frozenset[tuple[int, int]]:
+        """The messages inside a local state or a packet."""
+        found = known.get(number)
+        if found is None:
+            value = self.local(number) if known is self._in_locals else self.packet(number).arguments
+            found = known[number] = frozenset((message.src, message.number) for message in messages_in(value))
+        return found
+
+
+def system_of(protocol: ir.Protocol, workload: ir.Workload) -> System:
+    """The transition system of a protocol in a workload of any kind."""
+    return (Recycling if workload.endless else System)(protocol, workload)

@@ -1,0 +1,361 @@
+"""Runs a machine step by step over concrete messages: what a link replays the layer below into.
+
+The universe is every message that was causal-sent, and unsent stand-ins for each (sender, destination): as many
+as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
+transition has named them; a transition that relates unsent messages to each other is refused.
+
+NOTE(order): what no transition changes and an axiom speaks about is a parameter of the system, and what is proved
+holds for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
+two processes is their order, a function of a process to nat is its number. On a tree network it chooses by the tree,
+with process 0 as its root: a function of two processes to a process is the next hop of the first towards the second
+(towards itself: the parent), a relation of three processes says that the second is on the way from the first to the
+third. That the axioms are satisfied is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import product
+from typing import TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.ir.topology import Edges, path
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.values import Fault, Message, Value
+
+MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
+"""Per symbol, built-in ones first: the tuples of a relation; of a function, (arguments, value) where not zero."""
+
+Tables: TypeAlias = list[frozenset[tuple[Value, ...]]]
+
+GHOSTS = ("sent", "delivered", "before", "past", "hb", "delivered_before")
+SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE = range(len(GHOSTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A transition that is not enabled: the guard that fails, by the text and place of the machine."""
+
+    transition: str
+    guard: str
+    requirement: ir.NamedFormula | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    position: int
+    arguments: tuple[Evaluator, ...]
+    value: Evaluator
+    binders: tuple[ir.Variable, ...]
+    relation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Transition:
+    declaration: ir.Transition
+    guards: tuple[tuple[int, ir.NamedFormula, Evaluator], ...]
+    updates: tuple[_Update, ...]
+
+
+@dataclass(slots=True)
+class MachineRun:
+    """The step relation of `machine` among `processes` processes.
+
+    `ends` are the senders and sets of destinations (in unicast of one process) that messages have; `tree` has the
+    edges of a tree network, where the protocol is for one.
+    """
+
+    machine: ir.Machine
+    processes: int
+    ends: Sequence[tuple[int, tuple[int, ...]]]
+    tree: Edges = ()
+    _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
+    _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
+    _stand_ins: int = field(init=False, default=1)
+
+    def __post_init__(self) -> None:
+        names = Names({})
+        positions = {symbol.name: len(GHOSTS) + at for at, symbol in enumerate(self.machine.symbols)}
+        self._symbols = self.machine.symbols
+        for transition in self.machine.transitions:
+            guards = tuple(
+                (_last_parameter(transition, guard.body), guard, compile_expression(guard.body, names))
+                for guard in transition.requires
+            )
+            updates = tuple(
+                _Update(
+                    positions[update.symbol],
+                    tuple(compile_expression(argument, names) for argument in update.arguments),
+                    compile_expression(update.value, names),
+                    update.binders,
+                    self._symbols[positions[update.symbol] - len(GHOSTS)].result == BOOL,
+                )
+                for update in transition.updates
+            )
+            self._transitions[transition.name] = _Transition(transition, guards, updates)
+            self._stand_ins = max(self._stand_ins, _messages_at_once(transition))
+
+    def initial(self) -> MachineState:
+        """Every relation empty, every function zero; but see NOTE(order)."""
+        given = _given_symbols(self.machine)
+        own = (self._by_number(symbol) if symbol.name in given else frozenset() for symbol in self._symbols)
+        return (*(frozenset[tuple[Value, ...]](),) * len(GHOSTS), *own)
+
+    def _by_number(self, symbol: ir.Symbol) -> frozenset[tuple[Value, ...]]:
+        processes = range(self.processes)
+        match [parameter.type for parameter in symbol.parameters], symbol.result:
+            case [first, second], result if first == second == PROCESS and result == BOOL:
+                return frozenset((one, other) for one in processes for other in processes if one < other)
+            case [only], result if only == PROCESS and result == NAT:
+                return frozenset((process, process) for process in processes if process)
+            case [first, second], result if self.tree and first == second == result == PROCESS:
+                return frozenset((one, other, self._hop(one, other)) for one, other in product(processes, repeat=2))
+            case [first, second, third], result if self.tree and first == second == third == PROCESS and result == BOOL:
+                ways = product(processes, repeat=2)
+                return frozenset((one, via, other) for one, other in ways for via in path(self.tree, one, other))
+            case _:
+                return frozenset()
+
+    def _hop(self, process: int, towards: int) -> int:
+        """The next hop: to itself it is the parent, of which process 0 is its own."""
+        if process != towards:
+            return path(self.tree, process, towards)[1]
+        return path(self.tree, process, 0)[1] if process else 0
+
+    def broken_axioms(self) -> tuple[str, ...]:
+        """The machine's axioms that the messages of this run do not satisfy: its theorems say nothing here."""
+        frame = self._frame(self.initial(), ())
+        return tuple(
+            axiom.name for axiom in self.machine.axioms if not compile_expression(axiom.body, Names({}))(frame)
+        )
+
+    def step(self, state: MachineState, name: str, arguments: Sequence[Value]) -> MachineState | Refusal:
+        """The state after the transition, or why it is not enabled."""
+        transition = self._transitions[name]
+        if name == "causal_send":
+            state = _named(state, arguments[0])
+        frame = self._frame(state, arguments)
+        parameters = transition.declaration.parameters
+        local = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
+        if name == "causal_send" and (arguments[0],) in state[SENT]:
+            return Refusal(name, "not sent(m)")
+        for _, requirement, guard in transition.guards:
+            frame.locals = dict(local)
+            if not guard(frame):
+                return Refusal(name, requirement.name, requirement)
+        changed = list(state)
+        for update in transition.updates:
+            self._update(frame, local, update, state, changed)
+        for position in {update.position for update in transition.updates}:
+            _refuse_unsent_pairs(name, changed[position] - state[position])
+        match name:
+            case "causal_send":
+                _causal_send(state, changed, arguments[0])
+            case "deliver" if self.machine.delivery == "unicast":
+                _deliver(state, changed, arguments[0])
+            case "deliver":
+                _deliver_at(state, changed, arguments[0], arguments[1])
+        return tuple(changed)
+
+    def enabling(
+        self, state: MachineState, name: str, arguments: Sequence[Value | None]
+    ) -> tuple[Value, ...] | Refusal:
+        """The arguments for which the transition is enabled: in the place of None the first process or sent message
+        that makes it so, those of earlier places first. Where nothing does, a guard on which the search ended."""
+        transition = self._transitions[name]
+        frame = self._frame(state, [argument for argument in arguments if argument is not None])
+        names = [parameter.name for parameter in transition.declaration.parameters]
+        sent = sorted(message for (message,) in state[SENT])
+        found: list[tuple[Value, ...]] = [()]
+        for place, (argument, parameter) in enumerate(zip(arguments, transition.declaration.parameters, strict=True)):
+            domain: Sequence[Value] = range(self.processes) if parameter.type == PROCESS else sent
+            choices = domain if argument is None else (argument,)
+            found = [(*chosen, value) for chosen in found for value in choices]
+            if not found:
+                return Refusal(name, "a message was sent")
+            for last, requirement, guard in transition.guards:
+                if last == place:
+                    found = [chosen for chosen in found if _is_true(guard, frame, names, chosen)]
+                    if not found:
+                        return Refusal(name, requirement.name, requirement)
+        return found[0]
+
+    def settled(self, state: MachineState, internal: Sequence[str]) -> MachineState:
+        """The state after every transition of `internal` that changes something, of processes and messages sent, until
+        none does, or a state comes back. Any such steps are the machine's own: what is proved of it holds of them.
+        """
+        seen = {state}
+        while True:
+            after = next((after for after in self._internal_steps(state, internal) if after != state), state)
+            if after in seen:
+                return state
+            seen.add(after)
+            state = after
+
+    def _internal_steps(self, state: MachineState, internal: Sequence[str]) -> Iterator[MachineState]:
+        sent = sorted(message for (message,) in state[SENT])
+        for name in internal:
+            parameters = self._transitions[name].declaration.parameters
+            domains = [range(self.processes) if parameter.type == PROCESS else sent for parameter in parameters]
+            for arguments in product(*domains):
+                after = self.step(state, name, arguments)
+                if not isinstance(after, Refusal):
+                    yield after
+
+    def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
+        named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
+        stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]
+        symbols: dict[str, Callable[..., Value]] = {"src": _source}
+        if self.machine.delivery == "unicast":
+            symbols["dst"] = _destination
+        else:
+            symbols["to"] = _goes_to
+        for position, name in enumerate(GHOSTS):
+            symbols[name] = _relation(state[position])
+        for position, symbol in enumerate(self._symbols, len(GHOSTS)):
+            symbols[symbol.name] = (_relation if symbol.result == BOOL else _function)(state[position])
+        return Frame(processes=self.processes, symbols=symbols, messages=[*sorted(named), *stand_ins])
+
+    def _update(
+        self, frame: Frame, local: dict[str, Value], update: _Update, state: MachineState, changed: Tables
+    ) -> None:
+        gone: set[tuple[Value, ...]] = set()
+        come: set[tuple[Value, ...]] = set()
+        for values in product(*[self._domain(frame, binder.type) for binder in update.binders]):
+            frame.locals = local | dict(zip([binder.name for binder in update.binders], values, strict=True))
+            key = tuple(argument(frame) for argument in update.arguments)
+            value = update.value(frame)
+            gone.add(key)
+            if value:
+                come.add(key if update.relation else (*key, value))
+        if update.relation:
+            changed[update.position] = (state[update.position] - gone) | come
+        else:
+            kept = frozenset(entry for entry in state[update.position] if entry[:-1] not in gone)
+            changed[update.position] = kept | come
+
+    def _domain(self, frame: Frame, type_: Type) -> Iterator[Value]:
+        if type_ == PROCESS:
+            return iter(range(self.processes))
+        assert type_ == MESSAGE, type_
+        return iter(frame.messages)
+
+
+def _last_parameter(transition: ir.Transition, formula: ir.Expr) -> int:
+    """The place of the last parameter that the formula mentions, 0 where it mentions none."""
+    mentioned = {node.name for node in nodes(formula) if isinstance(node, ir.Local)}
+    places = (place for place, parameter in enumerate(transition.parameters) if parameter.name in mentioned)
+    return max(places, default=0)
+
+
+def _is_true(guard: Evaluator, frame: Frame, names: Sequence[str], values: Sequence[Value]) -> bool:
+    frame.locals = dict(zip(names, values, strict=False))
+    return bool(guard(frame))
+
+
+def _given_symbols(machine: ir.Machine) -> frozenset[str]:
+    """The declared symbols that no transition changes and an axiom speaks about."""
+    changed = {update.symbol for transition in machine.transitions for update in transition.updates}
+    spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
+    return frozenset(spoken - changed) & {symbol.name for symbol in machine.symbols}
+
+
+def _messages_at_once(transition: ir.Transition) -> int:
+    """How many messages the formulas of a transition can tell apart besides its parameters."""
+    guards = [_bound_messages(requirement.body) for requirement in transition.requires]
+    updates = [
+        sum(binder.type == MESSAGE for binder in update.binders) + _bound_messages(update.value)
+        for update in transition.updates
+    ]
+    return max([1, *guards, *updates])
+
+
+def _bound_messages(expression: ir.Expr) -> int:
+    """The most messages that are bound at once inside."""
+    own = 0
+    if isinstance(expression, ir.Quantified):
+        own = sum(variable.type == MESSAGE for variable in expression.variables)
+    return own + max((_bound_messages(part) for part in _parts(expression)), default=0)
+
+
+def _parts(expression: ir.Expr) -> Iterator[ir.Expr]:
+    for item in fields(expression):
+        value = getattr(expression, item.name)
+        if isinstance(value, ir.Expression):
+            yield value  # type: ignore[misc]
+        elif isinstance(value, tuple):
+            yield from (part for part in value if isinstance(part, ir.Expression))  # type: ignore[misc]
+
+
+def _refuse_unsent_pairs(transition: str, entries: frozenset[tuple[Value, ...]]) -> None:
+    """A relation between unsent messages would need names for them. Raises Fault."""
+    for entry in entries:
+        if sum(isinstance(value, Message) and value.number < 0 for value in entry) > 1:
+            raise Fault(f"{transition} relates unsent messages to each other, which a link cannot follow")
+
+
+def _source(message: Message) -> int:
+    return message.src
+
+
+def _destination(message: Message) -> int:
+    return message.dsts[0]
+
+
+def _goes_to(message: Message, process: int) -> bool:
+    return process in message.dsts
+
+
+def _relation(tuples: frozenset[tuple[Value, ...]]) -> Callable[..., Value]:
+    return lambda *arguments: arguments in tuples
+
+
+def _function(entries: frozenset[tuple[Value, ...]]) -> Callable[..., Value]:
+    table = {entry[:-1]: entry[-1] for entry in entries}
+    return lambda *arguments: table.get(arguments, 0)
+
+
+def _named(state: MachineState, message: Message) -> MachineState:
+    """Whatever held of the stand-in for `message` holds of `message`, now that it has a name."""
+    stand_in = Message(message.src, -1, message.dsts)
+    return tuple(
+        table | {entry for known in table if stand_in in known for entry in _instances(known, stand_in, message)}
+        for table in state
+    )
+
+
+def _instances(entry: tuple[Value, ...], stand_in: Message, message: Message) -> Iterator[tuple[Value, ...]]:
+    choices = [(stand_in, message) if value == stand_in else (value,) for value in entry]
+    return product(*choices)
+
+
+def _causal_send(state: MachineState, changed: Tables, message: Message) -> None:
+    """The ghost's own update: what `message` happens after, and that its sender knows it."""
+    known = {other for process, other in state[PAST] if process == message.src}
+    changed[HB] = state[HB] | {(other, message) for other in known}
+    earlier = {other for (other,) in state[SENT] if other.src == message.src}
+    changed[BEFORE] = state[BEFORE] | {(other, message) for other in earlier}
+    changed[PAST] = state[PAST] | {(message.src, message)}
+    changed[SENT] = state[SENT] | {(message,)}
+
+
+def _deliver(state: MachineState, changed: Tables, message: Message) -> None:
+    """The ghost's own update: its destination knows the message and everything before it."""
+    receiver = message.dsts[0]
+    known = {other for other, later in state[HB] if later == message} | {message}
+    earlier = {other for (other,) in state[DELIVERED] if other.dsts == message.dsts and other != message}
+    changed[DELIVERED_BEFORE] = state[DELIVERED_BEFORE] | {(other, message) for other in earlier}
+    changed[PAST] = state[PAST] | {(receiver, other) for other in known}
+    changed[DELIVERED] = state[DELIVERED] | {(message,)}
+
+
+def _deliver_at(state: MachineState, changed: Tables, message: Message, receiver: int) -> None:
+    """The same where a message has several destinations."""
+    known = {other for other, later in state[HB] if later == message} | {message}
+    earlier = {other for other, at in state[DELIVERED] if at == receiver and other != message}
+    changed[DELIVERED_BEFORE] = state[DELIVERED_BEFORE] | {(other, message, receiver) for other in earlier}
+    changed[PAST] = state[PAST] | {(receiver, other) for other in known}
+    changed[DELIVERED] = state[DELIVERED] | {(message, receiver)}

@@ -1,0 +1,215 @@
+"""Runs of a system as people read them: named steps with only what changed, and as an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thence.dsl.ir.types import Type
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.execute import Delivered, Sent
+from thence.dsl.run.quiescence import blocked, completed
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.values import Packet, show
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
+
+
+@dataclass(frozen=True, slots=True)
+class NarratedStep:
+    """One step of a run: its name, what it changed and emitted as lines, and the outcome."""
+
+    title: str
+    details: tuple[str, ...]
+    action: Action
+    outcome: Outcome
+
+
+class ReplayError(ValueError):
+    """A recorded run does not fit the protocol: some step is not possible where it stands."""
+
+
+def run(system: System, actions: Sequence[Action], *, observe: bool = False) -> Iterator[NarratedStep]:
+    """Runs the actions from the initial state through the interpreter."""
+    state = system.initial()
+    for action in actions:
+        outcome = system.apply(state, action, observe=observe)
+        yield narrate(system, state, action, outcome)
+        state = outcome.state
+
+
+def narrate(system: System, before: State, action: Action, outcome: Outcome) -> NarratedStep:
+    """Names a step and says what it changed."""
+    details = tuple(_details(system, before, action, outcome))
+    return NarratedStep(_title(system, action, outcome), details, action, outcome)
+
+
+def show_packet(system: System, packet: Packet | Sent) -> str:
+    """`KIND(arguments)`."""
+    kinds = {kind.name: [parameter.type for parameter in kind.parameters] for kind in system.protocol.packets}
+    return f"{packet.kind}({_arguments(packet.arguments, kinds[packet.kind])})"
+
+
+def _arguments(values: Sequence[Any], types: Sequence[Type]) -> str:
+    return ", ".join(show(value, type_) for value, type_ in zip(values, types, strict=True))
+
+
+def _title(system: System, action: Action, outcome: Outcome) -> str:
+    process = f"p{action.process}"
+    match action.kind:
+        case "send":
+            assert outcome.subject is not None
+            to = ", ".join(f"p{destination}" for destination in action.destinations) or "nobody"
+            return f"{process}: causal_send({outcome.subject.name}) to {to}"
+        case "tick":
+            return f"{process}: periodically"
+    packet = system.packet(action.packet)
+    shown = show_packet(system, packet)
+    match action.kind:
+        case "receive":
+            return f"p{packet.dst}: receive {shown} from p{packet.src}"
+        case "duplicate":
+            return f"network: duplicates {shown} from p{packet.src} to p{packet.dst}"
+        case _:
+            return f"network: loses {shown} from p{packet.src} to p{packet.dst}"
+
+
+def _details(system: System, before: State, action: Action, outcome: Outcome) -> Iterator[str]:
+    old = system.local(before.locals[action.process])
+    new = system.local(outcome.state.locals[action.process])
+    for variable, was, now in zip(system.protocol.state, old, new, strict=True):
+        if was != now:
+            yield f"{variable.name}: {show(was, variable.type)} -> {show(now, variable.type)}"
+    for emission in outcome.emissions:
+        match emission:
+            case Sent(to=to):
+                yield f"sends {show_packet(system, emission)} to p{to}"
+            case Delivered(message, then) if then is not None:
+                others = ", ".join(f"p{destination}" for destination in then.dsts) or "nobody"
+                yield f"delivers {message.name}, and inside the delivery: causal_send({then.name}) to {others}"
+            case Delivered(message):
+                yield f"delivers {message.name}"
+    claimed = {*system.protocol.properties, *system.protocol.eventually, "fault"}
+    for finding in outcome.findings:
+        if finding.property in claimed:
+            yield f"VIOLATES {finding.property}: {describe(finding)}"
+
+
+def describe(finding: Finding) -> str:
+    """What is wrong, in a sentence without its full stop."""
+    where, message = f"p{finding.process}", finding.message
+    if message is None or finding.detail:
+        return finding.detail
+    match finding.property:
+        case "causal" | "fifo" if finding.missing is not None:
+            past = "its sender sent first" if finding.property == "fifo" else "is in its causal past"
+            return f"{where} delivers {message.name} before {finding.missing.name}, which {past}"
+        case "total_order" if finding.missing is not None:
+            return f"{where} delivers {message.name} after {finding.missing.name}, another process before it"
+        case "csps" | "sps" if finding.missing is not None:
+            known = f"{finding.missing.name}, in its causal past,"
+            return f"{where} network-sends {message.name} while {known} is undelivered"
+        case "at_most_once":
+            return f"{where} delivers {message.name} again"
+        case "no_creation":
+            return f"{where} delivers {message.name}, which was not sent to it"
+        case _:
+            return f"nothing is in flight, and {where} never delivers {message.name}"
+
+
+def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
+    """What an outside observer sees of the run: sends, arrivals of messages, deliveries.
+
+    Where an identity is used again, the second message that has it is `m0.1/2`, and so on.
+    """
+    uses: dict[str, int] = {}
+
+    def named(event: Event) -> Event:
+        if isinstance(event, Send):
+            uses[event.message] = uses.get(event.message, 0) + 1
+        use = uses.get(event.message, 1)
+        return event if use == 1 else replace(event, message=f"{event.message}/{use}")
+
+    events = (named(event) for step in steps for event in events_of(system, step))
+    return Execution(system.workload.processes, tuple(events))
+
+
+def events_of(system: System, step: NarratedStep) -> Iterator[Event]:
+    """The observable events of one step, in order."""
+    action, outcome = step.action, step.outcome
+    if outcome.subject is not None:
+        yield Send(action.process, outcome.subject.name, outcome.subject.dsts)
+    if action.kind == "receive":
+        packet = system.packet(action.packet)
+        carried = system.carried(packet)
+        if carried is not None and packet.dst in carried.dsts:  # on a tree others pass it on
+            yield Receive(packet.dst, carried.name, packet.src)
+    for emission in outcome.emissions:
+        if isinstance(emission, Delivered):
+            yield Deliver(action.process, emission.message.name)
+            if emission.then is not None:
+                yield Send(action.process, emission.then.name, emission.then.dsts)
+
+
+def text(steps: Sequence[NarratedStep]) -> str:
+    """The run as numbered steps."""
+    width = len(str(len(steps)))
+    lines = []
+    for number, step in enumerate(steps, 1):
+        lines.append(f"{number:>{width}}  {step.title}")
+        lines += [f"{'':{width}}    {detail}" for detail in step.details]
+    return "\n".join(lines)
+
+
+def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
+    """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
+    last = steps[-1].outcome if steps else None
+    state = last.state if last else system.initial()
+    ended = (system.stuck(state), blocked(system, state), completed(system, state))
+    found = (*(last.findings if last else ()), *filter(None, ended), *system.broken(state))
+    return {finding.property for finding in found}
+
+
+def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]]:
+    """The run as JSON values that `replay` reads."""
+    recorded = []
+    for step in steps:
+        action = step.action
+        entry: dict[str, Any] = {"action": action.kind, "process": action.process}
+        if action.kind == "send":
+            entry["destinations"] = list(action.destinations)
+        elif action.packet >= 0:
+            packet = system.packet(action.packet)
+            entry |= {"packet": show_packet(system, packet), "from": packet.src, "to": packet.dst}
+        if action.reactions:
+            entry["reactions"] = [[number, list(destinations)] for number, destinations in action.reactions]
+        recorded.append(entry)
+    return recorded
+
+
+def replay(system: System, recorded: Sequence[dict[str, Any]]) -> tuple[NarratedStep, ...]:
+    """Runs a recorded run again; raises ReplayError where a step is not possible."""
+    state = system.initial()
+    steps = []
+    for number, entry in enumerate(recorded, 1):
+        action = next((known for known in system.enabled(state) if _matches(system, known, entry)), None)
+        if action is None:
+            raise ReplayError(f"step {number} is not possible here: {entry}")
+        outcome = system.apply(state, action)
+        steps.append(narrate(system, state, action, outcome))
+        state = outcome.state
+    return tuple(steps)
+
+
+def _matches(system: System, action: Action, entry: dict[str, Any]) -> bool:
+    if action.kind != entry.get("action") or action.process != entry.get("process"):
+        return False
+    if [[number, list(destinations)] for number, destinations in action.reactions] != entry.get("reactions", []):
+        return False
+    if action.kind == "send":
+        return list(action.destinations) == entry.get("destinations")
+    if action.packet < 0:
+        return True
+    packet = system.packet(action.packet)
+    wanted = (entry.get("packet"), entry.get("from"), entry.get("to"))
+    return (show_packet(system, packet), packet.src, packet.dst) == wanted

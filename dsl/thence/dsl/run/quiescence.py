@@ -1,0 +1,56 @@
+"""The end of a run: whether everything that was to happen has happened.
+
+A run is at its end when no packet can arrive and the application can do nothing; timers are given every chance.
+"""
+
+from __future__ import annotations
+
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.system import State, System
+from thence.dsl.text.programs import waits
+
+DEADLOCK_FREE = "deadlock_free"
+"""Property: a run does not end before every message is sent that is to be sent, and every program has ended."""
+
+COMPLETES = "completes"
+"""Witness: some run brings every program to its end."""
+
+
+def blocked(system: System, state: State) -> Finding | None:
+    """A process that has still something to do where nothing can happen any more."""
+    if not system.is_quiet(state) or next(system.application_sends(state), None) is not None:
+        return None
+    waiting = [process for process in range(system.workload.processes) if not _is_done(system, state, process)]
+    if not waiting:
+        return None
+    if system.interpreter.has_timer and any(_goes_on(system, state, after) for after in system.settling(state)):
+        return None
+    said = " and ".join(_waiting_for(system, state, process) for process in waiting)
+    return Finding(DEADLOCK_FREE, waiting[0], detail=f"nothing can happen any more: {said}")
+
+
+def completed(system: System, state: State) -> Finding | None:
+    """That every program has come to its end."""
+    programs = system.workload.programs
+    if not programs or not all(_is_done(system, state, process) for process in range(len(programs))):
+        return None
+    return Finding(COMPLETES, 0, detail="every program has come to its end")
+
+
+def _is_done(system: System, state: State, process: int) -> bool:
+    program = system.workload.programs[process] if system.workload.programs else None
+    if program is not None:
+        return state.places[process] == len(program)
+    return not system.has_to_send(state, process)
+
+
+def _goes_on(system: System, before: State, after: State) -> bool:
+    """Whether the application can do something again, or has."""
+    return after.places != before.places or next(system.application_sends(after), None) is not None
+
+
+def _waiting_for(system: System, state: State, process: int) -> str:
+    program = system.workload.programs[process] if system.workload.programs else None
+    if program is None:
+        return f"p{process} has still to send, and may not"
+    return f"p{process} is before `{waits(program, state.places[process])}`"

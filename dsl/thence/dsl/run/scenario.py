@@ -1,0 +1,218 @@
+"""Playing a scenario: its steps in the interpreter, one after the other, and its assertions where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from thence.dsl import ir
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.execute import Delivered, Sent
+from thence.dsl.run.narrate import NarratedStep, narrate, show_packet
+from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.values import Fault, Message, Packet, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where a scenario is no execution of the protocol, or an assertion is false: the line, and what is wrong."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A scenario as far as it went.
+
+    Attributes:
+        steps: what happened.
+        failure: why it ended there; None where it was played to the end.
+        assertions: how many were true.
+        violated: every finding of the steps, in order, and of the state that they led to.
+        messages: what the scenario calls each message.
+        buffered: of each message that is not network-sent by the step that causal-sends it: the number of that step,
+            from 1, and of the step that network-sends it (None: it is never).
+    """
+
+    system: System
+    steps: tuple[NarratedStep, ...]
+    failure: Failure | None
+    assertions: int
+    violated: tuple[Finding, ...]
+    messages: Mapping[Message, str]
+    buffered: Mapping[str, tuple[int, int | None]]
+
+
+def in_words(line: str, names: Mapping[str, str]) -> str:
+    """A line of a narration, the messages called by the names of the scenario."""
+    return re.sub(r"\bm\d+\.\d+\b", lambda found: names.get(found[0], found[0]), line)
+
+
+def play(scenario: ir.Scenario) -> Played:
+    """Plays a scenario from the initial state; ends at a step that is not possible, or at a false assertion."""
+    return _Player(scenario).play()
+
+
+@dataclass(slots=True)
+class _Player:
+    """The state that the steps have led to, and their history."""
+
+    scenario: ir.Scenario
+    system: System = field(init=False)
+    state: State = field(init=False)
+    steps: list[NarratedStep] = field(default_factory=list)
+    messages: dict[str, Message] = field(default_factory=dict)
+    assertions: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    pasts: list[set[Message]] = field(init=False)
+    before: dict[Message, frozenset[Message]] = field(default_factory=dict)
+    delivered: set[tuple[Message, int]] = field(default_factory=set)
+    arrived: set[tuple[Message, int]] = field(default_factory=set)
+    sent_at: dict[Message, int] = field(default_factory=dict)
+    network_sent: dict[Message, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.system = System(self.scenario.protocol, self.scenario.workload)
+        self.state = self.system.initial()
+        self.pasts = [set() for _ in self.scenario.processes]
+
+    def play(self) -> Played:
+        failure = None
+        for step in self.scenario.steps:
+            why = self._assertion(step) if isinstance(step, ir.NamedFormula) else self._step(step)
+            if why is not None:
+                failure = Failure(step.span.line, why)
+                break
+        stuck = self.system.stuck(self.state)
+        at_end = (*((stuck,) if stuck is not None else ()), *self.system.broken(self.state))
+        known = {message: name for name, message in self.messages.items()}
+        findings = (*self.findings, *at_end)
+        return Played(self.system, tuple(self.steps), failure, self.assertions, findings, known, self._buffered())
+
+    def _buffered(self) -> dict[str, tuple[int, int | None]]:
+        if all(kind.carries is None for kind in self.scenario.protocol.packets):
+            return {}
+        times = {name: (self.sent_at[one], self.network_sent.get(one)) for name, one in self.messages.items()}
+        return {name: (sent, left) for name, (sent, left) in times.items() if left != sent}
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def _step(self, step: ir.ScenarioStep) -> str | None:
+        """Makes a step; why it is not possible, if it is not."""
+        match step.event:
+            case "sends":
+                return self._act(step, Action("send", step.process, tuple(sorted(step.peers))))
+            case "ticks":
+                return self._act(step, Action("tick", step.process))
+            case "receives" | "cannot" | "loses" | "duplicates":
+                return self._of_packet(step)
+            case _:
+                assert_never(step.event)
+
+    def _of_packet(self, step: ir.ScenarioStep) -> str | None:
+        receiver, sender = step.process, step.peers[0]
+        if step.event in ("loses", "duplicates"):
+            receiver, sender = sender, receiver
+        try:
+            given = tuple(self._value(argument) for argument in step.arguments)
+        except Fault as fault:
+            return f"`{step.text}`: an argument has no value: {fault}"
+        there = [
+            number
+            for number in dict.fromkeys(self.state.network)
+            if self._fits(self.system.packet(number), step.subject, sender, receiver, given)
+        ]
+        able = [number for number in there if number in set(self.system.receivable(self.state))]
+        if step.event == "cannot":
+            return f"`{step.text}`, but it can: {self._shown(able[0])} is there" if able else None
+        if len(there) > 1:
+            return f"`{step.text}` can mean {' or '.join(map(self._shown, there))}"
+        if not able:
+            waits = "another packet is before it" if there else f"in flight: {self._in_flight()}"
+            return f"`{step.text}` is not possible: {waits}"
+        match step.event:
+            case "receives":
+                return self._act(step, Action("receive", receiver, (), able[0]))
+            case "loses":
+                return self._act(step, Action("lose", sender, (), able[0]))
+            case _:
+                return self._act(step, Action("duplicate", sender, (), able[0]))
+
+    def _fits(self, packet: Packet, kind: str, sender: int, receiver: int, given: tuple[Value, ...]) -> bool:
+        same = (packet.kind, packet.src, packet.dst) == (kind, sender, receiver)
+        return same and packet.arguments[: len(given)] == given
+
+    def _shown(self, number: int) -> str:
+        return f"`{show_packet(self.system, self.system.packet(number))}`"
+
+    def _in_flight(self) -> str:
+        names = self.scenario.processes
+        packets = [self.system.packet(number) for number in self.state.network]
+        shown = [f"`{show_packet(self.system, one)}` from {names[one.src]} to {names[one.dst]}" for one in packets]
+        return ", ".join(shown) or "nothing"
+
+    def _act(self, step: ir.ScenarioStep, action: Action) -> str | None:
+        if action not in set(self.system.enabled(self.state)):
+            return f"`{step.text}` is not possible here"
+        outcome = self.system.apply(self.state, action)
+        narrated = narrate(self.system, self.state, action, outcome)
+        if outcome.subject is not None:
+            self._sent(step.subject, outcome.subject)
+        names = {message.name: name for name, message in self.messages.items()}
+        details = tuple(in_words(line, names) for line in narrated.details)
+        self.steps.append(replace(narrated, title=step.text, details=details))
+        self.findings += outcome.findings
+        self.state = outcome.state
+        if action.kind == "receive":
+            carried = self.system.carried(self.system.packet(action.packet))
+            if carried is not None:
+                self.arrived.add((carried, action.process))
+        for emission in outcome.emissions:
+            match emission:
+                case Delivered(message):
+                    self.delivered.add((message, action.process))
+                    self.pasts[action.process] |= {message} | self.before[message]
+                case Sent():
+                    moved = self.system.carried(emission)
+                    if moved is not None:
+                        self.network_sent.setdefault(moved, len(self.steps))
+        return None
+
+    def _sent(self, name: str, message: Message) -> None:
+        self.messages[name] = message
+        self.sent_at[message] = len(self.steps) + 1
+        self.before[message] = frozenset(self.pasts[message.src])
+        self.pasts[message.src].add(message)
+
+    # --- assertions ----------------------------------------------------------------------------
+
+    def _assertion(self, formula: ir.NamedFormula) -> str | None:
+        try:
+            true = self._value(formula.body)
+        except Fault as fault:
+            return f"`{formula.name}` has no value here: {fault}"
+        self.assertions += bool(true)
+        return None if true else f"`{formula.name}` is false here"
+
+    def _value(self, expression: ir.Expr) -> Value:
+        states = self.system.locals_of(self.state)
+        frame = Frame(processes=len(states), all_states=states, symbols=self._history())
+        frame.messages = tuple(sorted(self.messages.values()))
+        frame.locals = {**{name: at for at, name in enumerate(self.scenario.processes)}, **self.messages}
+        positions = {variable.name: at for at, variable in enumerate(self.scenario.protocol.state)}
+        evaluate: Evaluator = compile_expression(expression, Names(positions))
+        return evaluate(frame)
+
+    def _history(self) -> dict[str, Callable[..., Value]]:
+        """What `check_scenario.HISTORY` declares."""
+        return {
+            "delivered": lambda m: all((m, process) in self.delivered for process in m.dsts),
+            "delivered_at": lambda m, p: (m, p) in self.delivered,
+            "network_sent": lambda m: m in self.network_sent,
+            "arrived": lambda m, p: (m, p) in self.arrived,
+            "hb": lambda a, m: a in self.before[m],
+        }

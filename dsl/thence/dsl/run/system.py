@@ -1,0 +1,517 @@
+"""The whole system: processes, network, a finite workload, and the ghost that watches causality.
+
+Local states and packets are interned, so that a global state is a small tuple of numbers; what a handler
+does to a local state is remembered, since it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from thence.dsl import ir
+from thence.dsl.check.workload import in_scope
+from thence.dsl.run.causality import Finding, Ghost, delivered, network_sent, sent
+from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
+from thence.dsl.run.interpreter import Interpreter, LocalState, NotNow, Reactions, Step
+from thence.dsl.run.values import Fault, Message, Packet
+from thence.dsl.text.programs import receives
+
+
+class State(NamedTuple):
+    """A global state. `locals` and `network` are numbers in the system's tables.
+
+    The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
+    how many steps of its program each process has made, where there are programs.
+    """
+
+    locals: tuple[int, ...]
+    network: tuple[int, ...]
+    ghost: Ghost
+    sends: tuple[int, ...]
+    ticks: tuple[int, ...]
+    duplicates: int
+    losses: int
+    places: tuple[int, ...] = ()
+
+
+class Action(NamedTuple):
+    """What happens next. `packet` is a number in the system's table for receive, duplicate and lose.
+
+    `reactions`: what the application sends inside deliveries of this step, each as the number of the delivery in the
+    step and the destinations.
+    """
+
+    kind: Literal["send", "receive", "tick", "duplicate", "lose"]
+    process: int
+    destinations: tuple[int, ...] = ()
+    packet: int = -1
+    reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The state after an action, what the handler emitted, and the properties that it violated.
+
+    `subject` is the message that was sent, or None.
+    """
+
+    state: State
+    emissions: tuple[Emission, ...]
+    findings: tuple[Finding, ...]
+    subject: Message | None = None
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(slots=True)
+class System:
+    """The transition system of a protocol in a workload; `total_order` is watched where the protocol claims it."""
+
+    protocol: ir.Protocol
+    workload: ir.Workload
+    interpreter: Interpreter = field(init=False)
+    _states: list[LocalState] = field(init=False, default_factory=list)
+    _state_ids: dict[LocalState, int] = field(init=False, default_factory=dict)
+    _packets: list[Packet] = field(init=False, default_factory=list)
+    _packet_ids: dict[Packet, int] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int, int, Message | None], tuple[int, tuple[Emission, ...]] | Fault] = field(
+        init=False, default_factory=dict
+    )
+    _bases: tuple[int, ...] = field(init=False, default=())
+    _carried: dict[str, int | None] = field(init=False, default_factory=dict)
+    _ordered: bool = field(init=False, default=False)
+    _nested: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(
+        init=False, default_factory=dict
+    )
+    _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.protocol = in_scope(self.protocol, self.workload)
+        self._ordered = "total_order" in self.protocol.properties
+        self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
+        self._bases = (0, *accumulate(self.workload.sends))
+        self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
+
+    # --- tables ------------------------------------------------------------------------------
+
+    def local(self, number: int) -> LocalState:
+        """The local state with this number."""
+        return self._states[number]
+
+    def packet(self, number: int) -> Packet:
+        """The packet with this number."""
+        return self._packets[number]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many local states and packets have a number."""
+        return len(self._states), len(self._packets)
+
+    def steps_taken(self) -> Iterator[tuple[int, int, int, Message | None, tuple[int, tuple[Emission, ...]] | Fault]]:
+        """What handlers have done so far: process, local state, packet (-1: none), message, and what came of it."""
+        for (process, before, packet, message), came in self._steps.items():
+            yield process, before, packet, message, came
+
+    def bit(self, message: Message) -> int:
+        """The message's bit in the ghost's masks."""
+        return 1 << (self._bases[message.src] + message.number)
+
+    def carried(self, packet: Packet | Sent) -> Message | None:
+        """The application message that the packet moves, if any."""
+        position = self._carried.get(packet.kind)
+        return None if position is None else packet.arguments[position]
+
+    def packet_number(self, source: int, sent: Sent) -> int:
+        """The number of the packet that `source` sends."""
+        return self.number_of(Packet(sent.kind, source, sent.to, sent.arguments))
+
+    def local_number(self, state: LocalState) -> int:
+        """The number of a local state."""
+        number = self._state_ids.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+        return number
+
+    def number_of(self, packet: Packet) -> int:
+        """The number of a packet."""
+        number = self._packet_ids.setdefault(packet, len(self._packets))
+        if number == len(self._packets):
+            self._packets.append(packet)
+        return number
+
+    def adopt_packets(self, other: System) -> None:
+        """Takes over another system's packet numbers, so that its actions mean the same here."""
+        for packet in other._packets:
+            self.number_of(packet)
+
+    # --- the transition relation -------------------------------------------------------------
+
+    def initial(self) -> State:
+        """No message sent yet."""
+        count = self.workload.processes
+        return State(
+            tuple(self.local_number(self.interpreter.initial(process)) for process in range(count)),
+            (),
+            Ghost((0,) * count, ()),
+            (0,) * count,
+            (0,) * count if self.workload.ticks is not None else (),
+            0,
+            0,
+            (0,) * count if self.workload.programs else (),
+        )
+
+    def enabled(self, state: State) -> Iterator[Action]:
+        """Every action that can happen, in a fixed order."""
+        yield from self.application_sends(state)
+        yield from self.internal(state)
+
+    def application_sends(self, state: State) -> Iterator[Action]:
+        """What the environment may do: causal-send a message, at any time, to any allowed destination."""
+        for process, done in enumerate(state.sends):
+            if done < self.workload.sends[process]:
+                for destinations in self._next_destinations(state, process):
+                    action = Action("send", process, destinations)
+                    if self._accepts(state, action) and self._in_program(state, action):
+                        yield action
+                        yield from self._reacting(state, action)
+
+    def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
+        """Where the next message of the process may go, by its program."""
+        program = self.workload.programs[process] if self.workload.programs else None
+        if program is None:
+            return self.workload.choices(process)
+        verb, others = program[state.places[process]] if state.places[process] < len(program) else ("receive", ())
+        return (tuple(sorted(others)),) if verb == "send" else ()
+
+    def _accepts(self, state: State, action: Action) -> bool:
+        """Whether the protocol takes the message; a fault counts as well: it is to be seen."""
+        if not self.interpreter.has_guard:
+            return True
+        process, message = action.process, self._message(state, action)
+        key = (process, state.locals[process], message)
+        known = self._accepted.get(key)
+        if known is None:
+            try:
+                known = self.interpreter.accepts(process, self._states[state.locals[process]], message)
+            except Fault:
+                known = True
+            self._accepted[key] = known
+        return known
+
+    def _in_program(self, state: State, action: Action) -> bool:
+        """Whether the step hands over to the application only what its program is about to receive."""
+        if not self.workload.programs:
+            return True
+        process = action.process
+        message = self._subject(state, action)
+        step = self.local_step(process, state.locals[process], action, message, self._reactions(state, action))
+        return isinstance(step, Fault) or self._place_after(state, process, message, step[1]) is not None
+
+    def _place_after(
+        self, state: State, process: int, message: Message | None, emissions: tuple[Emission, ...]
+    ) -> int | None:
+        """How far the program of the process is after a step; None where the step does not fit into it."""
+        program, place = self.workload.programs[process], state.places[process]
+        if program is None:
+            return place
+        place += message is not None
+        for emission in emissions:
+            if isinstance(emission, Delivered):
+                if not receives(program, place, emission.message.src):
+                    return None
+                place += 1
+                if emission.then is not None:
+                    if place >= len(program) or program[place] != ("send", emission.then.dsts):
+                        return None
+                    place += 1
+        return place
+
+    def internal(self, state: State) -> Iterator[Action]:
+        """What happens by itself: arrivals, timers, duplication, loss."""
+        for number in self._heads(state):
+            packet = self._packets[number]
+            receive = Action("receive", packet.dst, (), number)
+            if self._in_program(state, receive):
+                yield receive
+            yield from self._reacting(state, receive)
+            if state.duplicates < self.workload.duplicates:
+                yield Action("duplicate", packet.src, (), number)
+            if state.losses < self.workload.losses:
+                yield Action("lose", packet.src, (), number)
+        if self.interpreter.has_timer:
+            yield from self._timers(state)
+
+    def _timers(self, state: State) -> Iterator[Action]:
+        limit = self.workload.ticks
+        for process in range(self.workload.processes):
+            if self.is_quiet(state) if limit is None else state.ticks[process] < limit:
+                tick = Action("tick", process)
+                if self._in_program(state, tick):
+                    yield tick
+                yield from self._reacting(state, tick)
+
+    def _reacting(self, state: State, action: Action) -> Iterator[Action]:
+        """The same action, with a message that the application sends inside one of its deliveries."""
+        process = action.process
+        made = state.sends[process] + (action.kind == "send")
+        if not self.workload.reactive or made >= self.workload.sends[process]:
+            return
+        step = self.local_step(process, state.locals[process], action, self._subject(state, action))
+        if isinstance(step, Fault):
+            return
+        for number in range(sum(isinstance(emission, Delivered) for emission in step[1])):
+            for destinations in self.workload.choices(process):
+                reacting = action._replace(reactions=((number, destinations),))
+                messages = self._reactions(state, reacting)
+                known = self.local_step(
+                    process, state.locals[process], reacting, self._subject(state, action), messages
+                )
+                if not isinstance(known, NotNow) and self._in_program(state, reacting):
+                    yield reacting
+
+    def _subject(self, state: State, action: Action) -> Message | None:
+        """The message that the action sends, if it is a send."""
+        return self._message(state, action) if action.kind == "send" else None
+
+    def _reactions(self, state: State, action: Action) -> Reactions:
+        """The messages of the action's reactions."""
+        if not action.reactions:
+            return ()
+        first = state.sends[action.process] + (action.kind == "send")
+        return tuple(
+            (number, Message(action.process, first + position, destinations))
+            for position, (number, destinations) in enumerate(action.reactions)
+        )
+
+    def is_quiet(self, state: State) -> bool:
+        """Whether no packet can arrive: none is in flight, or programs keep those that are from arriving."""
+        return not state.network or (bool(self.workload.programs) and next(self.receivable(state), None) is None)
+
+    def receivable(self, state: State) -> Iterator[int]:
+        """The distinct packets that may arrive next."""
+        for number in self._heads(state):
+            if self._in_program(state, Action("receive", self._packets[number].dst, (), number)):
+                yield number
+
+    def _heads(self, state: State) -> Iterator[int]:
+        """The distinct packets that the network could let arrive next."""
+        if self.protocol.network.reordering:
+            yield from dict.fromkeys(state.network)
+            return
+        channels = set()
+        for number in state.network:
+            packet = self._packets[number]
+            if (packet.src, packet.dst) not in channels:
+                channels.add((packet.src, packet.dst))
+                yield number
+
+    def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
+        """The state after `action`. A fault is a finding; it leaves the state as it was."""
+        outcome = self._applied(state, action, observe)
+        if outcome.findings and any(finding.property == "fault" for finding in outcome.findings):
+            return replace(outcome, state=state)
+        return outcome
+
+    def _applied(self, state: State, action: Action, observe: bool) -> Outcome:
+        match action.kind:
+            case "send":
+                return self._send(state, action, observe)
+            case "receive":
+                without = self._without(state.network, action.packet)
+                return self._step(state._replace(network=without), action, observe, None)
+            case "tick":
+                ticked = state
+                if state.ticks:
+                    ticks = list(state.ticks)
+                    ticks[action.process] += 1
+                    ticked = state._replace(ticks=tuple(ticks))
+                return self._step(ticked, action, observe, None)
+            case "duplicate":
+                network = self._with(state.network, action.packet)
+                return Outcome(state._replace(network=network, duplicates=state.duplicates + 1), (), ())
+            case "lose":
+                network = self._without(state.network, action.packet)
+                return Outcome(state._replace(network=network, losses=state.losses + 1), (), ())
+
+    def _message(self, state: State, action: Action) -> Message:
+        """The message that the application sends by this action."""
+        return Message(action.process, state.sends[action.process], action.destinations)
+
+    def _send(self, state: State, action: Action, observe: bool) -> Outcome:
+        process = action.process
+        message = self._message(state, action)
+        sends = list(state.sends)
+        sends[process] += 1
+        ghost = sent(state.ghost, process, message, self.bit(message))
+        return self._step(state._replace(sends=tuple(sends), ghost=ghost), action, observe, message)
+
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        observe: bool,
+    ) -> Step:
+        if message is not None:
+            return self.interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
+        if action.kind == "tick":
+            return self.interpreter.tick(process, local, observe=observe, reactions=reactions)
+        packet = self._packets[action.packet]
+        return self.interpreter.receive(process, local, packet, observe=observe, reactions=reactions)
+
+    def local_step(
+        self, process: int, before: int, action: Action, message: Message | None = None, reactions: Reactions = ()
+    ) -> tuple[int, tuple[Emission, ...]] | Fault:
+        """What the handler of `action` does to the local state `before`: its number after, and what it emits.
+
+        `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
+        Remembered: a step depends on nothing else.
+        """
+        if reactions:
+            nested = (process, before, action.packet, message, reactions)
+            found = self._nested.get(nested)
+            if found is None:
+                found = self._observed_step(process, before, action, message, reactions, observe=False)[0]
+                self._nested[nested] = found
+            return found
+        key = (process, before, action.packet, message)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._observed_step(process, before, action, message, (), observe=False)[0]
+        return known
+
+    def _observed_step(
+        self,
+        process: int,
+        before: int,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        *,
+        observe: bool,
+    ) -> tuple[tuple[int, tuple[Emission, ...]] | Fault, tuple[Guard, ...]]:
+        try:
+            step = self._handle(process, self._states[before], action, message, reactions, observe)
+        except Fault as fault:
+            return fault, ()
+        return (self.local_number(step.state), step.emissions), step.guards
+
+    def _step(self, state: State, action: Action, observe: bool, message: Message | None) -> Outcome:
+        process = action.process
+        before = state.locals[process]
+        guards: tuple[Guard, ...] = ()
+        reactions = self._reactions(state, action._replace(kind="receive"))  # a send is counted already
+        if observe:
+            known, guards = self._observed_step(process, before, action, message, reactions, observe=True)
+        else:
+            known = self.local_step(process, before, action, message, reactions)
+        if isinstance(known, Fault):
+            return Outcome(state, (), (Finding("fault", process, message, detail=str(known)),), message)
+        after, emissions = known
+        locals_ = state.locals
+        if after != before:
+            locals_ = (*locals_[:process], after, *locals_[process + 1 :])
+        ghost, network, findings, sends = state.ghost, state.network, [], state.sends
+        for emission in emissions:
+            match emission:
+                case Delivered(delivery, then):
+                    ghost, wrong = delivered(ghost, process, delivery, self.bit, ordered=self._ordered)
+                    findings += wrong
+                    if then is not None:
+                        ghost = sent(ghost, process, then, self.bit(then))
+                        sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
+                case Sent(kind, arguments, to):
+                    packet = Packet(kind, process, to, arguments)
+                    carried = self.carried(packet)
+                    if carried is not None:
+                        findings += network_sent(ghost, process, carried, self.bit)
+                    network = self._with(network, self.number_of(packet))
+        places = state.places
+        if places:
+            place = self._place_after(state, process, message, emissions)
+            assert place is not None, "a step that the program does not allow"
+            places = (*places[:process], place, *places[process + 1 :])
+        after_state = State(locals_, network, ghost, sends, state.ticks, state.duplicates, state.losses, places)
+        return Outcome(after_state, emissions, tuple(findings), message, guards)
+
+    def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
+        return self.arranged((*network, number))
+
+    def arranged(self, network: tuple[int, ...]) -> tuple[int, ...]:
+        """The packets as a state has them; on FIFO networks those of one channel stay in order."""
+        if self.protocol.network.reordering:
+            return tuple(sorted(network))
+        packets = self._packets
+        return tuple(sorted(network, key=lambda known: (packets[known].src, packets[known].dst)))
+
+    @staticmethod
+    def _without(network: tuple[int, ...], number: int) -> tuple[int, ...]:
+        at = network.index(number)
+        return (*network[:at], *network[at + 1 :])
+
+    # --- judgements about a state ------------------------------------------------------------
+
+    def locals_of(self, state: State) -> tuple[LocalState, ...]:
+        """The processes' states."""
+        return tuple(self._states[number] for number in state.locals)
+
+    def broken(self, state: State) -> tuple[Finding, ...]:
+        """The invariants that are false in the state; a `fault` where one has no value."""
+        try:
+            names = self.interpreter.broken_invariants(self.locals_of(state))
+        except Fault as fault:
+            return (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
+        return tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
+
+    def stuck(self, state: State) -> Finding | None:
+        """A message that is never delivered from here on, if nothing more is sent; judged when no packet can arrive.
+
+        Programs go on as far as they can. With timers, they are given every chance: the message counts as stuck only
+        if no continuation by timers and arrivals, without further loss, delivers it.
+        """
+        if not state.ghost.pending or not self.is_quiet(state):
+            return None
+        if self.workload.programs and next(self.application_sends(state), None) is not None:
+            return None
+        waiting = {entry.message for entry in state.ghost.pending}
+        if self.interpreter.has_timer:
+            waiting = self._never_delivered(state, waiting)
+        if not waiting:
+            return None
+        message = min(waiting)
+        due = next(entry.due for entry in state.ghost.pending if entry.message == message)
+        return Finding("delivered", due[0], message)
+
+    def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
+        for after in self.settling(state):
+            waiting = waiting & {entry.message for entry in after.ghost.pending}
+            if not waiting:
+                break
+        return waiting
+
+    def settling(self, state: State) -> Iterator[State]:
+        """What can come of the state by arrivals and timers, and by programs; nothing more is lost or duplicated."""
+        start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
+        seen, frontier = {start}, [start]
+        while frontier:
+            current = frontier.pop()
+            actions = [Action("receive", self._packets[number].dst, (), number) for number in self.receivable(current)]
+            if not actions and self.interpreter.has_timer:
+                ticks = [Action("tick", process) for process in range(self.workload.processes)]
+                actions = [tick for tick in ticks if self._in_program(current, tick)]
+            if self.workload.programs:
+                actions += self.application_sends(current)
+            for action in actions:
+                after = self.apply(current, action).state
+                if after not in seen:
+                    seen.add(after)
+                    frontier.append(after)
+                    yield after
+
+    def has_to_send(self, state: State, process: int) -> bool:
+        """Whether the application of the process has a message left to send, now or later."""
+        return state.sends[process] < self.workload.sends[process]

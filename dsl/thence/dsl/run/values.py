@@ -1,0 +1,216 @@
+"""Run-time values, all immutable, hashable and ordered within a type.
+
+======================  ============================================================
+type                    value
+======================  ============================================================
+process, nat            int
+bool                    bool
+message                 `Message`
+record                  tuple of the field values, in field order
+option of T             None, or a tuple with the one value
+set of T                frozenset
+queue of T              tuple, the head first
+map K to V              tuple of (key, value) pairs by ascending key; no pair holds the zero of V
+sliding array of T      (first, items): the items at indices first, first + 1, ...
+sliding map of T        (next, entries): (index, item) pairs by ascending index, all below next
+======================  ============================================================
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias, assert_never
+
+from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
+
+Value: TypeAlias = Any
+"""A run-time value; its shape follows from its type, by the table above."""
+
+
+class Message(NamedTuple):
+    """An application message: the `number`-th (from 0) that `src` causal-sent. Its destinations are ascending."""
+
+    src: int
+    number: int
+    dsts: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return f"m{self.src}.{self.number + 1}"
+
+
+class Packet(NamedTuple):
+    """A packet on its way from process `src` to process `dst`."""
+
+    kind: str
+    src: int
+    dst: int
+    arguments: tuple[Value, ...]
+
+
+class Fault(Exception):
+    """A step did what no protocol may do, such as taking a nat below zero. The message says what."""
+
+
+def zero(type_: Type) -> Value:
+    """The zero of a type that has one."""
+    assert has_zero(type_), f"{type_} has no zero"
+    match type_:
+        case Nat():
+            return 0
+        case Bool():
+            return False
+        case Map():
+            return ()
+        case Collection("option"):
+            return None
+        case Collection("set"):
+            return frozenset()
+        case Collection("queue"):
+            return ()
+        case Collection("sliding array" | "sliding map"):
+            return (0, ())
+        case Sort() | Record() | Collection():
+            raise AssertionError(type_)
+        case _:
+            assert_never(type_)
+
+
+class Absent:
+    """What a partial map holds at a key that it does not map."""
+
+
+ABSENT = Absent()
+
+
+def lookup(map_: Value, key: Value) -> Value:
+    """The value at `key`, or ABSENT."""
+    for known, value in map_:
+        if known == key:
+            return value
+    return ABSENT
+
+
+def with_entry(map_: Value, key: Value, value: Value) -> Value:
+    """The map with `key` mapped to `value`; ABSENT removes it."""
+    for at, (known, _) in enumerate(map_):
+        if known == key:
+            return (*map_[:at], *(() if value is ABSENT else ((known, value),)), *map_[at + 1 :])
+    if value is ABSENT:
+        return map_
+    at = bisect(map_, _rank(key), key=lambda pair: _rank(pair[0]))
+    return (*map_[:at], (key, value), *map_[at:])
+
+
+def ascending(values: Iterable[Value]) -> list[Value]:
+    """Values of one type in their order: none first, records and collections element by element."""
+    return sorted(values, key=_rank)
+
+
+def _rank(value: Value) -> Any:
+    """What stands for the value in comparisons: total where `<` is not (options, sets)."""
+    if value is None:
+        return ()
+    if isinstance(value, frozenset):
+        return tuple(sorted([_rank(part) for part in value]))
+    if isinstance(value, tuple):
+        return tuple([_rank(part) for part in value])
+    return value
+
+
+def elements(collection: Value, type_: Type) -> list[Value]:
+    """The elements in order: ascending for sets and map keys, by position otherwise."""
+    return elements_of(type_)(collection)
+
+
+def elements_of(type_: Type) -> Callable[[Value], list[Value]]:
+    """What gives the `elements` of collections of this type."""
+    match type_:
+        case Map():
+            return lambda collection: [key for key, _ in collection]
+        case Collection("set", Nat() | Sort("process")):
+            return sorted
+        case Collection("set"):
+            return ascending
+        case Collection("queue"):
+            return list
+        case Collection("sliding array"):
+            return lambda collection: list(collection[1])
+        case Collection("sliding map"):
+            return lambda collection: [item for _, item in collection[1]]
+        case Collection("option"):
+            return lambda collection: list(collection or ())
+        case _:
+            raise AssertionError(f"{type_} has no elements")
+
+
+def size(collection: Value, type_: Type) -> int:
+    """The number of elements; for sliding collections, of those present."""
+    match type_:
+        case Collection("sliding array" | "sliding map"):
+            return len(collection[1])
+        case _:
+            return len(collection)
+
+
+def most_elements(value: Value, type_: Type) -> int:
+    """The largest number of elements of a queue, set, or sliding collection in the value; maps have none."""
+    match type_:
+        case Record(fields=fields):
+            parts = ((part, kind) for part, (_, kind) in zip(value, fields, strict=True))
+            return max((most_elements(part, kind) for part, kind in parts), default=0)
+        case Map(value=item):
+            return max((most_elements(part, item) for _, part in value), default=0)
+        case Collection("option", item):
+            return 0 if value is None else most_elements(value[0], item)
+        case Collection(item=item):
+            inside = max((most_elements(part, item) for part in elements(value, type_)), default=0)
+            return max(size(value, type_), inside)
+        case _:
+            return 0
+
+
+def messages_in(value: Value) -> Iterator[Message]:
+    """Every message inside a value."""
+    if isinstance(value, Message):
+        yield value
+    elif isinstance(value, tuple | frozenset):
+        for part in value:
+            yield from messages_in(part)
+
+
+def show(value: Value, type_: Type) -> str:
+    """The value as a reader of the protocol would write it."""
+    match type_:
+        case Bool():
+            return "true" if value else "false"
+        case Nat():
+            return str(value)
+        case Sort("process"):
+            return f"p{value}"
+        case Sort("message"):
+            return value.name if isinstance(value, Message) else str(value)
+        case Sort():
+            return str(value)
+        case Record(name, fields):
+            shown = zip(fields, value, strict=True)
+            inside = ", ".join(f"{label}: {show(part, kind)}" for (label, kind), part in shown)
+            return f"{name}({inside})"
+        case Map(key, item):
+            inside = ", ".join(f"{show(known, key)}: {show(part, item)}" for known, part in value)
+            return f"[{inside}]"
+        case Collection("option", item):
+            return "none" if value is None else f"some({show(value[0], item)})"
+        case Collection("set", item):
+            return "{" + ", ".join(show(part, item) for part in ascending(value)) + "}"
+        case Collection("queue", item):
+            return "<" + ", ".join(show(part, item) for part in value) + ">"
+        case Collection("sliding array", item):
+            first, items = value
+            return f"[{first}: " + ", ".join(show(part, item) for part in items) + "]"
+        case Collection("sliding map", item):
+            last, entries = value
+            return "{" + ", ".join(f"{index}: {show(part, item)}" for index, part in entries) + f" | next {last}}}"
+        case _:
+            raise AssertionError(type_)

@@ -1,0 +1,72 @@
+"""From the reductions of the grammar to syntax trees: the steps of scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thence.dsl.text import syntax
+from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
+from thence.dsl.text.lines import Word
+from thence.dsl.text.syntax import Assertion, Name, Node, ScenarioStep, TreeLink
+from thence.dsl.write.scenario import Cast
+
+
+@dataclass(frozen=True, slots=True)
+class Packet(Node):
+    """`KIND(x, y, ...)`: a packet that a step is about."""
+
+    kind: Name
+    arguments: tuple[syntax.Expr, ...]
+    rest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rest(Node):
+    """The `, ...` of a packet."""
+
+
+class ScenarioBuilder(BodyBuilder):
+    """One method for each step of a scenario."""
+
+    def cast(self, c: Children) -> Cast:
+        return Cast(c[1], span=extent(c))
+
+    def tree_link(self, c: Children) -> TreeLink:
+        return TreeLink(c[1], c[3], span=extent(c))
+
+    def sends_step(self, c: Children) -> ScenarioStep:
+        sender, message = pick(c, Name)
+        peers: tuple[Name, ...] = next((child for child in c if isinstance(child, tuple)), ())
+        return ScenarioStep("sends", sender, peers, message, span=extent(c))
+
+    def receives_step(self, c: Children) -> ScenarioStep:
+        return self.of_packet("receives", c[0], c[-1], c)
+
+    def cannot_step(self, c: Children) -> ScenarioStep:
+        return self.of_packet("cannot", c[0], c[-1], c)
+
+    def ticks_step(self, c: Children) -> ScenarioStep:
+        return ScenarioStep("ticks", c[0], span=extent(c))
+
+    def network_step(self, c: Children) -> ScenarioStep:
+        event: Any = str(c[1])
+        sender, receiver = pick(c, Name)
+        return self.of_packet(event, sender, receiver, c)
+
+    def of_packet(self, event: Any, process: Name, peer: Name, c: Children) -> ScenarioStep:
+        """A step that is about a packet in flight."""
+        packet = pick(c, Packet)[0]
+        return ScenarioStep(event, process, (peer,), packet.kind, packet.arguments, packet.rest, span=extent(c))
+
+    def packet(self, c: Children) -> Packet:
+        only_rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in c)
+        rest = only_rest or any(isinstance(child, Rest) for child in c)
+        arguments = tuple(child for child in c[1:] if not isinstance(child, Word | Rest))
+        return Packet(c[0], arguments, rest, span=extent(c))
+
+    def rest(self, c: Children) -> Rest:
+        return Rest(span=extent(c))
+
+    def assertion(self, c: Children) -> Assertion:
+        return Assertion(c[1], span=extent(c))

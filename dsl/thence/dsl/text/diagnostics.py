@@ -1,0 +1,324 @@
+"""Diagnostics: what the tool says about a text that is at fault.
+
+A diagnostic has a stable code. The catalogue below gives each code's meaning in one sentence; the
+message of a diagnostic says it for the case at hand. Adding a code is one line in the catalogue and
+one golden fixture named after it; `docs/errors.md` is generated from the catalogue.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from thence.dsl.text.syntax import Span
+
+Severity: TypeAlias = Literal["error", "warning"]
+
+CODES: dict[str, str] = {
+    # W01xx: text and syntax
+    "W0101": "The file is not UTF-8 text.",
+    "W0102": "A character that the language does not use.",
+    "W0103": "A `:` is missing between a header and its block.",
+    "W0104": "A tab in the indentation or between words; indentation is spaces only.",
+    "W0105": "A line is indented to a depth that no enclosing block has.",
+    "W0106": "A line is indented deeper although no block starts there.",
+    "W0107": "A header that ends with `:` has no body.",
+    "W0108": "A bracket is opened and never closed.",
+    "W0109": "A closing bracket without an opening one, or of another kind.",
+    "W0110": "A documentation string is not closed.",
+    "W0111": "`=` where `:=` is meant, or `:=` where `=` is meant.",
+    "W0112": "`==` where `=` is meant.",
+    "W0113": "`&&`, `||` or `!` of other languages where `and`, `or` or `not` is meant.",
+    "W0114": "A word where a keyword is expected, such as a misspelt one.",
+    "W0115": "The `from NAME` of a receive is missing.",
+    "W0116": "The `to PROCESS` of a send, or the `to` of a declaration, is missing.",
+    "W0117": "An `else` without an `if` above it.",
+    "W0118": "A number, keyword or symbol where a name is expected.",
+    "W0119": "An expression is missing or unfinished.",
+    "W0120": "Something is left over after a complete line.",
+    "W0121": "Comparisons do not chain: `a < b < c` is `a < b and b < c`.",
+    "W0122": "The left side of `:=` is not a place.",
+    "W0123": "A change of state, such as `q.pop()`, stands as a statement of its own.",
+    "W0124": "A line that does nothing: neither an update nor a call.",
+    "W0125": "The `.` or `:` after the variables of a quantifier or update is missing.",
+    "W0126": "A type is expected.",
+    "W0127": "Text in quotes other than a documentation string in triple quotes.",
+    "W0128": "A name or number is malformed, such as `2pc` or a number of more than 18 digits.",
+    "W0129": "A word with which other languages write what this one writes differently (`elif`, `def`, `var`).",
+    "W0130": "A setting, clause or item is given twice where once is the most.",
+    "W0131": "The token does not fit here.",
+    "W0132": "A verdict is expected: `proved`, `holds`, `refuted` or `unknown`.",
+    "W0133": "`not` binds less tightly than the operator before it: parentheses are missing.",
+    "W0134": "A documentation string stands where none can stand.",
+    "W0135": "A connecting word is missing, such as `of`, `in`, `is`, `then`.",
+    "W0136": "A number is expected.",
+    "W0150": "The file is too large.",
+    "W0151": "A line is too long.",
+    "W0152": "The text is nested too deeply.",
+    "W0153": "The file has more faults than are reported at once.",
+    # W02xx: names
+    "W0201": "A name is used that nothing in reach declares or binds.",
+    "W0202": "A type is used that is neither built in nor declared.",
+    "W0203": "A procedure is called that the protocol does not have.",
+    "W0204": "A packet kind is used that the protocol does not declare.",
+    "W0205": "A relation or function is used that is neither built in nor declared.",
+    "W0206": "A value has no such field or query.",
+    "W0207": "`X@p` names something that is not a state variable.",
+    "W0208": "A name is declared twice.",
+    "W0209": "A local name hides another name that is in reach.",
+    "W0210": "A theory, machine, protocol or subject of this name is not in the file.",
+    "W0211": "A record is constructed that the protocol does not declare.",
+    "W0212": "A name that the language keeps for itself is declared.",
+    "W0213": "A collection has no such operation.",
+    # W03xx: types
+    "W0301": "A value has another type than its place takes.",
+    "W0302": "The number of arguments is not the number of parameters.",
+    "W0303": "The type of a name cannot be found out from its use; it has to be written.",
+    "W0304": "The type of `empty`, `none` or `window` cannot be found out from where it stands.",
+    "W0305": "An order comparison between values that have no order.",
+    "W0306": "An index, `in` or emptiness test on a value that is not such a collection.",
+    "W0307": "A record is constructed with a field missing, repeated or unknown.",
+    "W0308": "A quantifier over a type with values without end or meaning, and without a domain.",
+    "W0310": "A state variable whose type has no zero has no initial value.",
+    "W0311": "A relation, function, procedure or type stands where a value is expected.",
+    "W0312": "A record contains itself.",
+    "W0313": "A type is not available where it is used.",
+    "W0314": "A form of expression is not available where it is used.",
+    "W0315": "A loop over something that has no elements.",
+    # W04xx: rules of protocols
+    "W0401": "`X@p` stands outside properties: a process sees only its own state.",
+    "W0402": "A property reads a state variable without saying whose.",
+    "W0403": "What is to be changed is not a place.",
+    "W0404": "A constant that `let` made is changed.",
+    "W0405": "A parameter, loop variable or bound variable is changed.",
+    "W0406": "Procedures call one another in a circle.",
+    "W0407": "A statement of machines stands in a protocol.",
+    "W0408": "A protocol has no `on causal_send` handler.",
+    "W0409": "The words of the network line are unknown, repeated or contradict one another.",
+    "W0410": "A property is not one that protocols can have.",
+    "W0411": "`carries` does not name a parameter that is a message.",
+    "W0412": "A property speaks of network sends, but no packet kind carries a message.",
+    "W0413": "`eventually` or `under fair` names something that it does not take.",
+    "W0414": "`self` stands outside handlers and procedures.",
+    "W0415": "A handler quantifies over all messages, which no process can see.",
+    "W0416": "A handler's parameters are not those of its event.",
+    "W0417": "The program text cannot be a `for ref` over this collection: its elements are not places.",
+    "W0418": "The word of the delivery line is unknown, or it is said twice.",
+    "W0419": "`dst` is used where a message has a set of destinations.",
+    # W05xx: rules of machines and theories
+    "W0501": "A statement of protocols stands in a machine.",
+    "W0502": "A relation or function that the tool keeps is updated or declared.",
+    "W0503": "Something is updated that the machine does not declare.",
+    "W0504": "A transition updates the same relation or function twice.",
+    "W0505": "An argument of an update is not a parameter or a `forall` name, or a `forall` name is not an argument.",
+    "W0506": "A machine lacks the transition `causal_send(m)` or `deliver(m)` (in multicast, `deliver(m, p)`).",
+    "W0507": "The parameters of `causal_send` or `deliver` are not the message (and, in multicast, the process).",
+    "W0508": "`prove` names neither an invariant nor a built-in property.",
+    "W0509": "A property speaks of network sends, but the machine has no `relation network_sent(m: message)`.",
+    "W0510": "A theorem names a property that its theory does not have.",
+    "W0511": "Induction on something that is not an inductive relation.",
+    "W0512": "The number of induction variables is not the number of the relation's parameters.",
+    "W0513": "`needs` names a property that is not assumed.",
+    "W0514": "An inductive relation stands negatively in its own rules.",
+    "W0515": "A theorem or machine proves nothing.",
+    "W0516": "A theorem assumes what it proves.",
+    "W0517": "An inductive relation is used in the rules of one that is declared before it.",
+    "W0518": "A message's attribute is written as in protocols; here `src` and `dst` are functions.",
+    "W0519": "An invariant takes the name of a built-in property.",
+    "W0520": "An axiom speaks about something that transitions change.",
+    # W06xx: scopes, links, mutants, expectations, scenarios
+    "W0601": "A scope of this name does not exist for the protocol.",
+    "W0602": "The number of processes, sends, faults or ticks is out of range.",
+    "W0603": "The list of sends does not have one number for each process.",
+    "W0604": "A destination or sender is not one of the processes.",
+    "W0605": "A process sends to itself without `self sends`.",
+    "W0606": "A clause names a transition that the machine does not have.",
+    "W0607": "The pattern of a clause does not fit the event or packet kind.",
+    "W0608": "Two clauses are about the same event.",
+    "W0609": "A link lacks the clause for causal sends or deliveries, or lets it be another transition.",
+    "W0610": "A mutant changes nothing.",
+    "W0611": "A mutant restates something that its subject cannot have.",
+    "W0612": "An expectation is about a name that the subject does not have.",
+    "W0613": "An expectation is of a verdict that cannot come out there.",
+    "W0614": "An expectation has a scope or settings where there is nothing to explore.",
+    "W0615": "Two expectations contradict each other.",
+    "W0616": "An expectation is about a link, but the subject has none.",
+    "W0617": "A process is to send but has nobody to send to.",
+    "W0618": "A link's machine quantifies over all numbers or counts in a transition, which cannot be run.",
+    "W0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
+    "W0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
+    "W0621": "Settings of a scope do not go together, or not with the protocol's network.",
+    "W0622": "The edges of a tree network are not a tree of all processes.",
+    "W0630": "A scenario does not name its processes, or names one that is not among them.",
+    "W0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
+    # W09xx: warnings
+    "W0901": "A state variable is never used.",
+    "W0902": "A packet kind is never sent.",
+    "W0903": "A packet kind has no handler: such packets are received and ignored.",
+    "W0904": "A procedure is never called.",
+    "W0905": "A function into message: counterexamples are hard to find with it.",
+    "W0906": "A mutant adds something that its subject does not have.",
+    "W0907": "A protocol never delivers a message.",
+    "W0908": "A statement is never reached.",
+    "W0909": "A scope has faults that the protocol's network does not have.",
+    "W0910": "A scope has ticks, but the protocol does nothing periodically.",
+    "W0911": "A mutant restates a declaration without changing it.",
+    "W0912": "Destinations are given, but not for every process that sends.",
+    "W0913": "A program receives more or fewer messages than are sent to its process.",
+    "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
+}
+
+_CHAPTERS = {
+    "W01": "Text and syntax",
+    "W02": "Names",
+    "W03": "Types",
+    "W04": "Rules of protocols",
+    "W05": "Rules of machines and theories",
+    "W06": "Scopes, links, mutants, expectations and scenarios",
+    "W09": "Warnings",
+}
+
+_EXCERPT_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One fault of a text: `code` is in the catalogue, `notes` are whole sentences that help."""
+
+    code: str
+    severity: Severity
+    message: str
+    file: str
+    span: Span
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert self.code in CODES, f"{self.code} is not in the catalogue"
+
+    def to_json(self) -> dict[str, object]:
+        """The stable JSON form, as DESIGN.md lists its fields."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "file": self.file,
+            "line": self.span.line,
+            "column": self.span.column,
+            "end_line": self.span.end_line,
+            "end_column": self.span.end_column,
+            "notes": list(self.notes),
+        }
+
+
+class SourceText:
+    """A text under its file name, as lines; lines and columns count from 1, columns in characters."""
+
+    __slots__ = ("file", "lines", "text")
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+        self.lines = text.replace("\r\n", "\n").split("\n")
+
+    def line(self, number: int) -> str:
+        """The text of a line, empty when there is no such line."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether any of them is an error."""
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+
+def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Sorted by place, then by code; duplicates (same code at the same place) removed."""
+    kept: dict[tuple[str, int, int, str], Diagnostic] = {}
+    for diagnostic in diagnostics:
+        kept.setdefault((diagnostic.file, diagnostic.span.line, diagnostic.span.column, diagnostic.code), diagnostic)
+    return tuple(kept[key] for key in sorted(kept))
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that the writer most likely meant, or None when none is near."""
+    pool = sorted(set(candidates) - {name, ""})
+    folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
+    if name.casefold() in folded:
+        return folded[name.casefold()]
+    cutoff = 0.6 if len(name) > 3 else 0.5
+    matches = difflib.get_close_matches(name[:80].casefold(), folded, n=1, cutoff=cutoff)
+    return folded[matches[0]] if matches else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
+    """A note that proposes the nearest candidate; no note when none is near."""
+    match = nearest(name, candidates)
+    return (f"did you mean `{match}`?",) if match is not None else ()
+
+
+def render(diagnostic: Diagnostic, source: SourceText | str) -> str:
+    """The diagnostic as people read it: message, place, the line at fault with carets under it, notes.
+
+    ```
+    error[W0112]: `==` is not an operator
+      --> cykas.thence:12:10
+       |
+    12 |   if MODE == 0: return
+       |           ^^
+       = note: equality is `=`
+    ```
+    """
+    if isinstance(source, str):
+        source = SourceText(diagnostic.file, source)
+    span = diagnostic.span
+    head = f"{diagnostic.severity}[{diagnostic.code}]: {_printable(diagnostic.message)}"
+    if span.line < 1:
+        return "\n".join([head, f" --> {diagnostic.file}", *(f"  = note: {note}" for note in diagnostic.notes)]) + "\n"
+    number = str(span.line)
+    gutter = " " * len(number)
+    lines = [head, f"{gutter}--> {diagnostic.file}:{span.line}:{span.column}"]
+    excerpt, carets = _excerpt(source.line(span.line), span)
+    lines += [f"{gutter} |", f"{number} | {excerpt}".rstrip(), f"{gutter} | {carets}"]
+    lines += [f"{gutter} = note: {_printable(note)}" for note in diagnostic.notes]
+    return "\n".join(lines) + "\n"
+
+
+def render_all(diagnostics: Iterable[Diagnostic], source: SourceText | str) -> str:
+    """Every diagnostic, separated by blank lines."""
+    return "\n".join(render(diagnostic, source) for diagnostic in diagnostics)
+
+
+def render_catalogue() -> str:
+    """The text of `docs/errors.md`."""
+    lines = [
+        "# Error codes",
+        "",
+        "Generated from the catalogue in `dsl/thence/dsl/text/diagnostics.py`; do not edit by hand. Fixtures named after",
+        "the codes, in `tests/dsl/golden`, show what each looks like.",
+    ]
+    for prefix, title in _CHAPTERS.items():
+        codes = [code for code in sorted(CODES) if code.startswith(prefix)]
+        if codes:
+            lines += ["", f"## {title}", "", "| code | meaning |", "|---|---|"]
+            lines += [f"| `{code}` | {CODES[code].replace('|', chr(92) + '|')} |" for code in codes]
+    return "\n".join(lines) + "\n"
+
+
+def _excerpt(line: str, span: Span) -> tuple[str, str]:
+    """The line at fault, cut to a window around the fault, and the carets that go under it."""
+    start = max(span.column - 1, 0)
+    end = max(len(line), start + 1) if span.end_line > span.line else max(span.end_column - 1, start + 1)
+    left = max(0, min(start - _EXCERPT_WIDTH // 2, len(line) - _EXCERPT_WIDTH))
+    window = line[left : left + _EXCERPT_WIDTH]
+    before, after = ("...", "") if left else ("", "")
+    if left + _EXCERPT_WIDTH < len(line):
+        after = "..."
+    offset = len(before) + start - left
+    width = max(1, min(end, left + len(window)) - start)
+    return before + _printable(window) + after, " " * offset + "^" * width
+
+
+def _printable(text: str) -> str:
+    """Tabs as one blank and other invisible characters as `?`, so that columns stay where they are."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)

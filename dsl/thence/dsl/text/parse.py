@@ -1,0 +1,311 @@
+"""From text to the syntax tree of a file.
+
+Each top-level declaration is parsed by itself, so that a fault in one leaves the others readable. Within
+a declaration at fault the parser goes on too: it mends what it understands (a missing `:`), leaves out the
+line (with its block) that it does not, and reports every fault that it meets on the way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from lark import Lark
+from lark.exceptions import UnexpectedToken
+
+from thence.dsl.text.automaton import Automaton, Table, kind_in_place, update_colon
+from thence.dsl.text.build_declarations import Builder
+from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
+from thence.dsl.text.grammar import keywords, load_parser
+from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of_line, starts_line
+from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
+from thence.dsl.text.syntax import File, Node, Span, TopLevel
+from thence.dsl.text.syntax_errors import Slip, diagnose
+from thence.dsl.text.vocabulary import TOP_LEVEL
+
+MAX_BYTES = 1_000_000
+MAX_LINE = 10_000
+MAX_FAULTS = 50
+MAX_STATES = 20 * MAX_DEPTH  # on the automaton's stack, which grows with nesting that the lines do not show
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """The parser with its builder. One for each thread: the builder has state while it builds."""
+
+    parser: Lark
+    builder: Builder
+    keywords: dict[str, str]
+    table: Table
+    start: int
+
+
+class _PerThread(threading.local):
+    grammar: _Grammar | None = None
+
+
+_per_thread = _PerThread()
+
+
+def decode(data: bytes, file: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """The text of a file's bytes, or None and why it is none."""
+    if len(data) > MAX_BYTES:
+        return None, (_fault("W0150", _too_large(len(data)), file, Span(1, 1, 1, 2)),)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        message = f"this is not text: byte {error.start} (0x{data[error.start]:02X}) is not UTF-8"
+        return None, (_fault("W0101", message, file, Span(line, column, line, column + 1)),)
+
+
+def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
+    """The syntax tree of a text, or None and at least one error. Never raises, whatever the text.
+
+    `file` is the name that diagnostics carry.
+    """
+    refusal = _refuse(text, file)
+    if refusal is not None:
+        return None, (refusal,)
+    lines = read_lines(text, file)
+    grammar = _grammar()
+    labels = {comment.line: comment.text for comment in lines.comments if comment.trailing}
+    grammar.builder.begin(file, labels)
+    if any(fault.code == "W0152" for fault in lines.diagnostics):
+        return None, _capped(lines.diagnostics, file)
+    doc, chunks, faults = _chunks(lines, file)
+    declarations: list[TopLevel] = []
+    for chunk in chunks:
+        declaration, found = _declaration(chunk, grammar, file)
+        faults += found
+        if declaration is not None:
+            declarations.append(declaration)
+        if len(faults) + len(grammar.builder.faults) > MAX_FAULTS:
+            break
+    faults += grammar.builder.faults
+    if faults or lines.diagnostics:
+        # On a line whose words are at fault already, what the grammar says is mostly an echo.
+        marked = {fault.span.line for fault in lines.diagnostics}
+        first_hand = [fault for fault in faults if fault.span.line not in marked]
+        return None, _capped([*lines.diagnostics, *first_hand], file)
+    last = lines.words[-1] if lines.words else None
+    span = Span(1, 1, last.end_line, last.end_column) if last else Span(1, 1, 1, 1)
+    bare_lines = grammar.builder.bare_lines | ({lines.words[0].line} if doc else set())
+    return File(tuple(declarations), doc, lines.comments, tuple(sorted(bare_lines)), span=span), ()
+
+
+def _grammar() -> _Grammar:
+    grammar = _per_thread.grammar
+    if grammar is None:
+        builder = Builder()
+        parser = load_parser(builder)
+        conf = parser.parse_interactive(start="declaration").parser_state.parse_conf
+        grammar = _Grammar(parser, builder, keywords(parser), conf.states, conf.start_state)
+        _per_thread.grammar = grammar
+    return grammar
+
+
+def _refuse(text: str, file: str) -> Diagnostic | None:
+    """What is no text to read at all: too large, binary, or with an endless line."""
+    if len(text) > MAX_BYTES:
+        return _fault("W0150", _too_large(len(text)), file, Span(1, 1, 1, 2))
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        return _fault("W0101", "this is not text: it has a NUL character", file, Span(line, 1, line, 2))
+    for number, line_text in enumerate(text.split("\n"), start=1):
+        if len(line_text) > MAX_LINE:
+            message = f"a line of {len(line_text):,} characters"
+            return _fault("W0151", message, file, Span(number, 1, number, 2), f"at most {MAX_LINE:,} are read")
+    return None
+
+
+def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagnostic]]:
+    """The file's documentation string, and the words of each top-level declaration."""
+    chunks: list[list[Word]] = []
+    faults: list[Diagnostic] = []
+    doc, depth, start = "", 0, 0
+    words = lines.words
+    for index, word in enumerate(words):
+        if word.type == "INDENT":
+            depth += 1
+        elif word.type == "DEDENT":
+            depth -= 1
+        following = words[index + 1] if index + 1 < len(words) else None
+        at_end = word.type in ("NEWLINE", "DEDENT") and depth == 0
+        if following is None or (at_end and following.type not in ("INDENT", "DEDENT")):
+            chunks.append(list(words[start : index + 1]))
+            start = index + 1
+    if chunks and [word.type for word in chunks[0]] == ["DOC", "NEWLINE"]:
+        doc = str(chunks.pop(0)[0])
+    for chunk in [chunk for chunk in chunks if chunk[0].type == "DOC"]:
+        chunks.remove(chunk)
+        note = "the file's own comes first of all, a declaration's right after its first line"
+        faults.append(_fault("W0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
+    return doc, chunks, faults
+
+
+def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
+    """A declaration, or what is wrong with it. What the builder reports comes besides, in its `faults`."""
+    last = words[-1]
+    words.append(Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
+    first = words[0]
+    if str(first) not in TOP_LEVEL:
+        if first.type == "INDENT":
+            fault = _fault(
+                "W0106", "the first line is indented", file, span_of(words[1]), "declarations start at the margin"
+            )
+            return None, [fault]
+        message = f"`{first}` begins no declaration"
+        kinds = "a file is made of: " + ", ".join(TOP_LEVEL)
+        notes = (*did_you_mean(str(first), TOP_LEVEL), kinds)
+        fault = Diagnostic("W0114", "error", message, file, span_of(first), notes)
+        near = nearest(str(first), TOP_LEVEL)
+        if near is None:
+            return None, [fault]
+        place = fault.span
+        words[0] = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        words.pop()
+        return None, [fault, *_declaration(words, grammar, file)[1]]
+    tree = _build(words, grammar)
+    if tree is None:
+        faults = _faults_in(words, grammar, file)
+        _build(words, grammar)  # what the builder has to say of the words as mended
+        return None, faults
+    deepest = tree if isinstance(tree, Span) else _deepest(tree)
+    if isinstance(tree, Span) or deepest is not None:
+        assert deepest is not None
+        return None, [_too_deep(deepest, file)]
+    return tree, []
+
+
+def _build(words: list[Word], grammar: _Grammar) -> TopLevel | Span | None:
+    """The tree of a declaration; None where its words are not one; where it gets too deep to go on."""
+    state = grammar.parser.parse_interactive(start="declaration").parser_state
+    stack, table, meanings = state.state_stack, grammar.table, grammar.keywords
+    tree: Any = None
+    try:
+        for index, word in enumerate(words):
+            if word.type == "$END":
+                tree = state.feed_token(word, is_end=True)
+                break
+            if len(stack) > MAX_STATES:
+                return span_of(word)
+            word.type = kind_in_place(table, stack, meanings, words, index)
+            if word.type == "EACH":
+                colon = update_colon(words, index)
+                assert colon is not None
+                words[colon].type = "EACH_COLON"
+            state.feed_token(word)
+    except UnexpectedToken:
+        return None
+    return tree  # type: ignore[no-any-return]
+
+
+def _faults_in(words: list[Word], grammar: _Grammar, file: str) -> list[Diagnostic]:
+    """All the faults of a declaration that is at fault, in one run that mends or leaves out what does not fit."""
+    faults: list[Diagnostic] = []
+    automaton = Automaton(grammar.table, grammar.keywords, grammar.start)
+    starts: dict[int, list[int]] = {}  # the automaton's stack at the start of each line
+    mended: set[int] = set()
+    index = 0
+    while index < len(words) and len(faults) < MAX_FAULTS:
+        if starts_line(words, index):
+            starts[index] = automaton.stack
+        if len(automaton.stack) > MAX_STATES:
+            faults.append(_too_deep(span_of(words[index]), file))
+            break
+        kind = words[index].type if words[index].type == "$END" else automaton.kind_of(words, index)
+        if kind == "EACH":
+            colon = update_colon(words, index)
+            assert colon is not None
+            words[colon].type = "EACH_COLON"
+        if automaton.advance(kind):
+            index += 1
+            continue
+        if id(words[index]) not in mended:
+            slip = diagnose(words, index, automaton, starts, file)
+            header = words[start_of_line(words, index - 1) : index] if index else []
+            if slip.diagnostic.code != "W0107" or not any(id(word) in mended for word in header):
+                faults.append(slip.diagnostic)
+            if slip.mends:
+                index = _mend(words, index, slip, automaton, starts)
+                mended.update(id(word) for word in words[index : index + len(slip.mends)])
+                continue
+        resumed = _leave_out(words, index, automaton, starts, mended)
+        if resumed is None:
+            break
+        index = resumed
+    return faults
+
+
+def _mend(words: list[Word], index: int, slip: Slip, automaton: Automaton, starts: dict[int, list[int]]) -> int:
+    """Put the slip's words in the place of those at fault; returns where to go on."""
+    position, width = slip.where
+    words[position : position + width] = slip.mends
+    if position < index:
+        automaton.stack = starts[position]
+    return position
+
+
+def _leave_out(
+    words: list[Word], index: int, automaton: Automaton, starts: dict[int, list[int]], mended: set[int]
+) -> int | None:
+    """Leave out the line at fault with its block, or the block around it; where to go on, None if nowhere."""
+    if words[index].type == "INDENT":
+        del words[index : end_of_unit(words, index)]
+        return index
+    start: int | None = start_of_line(words, index)
+    while start is not None and start > 0:
+        automaton.stack = starts[start]
+        if automaton.accepts("PASS"):
+            here = words[start]
+            place = (here.line, here.column, here.line, here.column)
+            substitute = [Word("WORD", "pass", 0, *place, 0), Word("NEWLINE", "", 0, *place, 0)]
+            words[start : end_of_unit(words, start)] = substitute
+            mended.update(id(word) for word in substitute)
+            return start
+        start = enclosing_line(words, start)
+    return None
+
+
+def _deepest(tree: Node) -> Span | None:
+    """Where a tree gets deeper than what is read, or None. Without recursion, as it may be very deep."""
+    parts: dict[type, tuple[str, ...]] = {}
+    pending: list[tuple[Any, int]] = [(tree, 1)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, tuple):
+            pending += [(part, depth) for part in item]
+        elif isinstance(item, Node):
+            if depth > MAX_DEPTH:
+                return item.span
+            names = parts.get(type(item))
+            if names is None:
+                names = tuple(field.name for field in fields(item) if field.name not in ("span", "label", "doc"))
+                parts[type(item)] = names
+            pending += [(getattr(item, name), depth + 1) for name in names]
+    return None
+
+
+def _capped(faults: Sequence[Diagnostic], file: str) -> tuple[Diagnostic, ...]:
+    ordered = in_reading_order(faults)
+    if len(ordered) <= MAX_FAULTS:
+        return ordered
+    rest = _fault("W0153", f"there are more faults than these {MAX_FAULTS}", file, ordered[MAX_FAULTS].span)
+    return (*ordered[:MAX_FAULTS], rest)
+
+
+def _too_deep(span: Span, file: str) -> Diagnostic:
+    note = f"at most {MAX_DEPTH} levels are read; name parts of it, or split it"
+    return _fault("W0152", "this is nested too deeply", file, span, note)
+
+
+def _too_large(size: int) -> str:
+    return f"the file is too large: {size:,} bytes, at most {MAX_BYTES:,} are read"
+
+
+def _fault(code: str, message: str, file: str, span: Span, note: str = "") -> Diagnostic:
+    return Diagnostic(code, "error", message, file, span, (note,) if note else ())

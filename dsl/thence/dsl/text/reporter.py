@@ -1,0 +1,32 @@
+"""Where the passes of the front end put what they find wrong.
+
+A pass never stops at the first error: it reports, gives the erroneous part no type, and goes on. Parts without a
+type (`None`) silence everything that would only follow from them.
+"""
+
+from __future__ import annotations
+
+from thence.dsl.text.diagnostics import Diagnostic
+from thence.dsl.text.syntax import Span
+
+
+class Reporter:
+    """Collects the diagnostics of one file. `notes` are added to each: what is checked besides the text itself."""
+
+    def __init__(self, file: str, notes: tuple[str, ...] = ()) -> None:
+        self.file = file
+        self.notes = notes
+        self.found: list[Diagnostic] = []
+
+    def error(self, code: str, span: Span, message: str, *notes: str) -> None:
+        """The text is at fault."""
+        self.found.append(Diagnostic(code, "error", message, self.file, span, (*notes, *self.notes)))
+
+    def warning(self, code: str, span: Span, message: str, *notes: str) -> None:
+        """The text means something, but hardly what was meant."""
+        self.found.append(Diagnostic(code, "warning", message, self.file, span, (*notes, *self.notes)))
+
+    @property
+    def errors(self) -> int:
+        """How many errors were found so far."""
+        return sum(1 for diagnostic in self.found if diagnostic.severity == "error")

@@ -1,0 +1,564 @@
+"""The abstract syntax of `.thence` files, as the parser builds it.
+
+Every node is immutable. A span says where the node stands in the text; spans and line labels take
+no part in equality, so that two texts that differ only in layout or comments have equal trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from thence.dsl.text.syntax_terms import (
+    NOWHERE,
+    Apply,
+    At,
+    Binary,
+    BinaryOperator,
+    Binder,
+    CollectionType,
+    Conditional,
+    Construct,
+    Empty,
+    Expr,
+    FieldAccess,
+    FieldValue,
+    IndexAccess,
+    IsTest,
+    MapType,
+    Name,
+    NamedType,
+    Node,
+    Not,
+    Nothing,
+    Number,
+    Quantified,
+    SetDisplay,
+    Span,
+    Truth,
+    TypeExpr,
+    Variable,
+)
+
+__all__ = [
+    "NOWHERE",
+    "Apply",
+    "At",
+    "Binary",
+    "BinaryOperator",
+    "Binder",
+    "CollectionType",
+    "Conditional",
+    "Construct",
+    "Empty",
+    "Expr",
+    "FieldAccess",
+    "FieldValue",
+    "IndexAccess",
+    "IsTest",
+    "MapType",
+    "Name",
+    "NamedType",
+    "Node",
+    "Not",
+    "Nothing",
+    "Number",
+    "Quantified",
+    "SetDisplay",
+    "Span",
+    "Truth",
+    "TypeExpr",
+    "Variable",
+]
+"""What `syntax_terms` has is imported from here: one vocabulary."""
+
+# --- statements --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """`label` is the text of the comment at the end of the statement's first line, such as `A2.7`."""
+
+    label: str | None = field(default=None, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    """`let x = e`: a local constant. `ref x = place`: another name for a place."""
+
+    name: Name
+    value: Expr
+    ref: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`place := e`. In a machine, a parallel update: `flagged(m) := e`, `forall x: waits(m, x) := e`."""
+
+    place: Expr
+    value: Expr
+    binders: tuple[Binder, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate(Statement):
+    """`place.method(arguments)`: push, pop, add, remove, clear."""
+
+    place: Expr
+    method: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Statement):
+    """`name(arguments)`: a procedure."""
+
+    procedure: Name
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """`if c: ...` with an optional `else:`; `else if` nests an If as the only statement of `otherwise`."""
+
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """`for x in e: ...`; with `for ref x in place: ...` x names each element in place."""
+
+    name: Name
+    domain: Expr
+    body: tuple[Stmt, ...]
+    ref: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Statement):
+    """`send KIND(arguments) to p`."""
+
+    kind: Name
+    arguments: tuple[Expr, ...]
+    to: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver(Statement):
+    """`deliver m`."""
+
+    message: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Statement):
+    """`require P`: a guard of a machine's transition."""
+
+    condition: Expr
+
+
+Stmt: TypeAlias = Let | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
+
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Node):
+    """`m: message`; in a handler or transition the type may be left out where the context gives it."""
+
+    name: Name
+    type: TypeExpr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Formula(Node):
+    """A named formula; a formula that the text does not name has the empty name. Only a `stable` one has parameters."""
+
+    name: Name
+    body: Expr
+    doc: str = ""
+    parameters: tuple[Parameter, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SortDecl(Node):
+    """`sort process, message` or `sort time ordered` (a strict total order `<`)."""
+
+    names: tuple[Name, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDecl(Node):
+    """`function src, dst: message to process` in a theory; `function num(m: message): nat` in a machine."""
+
+    names: tuple[Name, ...]
+    parameters: tuple[Parameter, ...]
+    result: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class RelationDecl(Node):
+    """`relation sent, delivered: message` in a theory; `relation waits(m: message, x: message)` in a machine.
+
+    Theory form: parameters have the empty name.
+    """
+
+    names: tuple[Name, ...]
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inductive(Node):
+    """`inductive hb(a, b):` and its rules; the least relation closed under them."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    rules: tuple[Formula, ...]
+
+
+ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
+"""`send to p, q`, or `receive from p, q` (from anybody where none is named)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Node):
+    """A scope setting, by name: see Scope."""
+
+    name: Literal[
+        "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
+        "duplicates", "losses", "ticks", "room", "destinations", "tree", "program",
+    ]  # fmt: skip
+    values: tuple[int, ...] = ()
+    edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    steps: tuple[ProgramStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Node):
+    """`expect VERDICT NAME, ... [in SCOPE | with SETTING, ...]`; without names it is about the declaration."""
+
+    verdict: Literal["proved", "holds", "refuted", "unknown"]
+    names: tuple[Name, ...] = ()
+    scope: Name | None = None
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration(Node):
+    """A top-level declaration: its name and the documentation string that follows its first line."""
+
+    name: Name
+    doc: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Theory(Declaration):
+    """Sorts, functions, relations, `axiom`s, one or more `inductive` relations, named `property`s."""
+
+    sorts: tuple[SortDecl, ...] = ()
+    functions: tuple[FunctionDecl, ...] = ()
+    relations: tuple[RelationDecl, ...] = ()
+    axioms: tuple[Formula, ...] = ()
+    inductives: tuple[Inductive, ...] = ()
+    properties: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Induction(Node):
+    """`by induction on hb(a, b) claim: P`."""
+
+    relation: Name
+    variables: tuple[Name, ...]
+    claim: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem(Declaration):
+    """`theorem NAME in THEORY:`; `assume` and `prove` name properties of the theory."""
+
+    theory: Name
+    assume: tuple[Name, ...] = ()
+    prove: tuple[Name, ...] = ()
+    induction: Induction | None = None
+    needs: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transition(Node):
+    """`transition causal_send(m):`; its body holds `require`s and parallel updates only."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Declaration):
+    """State over any number of processes and messages; see the language reference for what comes built in.
+
+    `delivery` is the word of the delivery line: `unicast`, `multicast` or `broadcast`. Under `prove` and in
+    expectations, `without deadlock` and `without starvation T` are names of several words.
+    """
+
+    relations: tuple[RelationDecl, ...] = ()
+    functions: tuple[FunctionDecl, ...] = ()
+    axioms: tuple[Formula, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    prove: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    delivery: tuple[Name, ...] = ()
+    stable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageKind(Node):
+    """`message NORMAL(m: message) carries m`: a packet kind; `carries` names the parameter it moves."""
+
+    name: Name
+    parameters: tuple[Parameter, ...] = ()
+    carries: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl(Node):
+    """`record Msg: rcv: process; mid: nat` or one field a line."""
+
+    name: Name
+    fields: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateVar(Node):
+    """`OB: queue of message` or `ck: nat = 1`; without an initial value, the zero of its type."""
+
+    name: Name
+    type: TypeExpr
+    initial: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handler(Node):
+    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`.
+
+    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name; `guard` its `when`.
+    """
+
+    event: Literal["causal_send", "receive", "periodically"]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+    kind: Name | None = None
+    sender: Name | None = None
+    guard: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol(Declaration):
+    """The algorithm as published: typed per-process state and atomic handlers.
+
+    `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
+    `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers. `delivery` is as
+    in machines; so is `reachable`.
+    """
+
+    network: tuple[Name, ...] = ()
+    messages: tuple[MessageKind, ...] = ()
+    records: tuple[RecordDecl, ...] = ()
+    state: tuple[StateVar, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    reachable: tuple[Formula, ...] = ()
+    properties: tuple[Name, ...] = ()
+    eventually: tuple[Name, ...] = ()
+    fairness: tuple[Name, ...] = ()
+    weakly: bool = False
+    delivery: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Declaration):
+    """`scope NAME of PROTOCOL:` a finite workload.
+
+    `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each process);
+    `destinations p0 to p1, p2; p1 to p2` (edges; without it, any other process); `self sends`;
+    `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at most N times a process,
+    at any moment; without it, timers fire only when no packet is in flight).
+    """
+
+    protocol: Name
+    settings: tuple[Setting, ...] = ()
+    expects: tuple[Expect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyThatEnables(Node):
+    """`any` in the place of a transition's argument: the machine finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target(Node):
+    """A transition of the machine with its arguments, on the right side of a clause."""
+
+    transition: Name
+    arguments: tuple[Expr | AnyThatEnables, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Node):
+    """One line of `conforms`: an event of the protocol `is` a transition of the machine.
+
+    `event` is `causal_send`, `deliver`, `send`, `receive`; `kind` the packet kind of a send or receive;
+    `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `targets`, joined by `or`, are
+    tried in order; their arguments are expressions over those names, `self` and the protocol's state before the step.
+    With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
+    `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all. Where `when` is
+    false, the event is silent.
+    """
+
+    event: Literal["causal_send", "deliver", "send", "receive"]
+    kind: Name | None
+    parameters: tuple[Name, ...]
+    peer: Name | None
+    targets: tuple[Target, ...]
+    once: bool = False
+    rest: bool = False
+    when: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conforms(Declaration):
+    """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
+
+    `scopes` says where it is checked; `internal` are transitions that the machine takes by itself after each event.
+    """
+
+    protocol: Name
+    machine: Name
+    clauses: tuple[Clause, ...] = ()
+    scopes: tuple[Name, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    internal: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Declaration):
+    """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
+
+    The body is that of a protocol or of a machine. A handler, procedure, transition, state variable or
+    invariant of the same name replaces the subject's; a new one is added.
+    """
+
+    subject: Name
+    state: tuple[StateVar, ...] = ()
+    handlers: tuple[Handler, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    invariants: tuple[Formula, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    stable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioStep(Node):
+    """A step of a scenario: who (`process`) does what with whom (`peers`).
+
+    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`, `p ticks`,
+    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message, or
+    the packet kind; `rest` says that `...` stands for the packet's other arguments.
+    """
+
+    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    process: Name
+    peers: tuple[Name, ...] = ()
+    subject: Name | None = None
+    arguments: tuple[Expr, ...] = ()
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLink(Node):
+    """`link p to q, r` in a scenario on a tree network: edges of the tree."""
+
+    process: Name
+    peers: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion(Node):
+    """`assert P` in a scenario: P is true of the state that its steps have led to."""
+
+    formula: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Declaration):
+    """`scenario NAME of PROTOCOL [with MUTANT]:` one execution, step by step, and what is true on the way.
+
+    `processes Alice, Bob` names the processes 0, 1, ...; expectations are of properties of the execution. `links`
+    are of a tree network.
+    """
+
+    protocol: Name
+    mutant: Name | None = None
+    processes: tuple[Name, ...] = ()
+    steps: tuple[ScenarioStep | Assertion, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    links: tuple[TreeLink, ...] = ()
+
+
+TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment: its text after `#`, stripped; `trailing` when something stands before it on its line."""
+
+    line: int
+    column: int
+    text: str
+    trailing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class File(Node):
+    """A whole file. Comments take no part in equality.
+
+    `bare_lines` are the lines on which `else`, a `state` header or a documentation string begins: what
+    is written there but has no node, so that comments find their place when the file is printed.
+    """
+
+    declarations: tuple[TopLevel, ...]
+    doc: str = ""
+    comments: tuple[Comment, ...] = field(default=(), compare=False)
+    bare_lines: tuple[int, ...] = field(default=(), compare=False)

@@ -1,0 +1,379 @@
+"""What a word that does not fit tells about what the writer meant.
+
+`diagnose` looks at the word, at what could have stood in its place, and at the line; the first rule that
+fits gives code, message and notes, and, where the intention is plain, the words that mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from thence.dsl.text.automaton import Automaton, after
+from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
+from thence.dsl.text.line_structure import STRUCTURE, start_of_line
+from thence.dsl.text.lines import Word, span_of
+from thence.dsl.text.syntax import Span
+from thence.dsl.text.vocabulary import FOREIGN_WORDS, RESERVED, SYMBOLS
+
+_TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
+    "NAME": "a name", "NUMBER": "a number", "NEWLINE": "the end of the line", "DOC": "a documentation string",
+    "INDENT": "a deeper line", "DEDENT": "the end of the block", "$END": "the end of the file",
+    "FULL_STOP": ".", "LIST_COMMA": ",", "EDGE_SEMICOLON": ";", "EACH_COLON": ":", "EACH": "forall",
+}  # fmt: skip
+_CONNECTING = (
+    "OF",
+    "IN",
+    "IS",
+    "ON",
+    "THEN",
+    "ELSE",
+    "CLAIM",
+    "INDUCTION",
+    "ARRAY",
+    "FAIR",
+    "PROCESS",
+    "SENDS",
+    "ONCE",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A fault and, where it can be mended, the words to put in the place of `where` (position, count)."""
+
+    diagnostic: Diagnostic
+    mends: tuple[Word, ...] = ()
+    where: tuple[int, int] = (0, 0)
+
+
+# --- the rules ---------------------------------------------------------------------------------
+
+
+def diagnose(
+    words: Sequence[Word], index: int, automaton: Automaton, starts: Mapping[int, list[int]], file: str
+) -> Slip:
+    """What is wrong with a word that the automaton does not take."""
+    return _Case(words, index, automaton, starts, file).slip()
+
+
+class _Case:
+    """A word that does not fit, and what the rules look at."""
+
+    def __init__(
+        self, words: Sequence[Word], index: int, automaton: Automaton, starts: Mapping[int, list[int]], file: str
+    ) -> None:
+        self.words = words
+        self.index = index
+        self.automaton = automaton
+        self.file = file
+        self.word = words[index]
+        self.text = str(self.word)
+        self.accepted = automaton.accepted()
+        self.kind = self.word.type if self.word.type == "$END" else automaton.kind_of(words, index)
+        self.start = start_of_line(words, index)
+        self.first = words[self.start]
+        self.before = words[index - 1] if index else None
+        stack = starts.get(self.start, automaton.stack)
+        self.openers = frozenset(
+            terminal
+            for terminal in automaton.table[stack[-1]]
+            if terminal.isupper() and after(automaton.table, stack, terminal) is not None
+        )
+
+    def slip(self) -> Slip:
+        rules = (
+            self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.place_or_act, self.foreign,
+            self.misspelt, self.quantifier, self.colon, self.verdict, self.sender, self.receiver, self.connection,
+            self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
+        )  # fmt: skip
+        for rule in rules:
+            slip = rule()
+            if slip is not None:
+                return slip
+        expected = sorted(self.accepted)[:8]
+        return self.fault(
+            "W0131",
+            f"{self.found()} does not fit here",
+            note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
+        )
+
+    def fault(
+        self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()
+    ) -> Slip:
+        notes = (*notes, *((note,) if note else ()))
+        return Slip(Diagnostic(code, "error", message, self.file, at or self.place(), notes))
+
+    # --- what the rules ask --------------------------------------------------------------------
+
+    def place(self) -> Span:
+        """Where the word stands; the end of a line or block is shown right behind the last word."""
+        if self.kind in ("NEWLINE", "DEDENT", "$END") and self.before is not None:
+            return self.behind(self.words[self.last_visible()])
+        return span_of(self.word)
+
+    def last_visible(self) -> int:
+        index = self.index - 1
+        while index > 0 and self.words[index].type in STRUCTURE:
+            index -= 1
+        return index
+
+    def behind(self, word: Word) -> Span:
+        return Span(word.end_line, word.end_column, word.end_line, word.end_column + 1)
+
+    def found(self) -> str:
+        return self.describe(self.kind) if self.kind in (*STRUCTURE, "$END", "DOC") else f"`{self.text}`"
+
+    def describe(self, terminal: str) -> str:
+        text = _TERMINAL_TEXT.get(terminal)
+        if text is None:
+            text = next((word for word, name in self.automaton.keywords.items() if name == terminal), terminal.lower())
+            return f"`{text}`"
+        return text if " " in text else f"`{text}`"
+
+    def keywords_of(self, terminals: frozenset[str]) -> tuple[str, ...]:
+        return tuple(sorted(word for word, name in self.automaton.keywords.items() if name in terminals))
+
+    def depth(self) -> int:
+        """How many brackets of the line are open before the word."""
+        kinds = [word.type for word in self.words[self.start : self.index]]
+        opened = sum(kind in ("LPAR", "LSQB", "LBRACE") for kind in kinds)
+        return opened - sum(kind in ("RPAR", "RSQB", "RBRACE") for kind in kinds)
+
+    def rest_of_line(self) -> list[str]:
+        texts: list[str] = []
+        for word in self.words[self.index :]:
+            if word.type in (*STRUCTURE, "$END"):
+                break
+            texts.append(str(word))
+        return texts
+
+    def mended(self, slip: Slip, text: str, kind: str, *, replacing: bool) -> Slip:
+        place = span_of(self.word)
+        end = (place.end_line, place.end_column) if replacing else (place.line, place.column)
+        word = Word(kind, text, 0, place.line, place.column, *end, 0)
+        return Slip(slip.diagnostic, (word,), (self.index, int(replacing)))
+
+    # --- indentation and blocks ----------------------------------------------------------------
+
+    def indentation(self) -> Slip | None:
+        if self.kind != "INDENT":
+            return None
+        note = "a block starts after a line that ends with `:`; a formula goes on with an operator at the line's start"
+        return self.fault(
+            "W0106",
+            "this line is indented deeper than the one above",
+            at=span_of(self.words[self.index + 1]),
+            note=note,
+        )
+
+    def body(self) -> Slip | None:
+        if "INDENT" not in self.accepted:
+            return None
+        header = self.words[start_of_line(self.words, self.index - 1)]
+        return self.fault(
+            "W0107",
+            f"`{header}` has no body",
+            at=span_of(header),
+            note="the lines of its body are indented deeper than it; a body that does nothing is `pass`",
+        )
+
+    def doc(self) -> Slip | None:
+        if self.kind != "DOC":
+            return None
+        note = "it follows the first line of a top-level declaration or formula; elsewhere, use `#`"
+        return self.fault("W0134", "no documentation string can stand here", note=note)
+
+    def stray_else(self) -> Slip | None:
+        if self.kind != "ELSE" or self.index != self.start:
+            return None
+        note = "it stands right below the block of its `if`, indented like the `if`"
+        return self.fault("W0117", "this `else` belongs to no `if`", note=note)
+
+    # --- operators -----------------------------------------------------------------------------
+
+    def assignment(self) -> Slip | None:
+        if self.kind == "EQUAL" and "ASSIGN" in self.accepted:
+            slip = self.fault("W0111", "`=` compares; here a value is assigned", note="assignment is `:=`")
+            return self.mended(slip, ":=", "ASSIGN", replacing=True)
+        if self.kind == "ASSIGN" and "EQUAL" in self.accepted:
+            if "AND" in self.accepted:
+                slip = self.fault("W0111", "`:=` assigns; here two values are compared", note="equality is `=`")
+            else:
+                slip = self.fault(
+                    "W0111", "`:=` changes something that is there; this gives a first value", note="write `=`"
+                )
+            return self.mended(slip, "=", "EQUAL", replacing=True)
+        return None
+
+    def place_or_act(self) -> Slip | None:
+        """A line that begins with an expression: it assigns to no place, or does nothing."""
+        if not (self.index == self.start and "LET" in self.accepted) and not {"ASSIGN", "NEWLINE"} <= self.accepted:
+            return None
+        rest = self.rest_of_line()
+        operators = {"PLUS", "MINUS", "AND", "OR", "IS", "IN", "NOT", "LESS", "MORE", "AT_MOST", "AT_LEAST"}
+        if self.kind not in operators | {"NUMBER", "LPAR", "LBRACE", "TRUE", "FALSE", "NONE", "EMPTY", "EXISTS"}:
+            return None
+        at = span_of(self.first)
+        if ":=" in rest:
+            note = "a place is a variable, or a field or entry of one: `x`, `x.f`, `x[k]`"
+            return self.fault("W0122", "this is not a place that can be assigned to", at=at, note=note)
+        return self.fault("W0124", "a value by itself does nothing", at=at)
+
+    def quantifier(self) -> Slip | None:
+        if self.kind == "FORALL" and "LET" in self.accepted:
+            if ":=" in self.rest_of_line():
+                message = "the variables of an update for every value end with `:`"
+                return self.fault("W0125", message, note="write `forall x: r(x) := e`")
+            return self.fault(
+                "W0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`"
+            )
+        if "EACH_COLON" in self.accepted and "FULL_STOP" not in self.accepted:
+            return self.fault("W0125", "the variables of an update for every value end with `:`")
+        if "FULL_STOP" in self.accepted:
+            message = f"`.` is missing between the variables and the formula, before {self.found()}"
+            return self.fault(
+                "W0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+            )
+        return None
+
+    # --- words ---------------------------------------------------------------------------------
+
+    def foreign(self) -> Slip | None:
+        text = str(self.first)
+        if self.index - self.start > 2 or text not in FOREIGN_WORDS or self.first.type == "DOC":
+            return None
+        if self.automaton.keywords.get(text) in self.openers:
+            return None
+        return self.fault("W0129", f"`{text}` is not in the language", at=span_of(self.first), note=FOREIGN_WORDS[text])
+
+    def misspelt(self) -> Slip | None:
+        """The line begins with a word that is near a keyword, or with none that can stand here."""
+        text = str(self.first)
+        if self.first.type in (*STRUCTURE, "DOC", "NUMBER", "$END") or text in SYMBOLS:
+            return None
+        choices = self.keywords_of(self.openers - {"ELSE", "TRUE", "FALSE", "NONE", "EMPTY"})
+        offset = self.index - self.start
+        if not choices or offset > 2 or text in choices or (offset == 0 and "NAME" in self.accepted):
+            return None
+        near = nearest(text, choices)
+        here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
+        if text in self.automaton.keywords:
+            notes = (*did_you_mean(text, choices), here)
+            return self.fault("W0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
+        if near is None:
+            return self.fault("W0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
+        notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
+        slip = self.fault("W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
+        place = span_of(self.first)
+        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        return Slip(slip.diagnostic, (word,), (self.start, 1))
+
+    def verdict(self) -> Slip | None:
+        if "HOLDS" not in self.accepted:
+            return None
+        notes = did_you_mean(self.text, ("proved", "holds", "refuted", "unknown"))
+        return self.fault(
+            "W0132",
+            f"{self.found()} is not a verdict",
+            notes=notes,
+            note="write `proved`, `holds`, `refuted` or `unknown`",
+        )
+
+    def sender(self) -> Slip | None:
+        if "FROM" not in self.accepted:
+            return None
+        return self.fault("W0115", "`from` is missing: who sent the packet?", note="write `receive KIND(...) from j`")
+
+    def receiver(self) -> Slip | None:
+        if "TO" not in self.accepted or "NEWLINE" in self.accepted:
+            return None
+        if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
+            return self.fault("W0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
+        note = "write `map K to V`" if "map" in map(str, self.words[self.start : self.index]) else ""
+        return self.fault("W0116", f"`to` is missing before {self.found()}", note=note)
+
+    def connection(self) -> Slip | None:
+        in_formula = "AND" in self.accepted  # there, `in` and `is` are operators
+        candidates = ("THEN", "ELSE") if in_formula else _CONNECTING
+        wanted = [terminal for terminal in candidates if terminal in self.accepted]
+        if not wanted or "LET" in self.accepted:
+            return None
+        if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
+            return None
+        return self.fault("W0135", f"{self.describe(wanted[0])} is missing before {self.found()}")
+
+    # --- what should have stood here -----------------------------------------------------------
+
+    def colon(self) -> Slip | None:
+        if "COLON" not in self.accepted or self.before is None:
+            return None
+        if self.depth() > 0:
+            if "EQUAL" in self.accepted or self.kind not in ("NAME", "SET", "QUEUE", "MAP", "OPTION", "SLIDING"):
+                return None
+            message = f"`:` is missing between `{self.before}` and its type"
+        elif ":" in self.rest_of_line():
+            return None
+        elif self.takes_type_after_colon():
+            message = f"`:` is missing between `{self.before}` and its type"
+        else:
+            message = f"`:` is missing at the end of this `{self.first}` line"
+        slip = self.fault("W0103", message, at=self.behind(self.before))
+        return self.mended(slip, ":", "COLON", replacing=False)
+
+    def takes_type_after_colon(self) -> bool:
+        table, stack = self.automaton.table, after(self.automaton.table, self.automaton.stack, "COLON")
+        return stack is not None and after(table, stack, "SLIDING") is not None
+
+    def type_(self) -> Slip | None:
+        if "SLIDING" not in self.accepted:
+            return None
+        note = (
+            "a type is `process`, `message`, `bool`, `nat`, a record, `option of T`, `set of T`, `queue of T`, "
+            "`map K to V`, `sliding array of T` or `sliding map of T`"
+        )
+        return self.fault("W0126", f"a type is expected, not {self.found()}", note=note)
+
+    def name(self) -> Slip | None:
+        if "NAME" not in self.accepted or "NUMBER" in self.accepted or "LET" in self.accepted:
+            return None
+        if self.text in RESERVED and self.kind not in STRUCTURE:
+            return self.fault("W0118", f"`{self.text}` is a keyword and cannot be a name", note="choose another name")
+        return self.fault("W0118", f"a name is expected, not {self.found()}")
+
+    def expression(self) -> Slip | None:
+        if not {"NUMBER", "TRUE"} <= self.accepted:
+            return None
+        if self.kind == "MINUS":
+            return self.fault(
+                "W0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
+            )
+        behind = "" if self.before is None or self.before.type in STRUCTURE else f" after `{self.before}`"
+        return self.fault("W0119", f"an expression is missing{behind}, before {self.found()}")
+
+    def number(self) -> Slip | None:
+        if "NUMBER" not in self.accepted:
+            return None
+        return self.fault("W0136", f"a number is expected, not {self.found()}")
+
+    def separator(self) -> Slip | None:
+        """Two things side by side within brackets."""
+        if self.depth() == 0 or not {"COMMA", "RPAR", "RSQB", "RBRACE"} & self.accepted:
+            return None
+        return self.fault(
+            "W0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place()
+        )
+
+    def leftover(self) -> Slip | None:
+        if "NEWLINE" not in self.accepted or self.kind in ("DEDENT", "$END"):
+            return None
+        note = ""
+        if str(self.first) == "return":
+            note = "`return` leaves the procedure or handler; it gives no value"
+        elif self.kind == "COLON":
+            note = "this line opens no block"
+        elif self.before is not None and self.text in self.keywords_of(self.openers):
+            note = "several statements on a line are separated by `;`"
+        elif "AND" in self.accepted:
+            note = "is an operator missing before it?"
+        return self.fault("W0120", f"the line should end before {self.found()}", note=note)

@@ -1,0 +1,51 @@
+"""The steps of scenarios as canonical text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from thence.dsl.text.syntax import Name, Node, ScenarioStep, TreeLink
+from thence.dsl.write.expressions import list_text
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    """`processes Alice, Bob`: the processes of a scenario, by name."""
+
+    names: tuple[Name, ...]
+
+
+def step_text(item: Cast | TreeLink | ScenarioStep) -> str:
+    """A line of a scenario that is no assertion and no expectation."""
+    if isinstance(item, Cast):
+        return f"processes {_names(item.names)}"
+    process = item.process.text
+    if isinstance(item, TreeLink):
+        return f"link {process} to {_names(item.peers)}"
+    match item.event:
+        case "sends":
+            assert item.subject is not None
+            return f"{process} sends {item.subject.text} to {_names(item.peers) or 'none'}"
+        case "receives":
+            return f"{process} receives {_packet(item)} from {_names(item.peers)}"
+        case "cannot":
+            return f"{process} cannot receive {_packet(item)} from {_names(item.peers)}"
+        case "ticks":
+            return f"{process} ticks"
+        case "loses" | "duplicates":
+            return f"network {item.event} {_packet(item)} from {process} to {_names(item.peers)}"
+        case _:
+            assert_never(item.event)
+
+
+def _names(names: tuple[Name, ...]) -> str:
+    return ", ".join(name.text for name in names)
+
+
+def _packet(step: ScenarioStep) -> str:
+    assert step.subject is not None
+    arguments = list_text(step.arguments)
+    if step.rest:
+        arguments = f"{arguments}, ..." if arguments else "..."
+    return f"{step.subject.text}({arguments})"

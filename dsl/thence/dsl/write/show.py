@@ -1,0 +1,110 @@
+"""Expressions of the typed IR as text, for traces, guards and obligations."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import Bool, Collection, Nat, Record, Type
+
+_LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _TIGHT = range(9)
+_CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
+
+
+def show_expression(expression: ir.Expr) -> str:
+    """The expression in the syntax of the language."""
+    return _show(expression, _LOOSE)
+
+
+def _show(expression: ir.Expr, context: int) -> str:
+    text, precedence = _parts(expression)
+    return f"({text})" if precedence < context else text
+
+
+def _list(expressions: tuple[ir.Expr, ...]) -> str:
+    return ", ".join(_show(part, _LOOSE) for part in expressions)
+
+
+def _bound(variable: ir.Bound) -> str:
+    return variable.name if variable.domain is None else f"{variable.name} in {_show(variable.domain, _TIGHT)}"
+
+
+def _zero(type_: Type) -> str:
+    match type_:
+        case Nat():
+            return "0"
+        case Bool():
+            return "false"
+        case Collection("option"):
+            return "none"
+        case _:
+            return "empty"
+
+
+def _parts(expression: ir.Expr) -> tuple[str, int]:
+    match expression:
+        case ir.Literal_(value=bool() as truth):
+            return ("true" if truth else "false"), _TIGHT
+        case ir.Literal_(value=number):
+            return str(number), _TIGHT
+        case ir.Zero(type=type_):
+            return _zero(type_), _TIGHT
+        case ir.Local(name=name):
+            return name, _TIGHT
+        case ir.SelfProcess():
+            return "self", _TIGHT
+        case ir.StateOf(name=name, process=None):
+            return name, _TIGHT
+        case ir.StateOf(name=name, process=process):
+            assert process is not None
+            owner = process.name if isinstance(process, ir.Local) else f"({_show(process, _LOOSE)})"
+            return f"{name}@{owner}", _TIGHT
+        case ir.FieldOf(target=target, name=name) | ir.Attribute(target=target, name=name):
+            return f"{_show(target, _TIGHT)}.{name}", _TIGHT
+        case ir.Query(target=target, name=name):
+            return f"{_show(target, _TIGHT)}.{name}", _TIGHT
+        case ir.Lookup(target=target, key=key) | ir.ElementAt(target=target, index=key):
+            return f"{_show(target, _TIGHT)}[{_show(key, _LOOSE)}]", _TIGHT
+        case ir.Construct(type=type_, values=values):
+            assert isinstance(type_, Record)
+            parts = zip(type_.fields, values, strict=True)
+            inside = ", ".join(f"{label}: {_show(part, _LOOSE)}" for (label, _), part in parts)
+            return f"{type_}({inside})", _TIGHT
+        case ir.SetOf(items=items):
+            return "{" + _list(items) + "}", _TIGHT
+        case ir.Some(item=item):
+            return f"some({_show(item, _LOOSE)})", _TIGHT
+        case ir.Apply(symbol=symbol, arguments=arguments):
+            return f"{symbol}({_list(arguments)})", _TIGHT
+        case ir.Not(operand=ir.Comparison(operator="=", left=left, right=right)):
+            return f"{_show(left, _SUM)} != {_show(right, _SUM)}", _COMPARE
+        case ir.Not(operand=ir.Member(item=item, collection=collection)):
+            return f"{_show(item, _SUM)} not in {_show(collection, _SUM)}", _COMPARE
+        case ir.Not(operand=ir.IsEmpty(target=target)):
+            return f"{_show(target, _SUM)} is not empty", _COMPARE
+        case ir.Not(operand=ir.IsNone(target=target)):
+            return f"{_show(target, _SUM)} is not none", _COMPARE
+        case ir.Not(operand=operand):
+            return f"not {_show(operand, _NOT)}", _NOT
+        case ir.Connective(operator=operator, left=left, right=right):
+            level = _CONNECTIVE[operator]
+            tight_left, tight_right = (1, 0) if operator == "implies" else (0, 1)
+            return f"{_show(left, level + tight_left)} {operator} {_show(right, level + tight_right)}", level
+        case ir.Comparison(operator=operator, left=left, right=right):
+            return f"{_show(left, _SUM)} {operator} {_show(right, _SUM)}", _COMPARE
+        case ir.Member(item=item, collection=collection):
+            return f"{_show(item, _SUM)} in {_show(collection, _SUM)}", _COMPARE
+        case ir.Arithmetic(operator=("max" | "min") as operator, left=left, right=right):
+            return f"{operator}({_list((left, right))})", _TIGHT
+        case ir.Arithmetic(operator=operator, left=left, right=right):
+            return f"{_show(left, _SUM)} {operator} {_show(right, _TIGHT)}", _SUM
+        case ir.IsEmpty(target=target):
+            return f"{_show(target, _SUM)} is empty", _COMPARE
+        case ir.IsNone(target=target):
+            return f"{_show(target, _SUM)} is none", _COMPARE
+        case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
+            return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
+        case ir.Quantified(kind=kind, variables=variables, body=body):
+            return f"{kind} {', '.join(map(_bound, variables))}. {_show(body, _LOOSE)}", _LOOSE
+        case _:
+            assert_never(expression)

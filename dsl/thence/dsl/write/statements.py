@@ -1,0 +1,143 @@
+"""Statements as canonical lines.
+
+What the source has on one line stays on one line: simple statements separated by `;`, and the body of an
+`if` behind its `:`. A tree without places is printed one statement a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from thence.dsl.text import syntax
+from thence.dsl.text.syntax import Expr, Node, Stmt
+from thence.dsl.write.expressions import INDENT, WIDTH, Line, binders_text, lines_of, list_text, text_of
+
+_COMPOUND = (syntax.If, syntax.While, syntax.For)
+
+
+class BareLines:
+    """The lines of the source on which something without a node begins (see `syntax.File`)."""
+
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        self.numbers = numbers
+
+    def last_in(self, after: int, until: int) -> int:
+        """The last one behind line `after`, up to `until`; 0 if there is none."""
+        return max((number for number in self.numbers if after < number <= until), default=0)
+
+    def first_in(self, after: int, until: int) -> int:
+        """The first one behind line `after`, up to `until`; 0 if there is none."""
+        return min((number for number in self.numbers if after < number <= until), default=0)
+
+
+def starting_at(node: Node, lines: list[Line]) -> list[Line]:
+    """The lines, of which the first comes from where the node starts."""
+    first, *rest = lines
+    span = node.span
+    return [replace(first, start=span.line, column=span.column, end=max(first.end, span.line)), *rest]
+
+
+def block_lines(statements: tuple[Stmt, ...], depth: int, bare: BareLines) -> list[Line]:
+    """The statements of a block, each line of the source on a line."""
+    lines: list[Line] = []
+    position = 0
+    while position < len(statements):
+        count = _sharing_a_line(statements[position:])
+        group = statements[position : position + count]
+        position += count
+        if count == 1:
+            lines += _statement(group[0], depth, bare)
+        else:
+            text = "; ".join(_simple_text(statement) for statement in group)
+            lines += starting_at(group[0], [Line(depth, text)])
+    return lines
+
+
+def with_body(header: list[Line], header_end: int, body: tuple[Stmt, ...], bare: BareLines) -> list[Line]:
+    """A header (its last line without `:`) and its body, on the header's line if the source has it there."""
+    depth = header[0].depth
+    last = header[-1]
+    if header_end and body[0].span.line == header_end and _sharing_a_line(body) == len(body):
+        text = f"{last.text}: " + "; ".join(_simple_text(statement) for statement in body)
+        if len(text) + INDENT * last.depth <= WIDTH:
+            return [*header[:-1], replace(last, text=text)]
+    return [*header[:-1], replace(last, text=f"{last.text}:"), *block_lines(body, depth + 1, bare)]
+
+
+def _sharing_a_line(statements: tuple[Stmt, ...]) -> int:
+    """How many of the statements, from the first on, are simple and stand on one line of the source together."""
+    count = 0
+    line = statements[0].span.line
+    for statement in statements:
+        span = statement.span
+        if isinstance(statement, _COMPOUND) or not (span.line == span.end_line == line) or line == 0:
+            break
+        count += 1
+    width = len("; ".join(_simple_text(statement) for statement in statements[:count]))
+    return max(count, 1) if width <= WIDTH else 1
+
+
+def _statement(statement: Stmt, depth: int, bare: BareLines) -> list[Line]:
+    match statement:
+        case syntax.If():
+            lines = _if(statement, "", depth, statement.span.column, bare)
+        case syntax.While(condition, body):
+            header = lines_of("while ", condition, depth, hang=2)
+            lines = with_body(header, condition.span.end_line, body, bare)
+        case syntax.For(name, domain, body, ref):
+            header = lines_of(f"for {'ref ' if ref else ''}{name.text} in ", domain, depth, hang=2)
+            lines = with_body(header, domain.span.end_line, body, bare)
+        case _:
+            prefix, expr = _parts(statement)
+            lines = [Line(depth, prefix)] if expr is None else lines_of(prefix, expr, depth)
+    return starting_at(statement, lines)
+
+
+def _if(statement: syntax.If, prefix: str, depth: int, column: int, bare: BareLines) -> list[Line]:
+    """An `if` at a column with its `else`s; `prefix` is `else ` for one that is the whole of an `otherwise`."""
+    condition, then, otherwise = statement.condition, statement.then, statement.otherwise
+    header = lines_of(f"{prefix}if ", condition, depth, hang=2)
+    first, *rest = starting_at(statement, with_body(header, condition.span.end_line, then, bare))
+    lines = [replace(first, column=column), *rest]
+    match otherwise:
+        case ():
+            return lines
+        case (syntax.If() as nested,):
+            return lines + _if(nested, "else ", depth, column, bare)
+        case _:
+            start = bare.last_in(then[-1].span.end_line, otherwise[0].span.line)
+            return lines + with_body([Line(depth, "else", start, start, column)], start, otherwise, bare)
+
+
+def _simple_text(statement: Stmt) -> str:
+    prefix, expr = _parts(statement)
+    return prefix if expr is None else prefix + text_of(expr)
+
+
+def _parts(statement: Stmt) -> tuple[str, Expr | None]:
+    """A simple statement: its text up to the expression that it ends with, and that expression."""
+    match statement:
+        case syntax.Let(name, value, ref):
+            return f"{'ref' if ref else 'let'} {name.text} = ", value
+        case syntax.Assign(place, value, binders):
+            each = f"forall {binders_text(binders)}: " if binders else ""
+            return f"{each}{text_of(place)} := ", value
+        case syntax.Mutate(place, method, arguments):
+            return f"{text_of(syntax.FieldAccess(place, method))}({list_text(arguments)})", None
+        case syntax.Call(procedure, arguments):
+            return f"{procedure.text}({list_text(arguments)})", None
+        case syntax.Return():
+            return "return", None
+        case syntax.Pass():
+            return "pass", None
+        case syntax.Send(kind, arguments, to):
+            return f"send {kind.text}({list_text(arguments)}) to ", to
+        case syntax.Deliver(message):
+            return "deliver ", message
+        case syntax.Require(condition):
+            return "require ", condition
+        case syntax.If() | syntax.While() | syntax.For():
+            raise AssertionError("not a simple statement")
+        case _:
+            assert_never(statement)

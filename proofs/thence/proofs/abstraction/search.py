@@ -1,0 +1,368 @@
+"""Saturation: every run, with any number of messages, stays in a finite set of abstract states.
+
+Breadth first over the abstraction (`collapse`) of prompt sends (`waiting`), until nothing new appears. Every step
+of every state that an abstract state stands for leads to one that an abstract state of the set stands for, so what
+no step violates holds for any number of messages. What is violated may be the abstraction's fault: it counts as
+refuted only once a run of so many messages shows it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from thence.dsl import ir
+from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.system import Action, State
+from thence.dsl.run.values import Fault, Message
+from thence.proofs.abstraction.balance import Balance, balance_of, residuals
+from thence.proofs.abstraction.collapse import BelowZero, Collapse
+from thence.proofs.abstraction.discipline import Discipline, NotApplicable, discipline_of
+from thence.proofs.abstraction.silence import Loud, Silence
+from thence.proofs.abstraction.waiting import Waiting
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, Violation
+from thence.proofs.native.layout import Shape
+from thence.proofs.native.symmetry import Asymmetric, Symmetry
+
+SAFETY = frozenset(("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault"))
+"""What the search judges: properties of steps that more in the past can only violate sooner."""
+
+SAMPLE = 1_500
+"""From so many exact states balances are guessed."""
+
+MOST_IDENTITIES = 6
+"""So many undelivered messages of one process are looked at; where there can be more, there is no bound in sight."""
+
+CONCRETE_STATES = 300_000
+"""A run that violates is looked for among so many states, with 1, 2, ... messages of each process."""
+
+MOST_CONCRETE = 3
+
+
+class _Crowded(Exception):
+    """A process lacked an identity."""
+
+
+@dataclass(slots=True)
+class Saturation(Coverage):
+    """What was covered, in abstract states. `suspects` are violated in the abstraction, `violations` by a run.
+
+    `balances` and `identities` say what the abstraction is made of; `symmetric`: states are counted up to renaming.
+    """
+
+    violations: dict[str, Violation] = field(default_factory=dict)
+    suspects: set[str] = field(default_factory=set)
+    balances: tuple[Balance, ...] = ()
+    discipline: Discipline | None = None
+    identities: int = 0
+    collapsed: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    symmetric: bool = False
+    abstract: frozenset[State] = frozenset()
+    collapse: Collapse | None = None
+
+    def undecided(self, name: str) -> str:
+        """Why the property is neither shown nor refuted; empty where it is."""
+        if name in self.violations:
+            return ""
+        if name not in SAFETY:
+            return f"`{name}` is not judged for any number of messages"
+        if not self.complete:
+            return f"incomplete: {self.why_incomplete} after {self.states:,} abstract states"
+        if name in self.suspects:
+            return f"the abstraction violates it; no run of up to {MOST_CONCRETE} messages of each process does"
+        return ""
+
+
+def saturate(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    properties: Collection[str],
+    *,
+    limit: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Saturation:
+    """Judges properties (of SAFETY) for any number of messages.
+
+    `complete` and `saturated`: the set of abstract states is closed. Where the conditions of soundness do not hold,
+    `why_incomplete` says so. Stops at `limit` states, and on KeyboardInterrupt.
+    """
+    started = time.perf_counter()
+    assert SAFETY.issuperset(properties)
+    result = Saturation()
+    try:
+        _refuse(workload)
+        result.discipline = discipline_of(protocol)
+        for identities in range(1, MOST_IDENTITIES + 1):
+            result.identities = identities
+            try:
+                _search(protocol, workload, frozenset(properties), result, limit, progress)
+                break
+            except _Crowded:
+                continue
+        else:
+            why = f"a process can have more than {MOST_IDENTITIES} undelivered messages on their way at once"
+            raise NotApplicable(why)
+    except BelowZero as reason:
+        result.suspects |= {"fault"} & set(properties)
+        result.complete, result.why_incomplete = False, str(reason)
+    except NotApplicable as reason:
+        result.complete, result.why_incomplete = False, str(reason)
+    except KeyboardInterrupt:
+        result.complete, result.why_incomplete = False, "interrupted"
+    except MemoryError:
+        result.complete, result.why_incomplete = False, "out of memory"
+    else:
+        result.saturated = result.complete
+    if result.suspects:
+        _look_for_runs(protocol, workload, result, progress)
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+def _refuse(workload: ir.Workload) -> None:
+    if workload.losses or workload.duplicates or workload.ticks:
+        raise NotApplicable("losses, duplicates and ticks are for scopes that end")
+
+
+def _search(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    properties: frozenset[str],
+    result: Saturation,
+    limit: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """One search with so many identities. Raises: _Crowded, NotApplicable."""
+    assert result.discipline is not None
+    senders = [bool(workload.choices(process)) for process in range(workload.processes)]
+    identities = tuple(result.identities if sends else 0 for sends in senders)
+    system = Recycling(protocol, replace(workload, sends=identities, endless=identities, prompt=True))
+    collapse = Collapse(system, result.discipline)
+    result.collapsed = collapse.collapsible
+    collapse.balances = result.balances = _balances(system, collapse)
+    silent, symmetric = collapse.silenced(), True
+    while True:
+        collapse = Collapse(system, result.discipline, result.balances, silent)
+        result.silent, result.collapse = silent, collapse
+        try:
+            symmetry = Symmetry(system, _shape(system)) if symmetric else None
+            _Search(system, collapse, properties, result, limit, progress, symmetry).run()
+            return
+        except Asymmetric:
+            symmetric = False
+        except Loud as kind:
+            silent -= {str(kind)}
+
+
+def _shape(system: Recycling) -> Shape:
+    workload = system.workload
+    choices = tuple(workload.choices(process) for process in range(workload.processes))
+    fifo = not system.protocol.network.reordering
+    return Shape(workload.processes, workload.sends, choices, False, None, 0, 0, fifo, False)
+
+
+def _balances(system: Recycling, collapse: Collapse) -> tuple[Balance, ...]:
+    """Balances of the counters that satisfy the first exact states."""
+    if not collapse.discipline.counters or not collapse.collapsible:
+        return ()
+    positions = {variable.name: at for at, variable in enumerate(system.protocol.state)}
+    states = list(islice(_exact(system), SAMPLE))
+    rows = [collapse.rows(state) for state in states]
+    found = (
+        balance_of(
+            name,
+            (
+                (row, system.local(local)[positions[name]])
+                for state, seen in zip(states, rows, strict=True)
+                for local, row in zip(state.locals, seen, strict=True)
+            ),
+        )
+        for name in sorted(collapse.discipline.counters)
+    )
+    return tuple(balance for balance in found if balance is not None)
+
+
+def _exact(system: Recycling) -> Iterator[State]:
+    """Reachable states, nearest first."""
+    seen = {system.initial(): None}
+    for state in (frontier := list(seen)):
+        yield state
+        for action in system.enabled(state):
+            after = system.apply(state, action).state
+            if after not in seen:
+                seen[after] = None
+                frontier.append(after)
+
+
+@dataclass(slots=True)
+class _Search:
+    system: Recycling
+    collapse: Collapse
+    properties: frozenset[str]
+    result: Saturation
+    limit: int | None
+    progress: Callable[[Progress], None] | None
+    symmetry: Symmetry | None
+    waiting: Waiting = field(init=False)
+    silence: Silence = field(init=False)
+    states: set[State] = field(default_factory=set)
+    _balanced: set[tuple[int, int, Message | None]] = field(default_factory=set)
+    _orbits: dict[int, int] = field(default_factory=dict)
+    _started: float = field(default_factory=time.perf_counter)
+    _reported: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.waiting = Waiting(self.system, self.collapse.discipline.waiting)
+        self.silence = Silence(self.system, self.collapse, self.waiting, self.symmetry)
+
+    def run(self) -> None:
+        """Adds what steps lead to until nothing new appears."""
+        result = self.result
+        result.suspects.clear()
+        result.states = result.transitions = result.depth = 0
+        result.symmetric = self.symmetry is not None and len(self.symmetry.group) > 1
+        initial = self._canonical(self.collapse.normal(self.system.initial()))
+        self.states = {initial}
+        frontier = [initial]
+        while frontier:
+            following: list[State] = []
+            for state in frontier:
+                for after in self._successors(state):
+                    result.transitions += 1
+                    normal = self._canonical(self.collapse.normal(after))
+                    if normal not in self.states:
+                        self.states.add(normal)
+                        following.append(normal)
+                result.states = len(self.states)
+                if self.system.crowded:
+                    raise _Crowded
+                if self.limit is not None and len(self.states) >= self.limit:
+                    raise NotApplicable(f"stopped at {self.limit:,} states")
+                self._report(len(following))
+            frontier = following
+            result.depth += bool(frontier)
+        result.complete = True
+        result.abstract = frozenset(self.states)
+
+    def _successors(self, state: State) -> Iterator[State]:
+        """What a step of any state leads to that the abstract state stands for."""
+        actions = list(self.system.enabled(state))
+        for process, own in enumerate(state.locals):
+            for local, more in self.collapse.alternatives(state, process).items():
+                self.silence.check(process, local, -1)
+                before, known = state, actions
+                if local != own:
+                    before = state._replace(locals=(*state.locals[:process], local, *state.locals[process + 1 :]))
+                    known = list(self.system.enabled(before))
+                for action in known:
+                    if action.process == process:
+                        yield from self._taken(before, action, more)
+
+    def _taken(self, state: State, action: Action, more: set[frozenset[int]]) -> Iterator[State]:
+        """The step, with its conditions checked; and where more of the packet may be left, the same with more left."""
+        outcome = self.system.apply(state, action)
+        local = state.locals[action.process]
+        step = self.system.local_step(action.process, local, action, outcome.subject)
+        self.waiting.check(action, local, outcome.subject)
+        self.silence.check(action.process, local, action.packet)
+        if self.symmetry is not None:
+            self.symmetry.check(action, outcome.subject, local, step)
+        for finding in outcome.findings:
+            if finding.property in self.properties:
+                self.result.suspects.add(finding.property)
+        if isinstance(step, Fault):
+            return
+        self._keeps_balance(state, action, outcome.state, outcome.subject)
+        left = {False} if action.kind != "receive" else self.collapse.left(state, action.packet, action.process, more)
+        if False in left:
+            yield outcome.state
+        if True in left:
+            yield outcome.state._replace(network=self.system.arranged((*outcome.state.network, action.packet)))
+
+    def _keeps_balance(self, state: State, action: Action, after: State, message: Message | None) -> None:
+        """Checks that the step leaves every balance as it was, also with one letter more in a run that is cut.
+
+        What a step adds to both sides is linear in the lengths of runs, so two lengths tell for all. Both must also
+        have the same normal form.
+        """
+        local = state.locals[action.process]
+        key = (local, action.packet, message)
+        if key in self._balanced:
+            return
+        self._balanced.add(key)
+        self._same_residuals(state, after)
+        for longer in self.collapse.longer(state, action.process):
+            more = state._replace(locals=(*state.locals[: action.process], longer, *state.locals[action.process + 1 :]))
+            then = self.system.apply(more, action)
+            if any(finding.property == "fault" for finding in then.findings):
+                raise NotApplicable("a longer queue makes a step fail")
+            self._same_residuals(more, then.state)
+            if self.collapse.normal(then.state) != self.collapse.normal(after):
+                raise NotApplicable("a step tells equal elements of a queue from more of them")
+
+    def _same_residuals(self, before: State, after: State) -> None:
+        balances = self.collapse.balances
+        if not balances:
+            return
+        pairs = [
+            list(residuals(balances, self.collapse.rows(state), self.collapse.counters(state)))
+            for state in (before, after)
+        ]
+        if pairs[0] != pairs[1]:
+            raise NotApplicable(f"a step does not keep the balance {'; '.join(map(str, balances))}")
+
+    # --- symmetry ----------------------------------------------------------------------------
+
+    def _canonical(self, state: State) -> State:
+        """One of the states that differ in the names of processes only."""
+        symmetry = self.symmetry
+        if symmetry is None or len(symmetry.group) == 1:
+            return state
+        keys = [self._key(state, process) for process in range(len(state.locals))]
+        ordered = sorted(keys)
+        renamed = (
+            self.collapse.renumbered(symmetry.state(state, permutation))
+            for permutation in symmetry.group
+            if all(ordered[permutation[process]] == key for process, key in enumerate(keys))
+        )
+        found = min(renamed, default=None)
+        return state if found is None else found
+
+    def _key(self, state: State, process: int) -> tuple[int, ...]:
+        """What the process looks like, whatever processes are called."""
+        assert self.symmetry is not None
+        local = state.locals[process]
+        orbit = self._orbits.get(local)
+        if orbit is None:
+            orbit = self._orbits[local] = min(self.symmetry.locals(local))
+        out = sum(1 for number in state.network if self.system.packet(number).src == process)
+        into = sum(1 for number in state.network if self.system.packet(number).dst == process)
+        due = sum(1 for entry in state.ghost.pending if process in entry.due)
+        return (orbit, out, into, due)
+
+    def _report(self, frontier: int) -> None:
+        now = time.perf_counter()
+        if self.progress is not None and now - self._reported >= PROGRESS_SECONDS:
+            self._reported = now
+            result = self.result
+            self.progress(Progress(result.states, result.transitions, result.depth, frontier, now - self._started))
+
+
+def _look_for_runs(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    result: Saturation,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Runs that violate what the abstraction violates, with 1, 2, ... messages of each process."""
+    for sends in range(1, MOST_CONCRETE + 1):
+        left = result.suspects - result.violations.keys()
+        numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))
+        bounded = replace(workload, sends=numbers, endless=(), prompt=False, unbounded=False)
+        if left:
+            found = explore(protocol, bounded, left, stop_when_refuted=True, limit=CONCRETE_STATES, progress=progress)
+            result.violations |= found.violations

@@ -1,0 +1,38 @@
+"""How deep an exploration will go, about: for its line of progress, never for a verdict."""
+
+from __future__ import annotations
+
+from thence.dsl.run.system import Action, State, System
+
+_MOST_STEPS = 10_000
+
+
+def expected_depth(system: System) -> int | None:
+    """The length of a run in which all that is in flight arrives before the next message is sent, to its end.
+
+    Most states are met on a way to rest that is no shorter than this one and none much longer; faults of the network
+    are added. None where messages are sent for ever, or the run does not end.
+    """
+    if any(system.workload.endless):
+        return None
+    state = system.initial()
+    for length in range(_MOST_STEPS):
+        following = _next(system, state)
+        if following is None:
+            return length + 2 * system.workload.duplicates + system.workload.losses
+        state = following
+    return None
+
+
+def _next(system: System, state: State) -> State | None:
+    """The state after an arrival, or if there is none after a step of a timer that changes something, or a send."""
+    for action in sorted(system.enabled(state), key=_urgency):
+        if action.kind not in ("duplicate", "lose"):
+            after = system.apply(state, action).state
+            if after != state:
+                return after
+    return None
+
+
+def _urgency(action: Action) -> int:
+    return ("receive", "tick", "send", "duplicate", "lose").index(action.kind)

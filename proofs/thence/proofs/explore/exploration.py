@@ -1,0 +1,144 @@
+"""What is asked of an exploration, and what comes of it; a violation is believed once the interpreter has replayed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypeVar
+
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.identity_reuse import Recycling, system_of
+from thence.dsl.run.narrate import NarratedStep, run, violated
+from thence.dsl.run.system import Action, System
+
+PROGRESS_SECONDS = 0.2
+
+Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
+
+Storage: TypeAlias = Literal["exact", "layers", "fingerprints"]
+
+STORAGES: dict[Storage, str] = {
+    "exact": "every state",
+    "layers": "the states that can still be met: exact, for workloads in which every step is progress",
+    "fingerprints": "64 bits of each, but for the latest: states that agree in them are taken for one, nothing is sure",
+}
+"""What native code can keep of the states it has expanded."""
+
+_Point = TypeVar("_Point")
+"""What a search visits: a state, or a state with the machine's side of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an exploration has come. `memory` is what the store takes in bytes, `expected_depth` how deep it will go,
+    about, where that is known.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    seconds: float
+    memory: int = 0
+    expected_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property that fails, and a shortest run that shows it, replayed by the interpreter.
+
+    `shortest` is False where a reduction may have made the run longer, and the search without it would not end.
+    """
+
+    finding: Finding
+    system: System
+    steps: tuple[NarratedStep, ...]
+    shortest: bool = True
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What was covered. `complete` tells whether that is every reachable state; depth counts steps.
+
+    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more of them would change nothing.
+    """
+
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    complete: bool = False
+    saturated: bool = False
+    seconds: float = 0.0
+    why_incomplete: str = ""
+
+
+@dataclass(slots=True)
+class Exploration(Coverage):
+    """What was covered of a protocol, and a shortest violation of each property that fails.
+
+    `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
+    is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
+    kept; with fingerprints, `omission` bounds the probability that a state was taken for another. `unshown` are
+    properties that some run violates which could not be found again with the memory that there is.
+    """
+
+    engine: Literal["native", "interpreted", "both"] = "interpreted"
+    reductions: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)
+    memory: int = 0
+    storage: Storage = "exact"
+    omission: float = 0.0
+    unshown: frozenset[str] = frozenset()
+    violations: dict[str, Violation] = field(default_factory=dict)
+
+
+def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Point) -> list[Action]:
+    """The actions from the initial point to `reached`, by the point and action from which each was first reached."""
+    actions = []
+    while (origin := origins[reached]) is not None:
+        reached, action = origin
+        actions.append(action)
+    actions.reverse()
+    return actions
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What native code may use: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
+
+    memory: int | None = None
+    threads: int | None = None
+
+
+THE_MACHINE = Resources()
+"""Whatever the machine has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
+
+    system: System
+    properties: frozenset[str]
+    stop_when_refuted: bool = False
+    limit: int | None = None
+    progress: Callable[[Progress], None] | None = None
+    resources: Resources = THE_MACHINE
+    reductions: frozenset[str] = frozenset()
+    storage: Storage = "exact"
+
+
+def saturated(system: System) -> bool:
+    """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
+    return isinstance(system, Recycling) and any(system.workload.endless) and not system.crowded
+
+
+def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
+    """Runs the counterexample again, from nothing, in a fresh interpreter; it must show the same finding."""
+    again = system_of(system.protocol, system.workload)
+    again.adopt_packets(system)
+    steps = tuple(run(again, actions))
+    assert finding.property in violated(again, steps), (
+        f"the interpreter does not confirm the counterexample to {finding.property}"
+    )
+    return Violation(finding, again, steps)

@@ -1,0 +1,131 @@
+"""Exhaustive exploration of a protocol in a finite scope by the interpreter, breadth first.
+
+Every reachable global state is visited, so a property that is never violated holds in the scope, and the
+first violation found is a shortest one. This search is the definition; `native` finds the same sooner.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.quiescence import COMPLETES, DEADLOCK_FREE, blocked, completed
+from thence.dsl.run.system import Action, State, System
+from thence.proofs.explore import exploration
+from thence.proofs.explore.depth import expected_depth
+from thence.proofs.explore.exploration import Exploration, Progress, Request, path_to, replayed, saturated
+
+
+@dataclass(slots=True)
+class Interpretation:
+    """An exploration by the interpreter. `origins` has the states reached, each with the state and action from which it was first reached."""
+
+    request: Request
+    result: Exploration = field(default_factory=Exploration)
+    origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
+    limited: bool = False
+    _started: float = field(default_factory=time.perf_counter)
+    _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
+    _reported: float = 0.0
+    _expected_depth: int | None = None
+
+    def run(self) -> Exploration:
+        """Explores as far as it is asked to."""
+        try:
+            self._explore()
+        except KeyboardInterrupt:
+            self.result.why_incomplete = "interrupted"
+        except MemoryError:
+            self.result.why_incomplete = "out of memory"
+        self.result.seconds = time.perf_counter() - self._started
+        return self.result
+
+    def _explore(self) -> None:
+        initial = self.request.system.initial()
+        self.origins[initial] = None
+        frontier = [initial]
+        self._judge_state(initial)
+        self.result.states = 1
+        while frontier:
+            following: list[State] = []
+            for state in frontier:
+                if self._done():
+                    return
+                self._expand(state, following)
+            self._report(len(following))
+            frontier = following
+            if frontier:
+                self.result.depth += 1
+        self.result.complete = True
+        self.result.saturated = saturated(self.request.system)
+
+    def _done(self) -> bool:
+        if self.request.stop_when_refuted and self.request.properties <= self.result.violations.keys():
+            self.result.why_incomplete = "every property is refuted"
+            return True
+        if self.request.limit is not None and self.result.states >= self.request.limit:
+            self.result.why_incomplete = f"stopped at {self.request.limit:,} states"
+            self.limited = True
+            return True
+        return False
+
+    def _expand(self, state: State, following: list[State]) -> None:
+        result, origins = self.result, self.origins
+        for action in self.request.system.enabled(state):
+            outcome = self.request.system.apply(state, action)
+            after = outcome.state
+            if action.kind == "tick" and after == state and not outcome.findings:
+                continue
+            result.transitions += 1
+            for finding in outcome.findings:
+                self._violated(finding, state, action)
+            if after not in origins:
+                origins[after] = (state, action)
+                result.states += 1
+                following.append(after)
+                self._judge_state(after)
+        self._report(len(following))
+
+    def _judge_state(self, state: State) -> None:
+        system = self.request.system
+        for name, judge in (("delivered", System.stuck), (DEADLOCK_FREE, blocked), (COMPLETES, completed)):
+            if name in self.request.properties and name not in self.result.violations:
+                ended = judge(system, state)
+                if ended is not None:
+                    self._violated(ended, state, None)
+        for finding in self._broken(state):
+            self._violated(finding, state, None)
+
+    def _broken(self, state: State) -> tuple[Finding, ...]:
+        if not self.request.system.protocol.invariants:
+            return ()
+        known = self._judged.get(state.locals)
+        if known is None:
+            known = self._judged[state.locals] = self.request.system.broken(state)
+        return known
+
+    def _violated(self, finding: Finding, state: State, action: Action | None) -> None:
+        name = finding.property
+        if name not in self.request.properties or name in self.result.violations:
+            return
+        actions = path_to(self.origins, state)
+        if action is not None:
+            actions.append(action)
+        self.result.violations[name] = replayed(self.request.system, finding, actions)
+
+    def _report(self, frontier: int) -> None:
+        if self.request.progress is None:
+            return
+        now = time.perf_counter()
+        if now - self._reported >= exploration.PROGRESS_SECONDS:
+            if not self._reported:
+                self._expected_depth = expected_depth(self.request.system)
+            self._reported = now
+            result = self.result
+            self.request.progress(
+                Progress(
+                    result.states, result.transitions, result.depth, frontier, now - self._started,
+                    expected_depth=self._expected_depth,
+                )
+            )  # fmt: skip

@@ -1,0 +1,409 @@
+"""Starvation: a fair run of a protocol in which some message is never delivered, as a stem and a cycle.
+
+The reachable states are a finite graph where identities of messages are used again (`thence.dsl.run.identity_reuse`). Of the
+states in which a message waits, those are kept that lie on a cycle which does not deliver it and which is fair; under
+strong fairness states are taken away that offer what the cycle never takes, until what is left is fair or nothing.
+Where numbers grow, `thence.proofs.liveness.order_rounds` says whether each packet arrives.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from thence.dsl import ir
+from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.narrate import NarratedStep, execution, run, text
+from thence.dsl.run.system import Action, State
+from thence.dsl.run.values import Message
+from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
+from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
+from thence.proofs.liveness.order_cells import NotLevel
+from thence.proofs.liveness.order_number import Lines, TooFar
+from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
+from thence.proofs.liveness.order_system import Again, Levelled
+from thence.proofs.liveness.order_text import is_applicable, mixes_constants
+from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.oracle import Oracle
+
+FIRST_LOOK = 2_000
+"""So many states are expanded before a lasso is looked for among them, then four times as many, and so on."""
+
+MOST_NEAR = 6
+"""Larger distances of growing numbers are not told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """A run that starves `message`: `stem` leads to a state, `cycle` from there back to it.
+
+    Without a cycle, nothing more has to happen after the stem. Both are replayed by the interpreter.
+    """
+
+    message: Message
+    system: Recycling
+    stem: tuple[NarratedStep, ...]
+    cycle: tuple[NarratedStep, ...]
+
+
+@dataclass(slots=True)
+class Search(Coverage):
+    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
+
+    `levels`: states are counted up to the sizes of growing numbers, see `thence.proofs.liveness`; with `piles`, equal
+    packets as one or more.
+    """
+
+    lasso: Lasso | None = None
+    levels: Lines | None = None
+    piles: bool = False
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def find_lasso(
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    *,
+    limit: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Search:
+    """Looks for a fair run in which a message is never delivered.
+
+    What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
+    is none in the workload. Where timers fire at any moment, what they repeat piles up: first real states are searched,
+    then all, with equal packets as one or more. Stops at `limit` states, and on KeyboardInterrupt, with what was
+    covered.
+    """
+    started = time.perf_counter()
+    piling = Recycling(protocol, workload).ticks_at_any_moment
+    search = Search(levels=lines_for(protocol, piling))
+    piling = piling and search.levels is not None
+    fairness = fairness_of(protocol)
+    first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
+    graph = _explored(search, protocol, workload, fairness, first if piling else limit, progress)
+    if piling and search.lasso is None and not search.complete and graph.why_incomplete not in _ENDED:
+        search.piles = True
+        graph = _explored(search, protocol, workload, fairness, limit, progress)
+    search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
+    search.why_incomplete = graph.why_incomplete
+    search.seconds = time.perf_counter() - started
+    return search
+
+
+_INTERRUPTED, _NO_MEMORY = "interrupted", "out of memory"
+_ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
+
+
+def _explored(
+    search: Search,
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    fairness: Fairness,
+    limit: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> _Graph:
+    """The graph as far as it is needed; what comes of it is in the search."""
+    while True:
+        lines = search.levels
+        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+        graph = _Graph(system, fairness, limit, progress)
+        try:
+            _look(graph, search)
+            if lines is None or not mixes_constants(protocol, lines):
+                return graph
+            search.levels, search.lasso, search.piles = None, None, False
+        except Again:
+            assert lines is not None
+            lines.changed = False
+        except TooFar:
+            assert lines is not None
+            if lines.near == MOST_NEAR:
+                graph.why_incomplete = f"numbers come nearer to others from more than {MOST_NEAR} away"
+                return graph
+            lines.farther()
+
+
+def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
+    """Where numbers are to be kept up to levels: at first, each on a line of its own.
+
+    `piling`: also where there are no numbers, since packets are to be counted as one or more.
+    """
+    try:
+        return Lines() if is_applicable(protocol) or piling else None
+    except NotLevel:
+        return None
+
+
+def _look(graph: _Graph, search: Search) -> None:
+    """Builds the graph until a lasso is found in it, or none is left to be found."""
+    search.complete = False
+    try:
+        expanded = FIRST_LOOK
+        while search.lasso is None and not search.complete and not graph.why_incomplete:
+            search.complete = graph.build(expanded)
+            search.saturated = search.complete and saturated(graph.system)
+            search.lasso = graph.lasso()
+            if search.lasso is None and graph.undecided:
+                search.complete, graph.why_incomplete = False, graph.undecided
+            expanded *= 4
+        if search.lasso is not None and not search.complete:
+            graph.why_incomplete = "a lasso is found"
+    except KeyboardInterrupt:
+        search.complete, graph.why_incomplete = False, _INTERRUPTED
+    except MemoryError:
+        search.complete, graph.why_incomplete = False, _NO_MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """Which classes of actions are fair: whatever is offered again and again (or, if `weak`, from some moment on) is
+    taken again and again.
+    """
+
+    receive: frozenset[str]
+    tick: bool
+    send: bool
+    weak: bool
+
+    def class_of(self, system: Recycling, action: Action) -> Class | None:
+        """The class of an action; None where nothing is asked of it."""
+        match action.kind:
+            case "receive":
+                asked = system.packet(action.packet).kind in self.receive
+                return ("receive", 0, system.same_packet(action.packet)) if asked else None
+            case "tick":
+                return ("tick", action.process, 0) if self.tick else None
+            case "send":
+                return ("send", action.process, 0) if self.send else None
+            case _:
+                return None
+
+
+def fairness_of(protocol: ir.Protocol) -> Fairness:
+    """What the protocol's `eventually ... under fair ...` assumes of the network and the timers.
+
+    Timers are always fair: a `periodically` that stops is none.
+    """
+    names = set(protocol.fairness)
+    kinds = frozenset(kind.name for kind in protocol.packets)
+    receive = kinds if "receive" in names else names & kinds
+    return Fairness(frozenset(receive), True, "causal_send" in names, protocol.weakly)
+
+
+@dataclass(slots=True)
+class _Graph:
+    system: Recycling
+    fairness: Fairness
+    limit: int | None
+    progress: Callable[[Progress], None] | None
+    states: list[State] = field(default_factory=list)
+    numbers: dict[State, int] = field(default_factory=dict)
+    edges: list[list[Edge]] = field(default_factory=list)
+    origins: dict[int, tuple[int, Action] | None] = field(default_factory=dict)
+    distance: list[int] = field(default_factory=list)
+    undecided: str = ""
+    transitions: int = 0
+    depth: int = 0
+    expanded: int = 0
+    why_incomplete: str = ""
+    started: float = field(default_factory=time.perf_counter)
+    reported: float = 0.0
+
+    def build(self, until: int) -> bool:
+        """Expands reachable states, nearest first, until so many are; whether there is none left."""
+        if not self.states:
+            self._number(self.system.initial(), None)
+        while self.expanded < len(self.states):
+            if self.expanded >= until:
+                return False
+            if self.limit is not None and len(self.states) >= self.limit:
+                self.why_incomplete = f"stopped at {self.limit:,} states"
+                return False
+            at, state = self.expanded, self.states[self.expanded]
+            out = self.edges[at]
+            for action, after in self._moves(state):
+                own = self.fairness.class_of(self.system, action)
+                out.append(
+                    (action, self._number(after, (at, action)), frozenset() if own is None else frozenset({own}))
+                )
+                self.transitions += action.kind != "tick" or after != state
+            self.expanded += 1
+            self._report()
+        return True
+
+    def _moves(self, state: State) -> Iterator[tuple[Action, State]]:
+        """What can happen, and the state after it. A timer that changes nothing has fired, too."""
+        if isinstance(self.system, Levelled):
+            for action, after, _ in self.system.moves(state):
+                yield action, after
+            return
+        for action in self.system.enabled(state):
+            yield action, self.system.apply(state, action).state
+
+    def _report(self) -> None:
+        now = time.perf_counter()
+        if self.progress is not None and now - self.reported >= PROGRESS_SECONDS:
+            self.reported = now
+            waiting = len(self.states) - self.expanded
+            self.progress(Progress(len(self.states), self.transitions, self.depth, waiting, now - self.started))
+
+    def _number(self, state: State, origin: tuple[int, Action] | None) -> int:
+        known = self.numbers.get(state)
+        if known is None:
+            known = self.numbers[state] = len(self.states)
+            self.states.append(state)
+            self.edges.append([])
+            self.origins[known] = origin
+            self.distance.append(0 if origin is None else self.distance[origin[0]] + 1)
+            self.depth = max(self.depth, self.distance[known])
+        return known
+
+    def lasso(self) -> Lasso | None:
+        """A lasso with as few steps as the search finds, over all messages that can wait; `undecided` if there may be
+        one, though none can be shown.
+        """
+        self.undecided = ""
+        timers: frozenset[Class] = frozenset()
+        if self.system.interpreter.has_timer and self.system.workload.ticks is None:
+            timers = frozenset(("tick", process, 0) for process in range(self.system.workload.processes))
+        best = self._best(timers)
+        if best is None and timers and not self.undecided and self._best(frozenset()) is not None:
+            self.undecided = (
+                "a message waits for a timer, and timers fire when nothing is in flight, which need not come"
+            )
+        if best is None:
+            return None
+        _, message, start, cycle = best
+        lasso = replayed_lasso(self.system, self.fairness, message, path_to(self.origins, start), cycle)
+        if lasso is None:
+            self.undecided = "a lasso is found up to how many equal packets there are, but no run that is one"
+        return lasso
+
+    def _best(self, timers: frozenset[Class]) -> tuple[int, Message, int, list[Action]] | None:
+        """The shortest lasso in which the timers fire: its length, the message, where its cycle starts, the cycle."""
+        best: tuple[int, Message, int, list[Action]] | None = None
+        plain = FairGraph(
+            self.edges.__getitem__, self.classes_at, self.distance.__getitem__, self.fairness.weak, timers
+        )
+        for message, waiting in self._waiting().items():
+            resting = [number for number in waiting if not self.classes_at(number)]
+            if resting and not timers:
+                at = min(resting, key=self.distance.__getitem__)
+                if best is None or self.distance[at] < best[0]:
+                    best = (self.distance[at], message, at, [])
+            for component in plain.fair(waiting):
+                most = None if best is None else best[0] - 1
+                for graph, inner, state_of in self._precisely(plain, component):
+                    found = graph.shortest(inner, most)
+                    if found is not None:
+                        start, cycle = found
+                        most = graph.distance(start) + len(cycle) - 1
+                        best = (most + 1, message, state_of(start), cycle)
+                    elif best is None:
+                        self.undecided = "a fair cycle is too long to be shown"
+        if best is not None:
+            self.undecided = ""
+        return best
+
+    def _precisely(
+        self, plain: FairGraph, component: set[int]
+    ) -> Iterator[tuple[FairGraph, set[int], Callable[[int], int]]]:
+        """Where packets differ in numbers that are not known, the parts of it in which each of them arrives."""
+        if not isinstance(self.system, Levelled):
+            yield plain, component, lambda number: number
+            return
+        rounds = Rounds(self.system, self.states, self.numbers, self.fairness.receive, plain)
+        graph = rounds.graph(component, lambda action: self.fairness.class_of(self.system, action))
+        if rounds.too_many:
+            self.undecided = "a lasso is found up to the sizes of numbers, but not whether it is fair"
+            return
+        for inner in graph.fair(set(range(len(rounds.nodes)))):
+            yield graph, inner, lambda node: rounds.nodes[node][0]
+
+    def _waiting(self) -> dict[Message, set[int]]:
+        """For each message the expanded states in which some destination has not delivered it."""
+        found: dict[Message, set[int]] = {}
+        for number, state in enumerate(self.states[: self.expanded]):
+            for entry in state.ghost.pending:
+                found.setdefault(entry.message, set()).add(number)
+        return found
+
+    def classes_at(self, number: int) -> frozenset[Class]:
+        """The fair classes that a state offers."""
+        return frozenset[Class]().union(*(own for _, _, own in self.edges[number]))
+
+
+def replayed_lasso(
+    system: Recycling, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
+) -> Lasso | None:
+    """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them.
+
+    None if the system counts equal packets as one or more, and there is no such run with so many as there really are.
+    """
+    piles = isinstance(system, Levelled) and system.piles
+    again = system.again()
+    again.adopt_packets(system)
+    if piles and not _is_run(again, [*stem, *cycle]):
+        return None
+    steps = tuple(run(again, [*stem, *cycle]))
+    states = [again.initial(), *(step.outcome.state for step in steps)]
+    turn = states[len(stem) :]
+    offered = [
+        frozenset(each for action in again.enabled(state) if (each := fairness.class_of(again, action)))
+        for state in (turn[:-1] if cycle else turn)
+    ]
+    taken = {fairness.class_of(again, action) for action in cycle}
+    asked = frozenset.intersection(*offered) if fairness.weak else frozenset[Class]().union(*offered)
+    fair = asked <= taken
+    if isinstance(again, Levelled) and cycle and turn[0] == turn[-1]:
+        fair = {each for each in asked if each[0] != "receive"} <= taken
+        fair = fair and is_fair_to_packets(again, fairness.receive, turn[0], cycle)
+    if piles and not (fair and turn[0] == turn[-1]):
+        return None
+    assert turn[0] == turn[-1], "the interpreter does not come back to where the cycle starts"
+    assert all(message in {entry.message for entry in state.ghost.pending} for state in turn), "it is delivered"
+    assert fair, "the cycle is not fair"
+    return Lasso(message, again, steps[: len(stem)], steps[len(stem) :])
+
+
+def _is_run(system: Recycling, actions: Sequence[Action]) -> bool:
+    """Whether the actions are possible, one after the other."""
+    state = system.initial()
+    for action in actions:
+        if action not in system.enabled(state):
+            return False
+        state = system.apply(state, action).state
+    return True
+
+
+def explain_lasso(lasso: Lasso) -> tuple[str, str]:
+    """The lasso for a reader: its steps with a space-time diagram, and the diagram as SVG.
+
+    The metadata-free oracle must see that the message is sent and not delivered.
+    """
+    steps = (*lasso.stem, *lasso.cycle)
+    observed = execution(lasso.system, steps)
+    oracle = Oracle(observed.processes)
+    for event in observed.events:
+        oracle.observe(event)
+    waiting = next((each for each in oracle.at_quiescence() if each.message == lasso.message.name), None)
+    assert waiting is not None, "the oracle does not confirm that the message is never delivered"
+    if not lasso.cycle:
+        ending = f"Nothing more has to happen, and {lasso.message.name} is never delivered."
+        drawn = draw_text(observed, highlight_of(waiting))
+        return "\n".join([text(steps), "", ending, "", drawn]), draw_svg(observed, highlight_of(waiting))
+    turn = len(execution(lasso.system, lasso.stem).events)
+    drawn = draw_text(observed, highlight_of(waiting), repeats_from=turn)
+    numbered = text(steps).splitlines()
+    at = next(number for number, line in enumerate(numbered) if line.lstrip().startswith(f"{len(lasso.stem) + 1}  "))
+    lines = [
+        *numbered[:at],
+        "then for ever:",
+        *numbered[at:],
+        "",
+        f"The last {len(lasso.cycle)} steps lead back to where they began: {lasso.message.name} is never delivered.",
+        "",
+        drawn,
+    ]
+    return "\n".join(lines), draw_svg(observed, highlight_of(waiting), repeats_from=turn)

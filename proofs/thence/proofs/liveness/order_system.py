@@ -1,0 +1,263 @@
+"""The transition system up to levels: finite where the plain one is infinite because numbers grow.
+
+A state stands for all that have the same shape and, on each line, the same order of numbers and the same distances up
+to `near`; in these all that a step does is the same, so this is a bisimulation. What it rests on is seen by the numbers
+themselves while handlers run (`number`): which are compared and copied, so lie on one line; and that a number to which
+something is added does not enter a gap whose size is no longer known. Otherwise the search starts again, with lines
+joined, or with larger distances told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.run.execute import Delivered, Emission, Sent
+from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.interpreter import Interpreter, LocalState, Reactions, Step
+from thence.dsl.run.system import Action, Outcome, State
+from thence.dsl.run.values import Message, Packet
+from thence.proofs.liveness.order_cells import changed, windows
+from thence.proofs.liveness.order_number import CONSTANT, Cell, Level, Lines, TooFar
+from thence.proofs.liveness.order_text import with_equality_seen
+
+
+class Again(Exception):
+    """Lines were joined, or larger distances have to be told apart: what was explored is to be explored again."""
+
+
+Numbers: TypeAlias = tuple[tuple[Cell, int], ...]
+"""Numbers, each with its cell."""
+
+Grown: TypeAlias = tuple[tuple[Cell, Cell, int, int], ...]
+"""Numbers to which a step added something: where from and where to, before and after."""
+
+
+@dataclass(slots=True)
+class Levelled(Recycling):
+    """A system whose states are kept up to levels; `apply` raises Again and TooFar.
+
+    With `piles`, packets that are the same up to levels are one or more: one that arrives is gone, or there is another
+    (`moves`). Every run has its abstract run then, but there are others.
+    """
+
+    lines: Lines = field(default_factory=Lines)
+    piles: bool = False
+    _grown: dict[tuple[int, int, int, Message | None], Grown] = field(init=False, default_factory=dict)
+    _local_numbers: dict[tuple[int, int], Numbers] = field(init=False, default_factory=dict)
+    _packet_numbers: dict[int, Numbers] = field(init=False, default_factory=dict)
+    _rewritten: dict[tuple[int, int, tuple[int, ...]], int] = field(init=False, default_factory=dict)
+    _erased: dict[int, int] = field(init=False, default_factory=dict)
+    _parameters: dict[str, tuple[ir.Variable, ...]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Recycling.__post_init__(self)
+        seen = replace(
+            self.protocol,
+            handlers=with_equality_seen(self.protocol.handlers),
+            procedures=with_equality_seen(self.protocol.procedures),
+        )
+        self.interpreter = Interpreter(seen, self.workload.processes, self.workload.tree)
+        self._parameters = {kind.name: kind.parameters for kind in self.protocol.packets}
+
+    def initial(self) -> State:
+        """No message sent yet."""
+        return self.normal(Recycling.initial(self))
+
+    def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
+        """The state after `action`, up to levels."""
+        return self._applied_and_followed(state, action, observe)[0]
+
+    def moves(self, state: State) -> Iterator[tuple[Action, State, Mapping[int, int]]]:
+        """What can happen: the action, the state that it leads to, and which packet there is which of those before."""
+        for action in self.enabled(state):
+            outcome, packets = self._applied_and_followed(state, action, False)
+            yield action, outcome.state, packets
+            if self.piles and action.kind == "receive":
+                twice = state._replace(network=self.arranged((*state.network, action.packet)))
+                outcome, packets = self._applied_and_followed(twice, action, False)
+                yield action, outcome.state, packets
+
+    def _applied_and_followed(self, state: State, action: Action, observe: bool) -> tuple[Outcome, Mapping[int, int]]:
+        outcome = Recycling.apply(self, state, action, observe=observe)
+        grown = self._grown.get((action.process, state.locals[action.process], action.packet, outcome.subject), ())
+        if grown and action.kind in ("send", "receive", "tick"):
+            numbers = frozenset(self._numbers(state))
+            if any(self.lines.is_too_far(*each, numbers) for each in grown):
+                raise TooFar
+        after, packets = self._normal(outcome.state)
+        return replace(outcome, state=after), packets
+
+    def again(self) -> Levelled:
+        """A fresh system with the same lines."""
+        return Levelled(self.protocol, self.workload, self.lines)
+
+    def same_packet(self, number: int) -> int:
+        """The number of the packet without its levels: so much of it stays the same while it is on its way."""
+        known = self._erased.get(number)
+        if known is None:
+            erased = self._packet_changed(self.packet(number), lambda value, cell: 0)
+            known = self._erased[number] = self.number_of(erased)
+        return known
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        action: Action,
+        message: Message | None,
+        reactions: Reactions,
+        observe: bool,
+    ) -> Step:
+        lines = self.lines
+        grown: set[tuple[Cell, Cell, int, int]] = set()
+
+        def level(value: int, cell: Cell) -> int:
+            return value if lines.line(cell) == CONSTANT else Level.of(value, cell, lines)
+
+        def settle(value: int, cell: Cell) -> int:
+            if not isinstance(value, Level):
+                lines.join(cell, CONSTANT)
+                return value
+            lines.join(value.cell, cell)
+            lines.copies(value.cell, cell)
+            if value.start != int(value):
+                lines.grown.add(cell)
+                grown.add((value.cell, cell, value.start, int(value)))
+            return int(value)
+
+        state = self._local_changed(process, local, level)
+        if message is not None:
+            step = self.interpreter.causal_send(process, state, message, observe=observe, reactions=reactions)
+        elif action.kind == "tick":
+            step = self.interpreter.tick(process, state, observe=observe, reactions=reactions)
+        else:
+            packet = self._packet_changed(self.packet(action.packet), level)
+            step = self.interpreter.receive(process, state, packet, observe=observe, reactions=reactions)
+        after = self._local_changed(process, step.state, settle)
+        emissions = tuple(self._settled(process, each, settle) for each in step.emissions)
+        lines.settle()
+        if lines.changed:
+            raise Again
+        key = (process, self.local_number(local), action.packet, message)
+        self._grown[key] = tuple(grown)
+        return Step(after, emissions, step.guards)
+
+    def _settled(self, process: int, emission: Emission, settle: Callable[[int, Cell], int]) -> Emission:
+        match emission:
+            case Sent(kind, arguments, to):
+                packet = self._packet_changed(Packet(kind, process, to, arguments), settle)
+                return Sent(kind, packet.arguments, to)
+            case Delivered():
+                return emission
+
+    def _local_changed(self, process: int, local: LocalState, change: Callable[[int, Cell], int]) -> LocalState:
+        count = self.workload.processes
+        return tuple(
+            changed(value, variable.type, ("local", process, variable.name), change, count)
+            for value, variable in zip(local, self.protocol.state, strict=True)
+        )
+
+    def _packet_changed(self, packet: Packet, change: Callable[[int, Cell], int]) -> Packet:
+        way = ("packet", packet.kind, packet.src, packet.dst)
+        count = self.workload.processes
+        arguments = tuple(
+            changed(value, parameter.type, (*way, parameter.name), change, count)
+            for value, parameter in zip(packet.arguments, self._parameters[packet.kind], strict=True)
+        )
+        return packet._replace(arguments=arguments)
+
+    # --- states ------------------------------------------------------------------------------
+
+    def normal(self, state: State) -> State:
+        """The state with numbers as small as may be, from 1, so that numbers that meet are in the same order and, up to
+        `near`, at the same distances.
+        """
+        return self._normal(state)[0]
+
+    def _normal(self, state: State) -> tuple[State, dict[int, int]]:
+        small = self._small(state)
+        locals_ = tuple(
+            self._rewrite(process, number, self._in_local(process, number), small)
+            for process, number in enumerate(state.locals)
+        )
+        packets = {number: self._rewrite(-1, number, self._in_packet(number), small) for number in state.network}
+        network = (packets[number] for number in state.network)
+        kept = self.arranged(tuple(set(network) if self.piles else network))
+        return state._replace(locals=locals_, network=kept), packets
+
+    def _small(self, state: State) -> dict[tuple[Cell, int], int]:
+        """What becomes of each number in each cell."""
+        numbers = set(self._numbers(state))
+        floors = {self.lines.line(cell): value for cell, value in numbers if self.lines.role(cell) == 2}
+        raised = {
+            (cell, value): max(value, floors[self.lines.line(cell)]) if self.lines.role(cell) == 1 else value
+            for cell, value in numbers
+        }
+        least = self.lines.least(frozenset((cell, raised[cell, value]) for cell, value in numbers))
+        return {each: least[each[0], raised[each]] for each in numbers}
+
+    def _numbers(self, state: State) -> Iterator[tuple[Cell, int]]:
+        for process, number in enumerate(state.locals):
+            yield from self._in_local(process, number)
+        for number in state.network:
+            yield from self._in_packet(number)
+
+    def _in_local(self, process: int, number: int) -> Numbers:
+        known = self._local_numbers.get((process, number))
+        if known is None:
+            found: set[tuple[Cell, int]] = set()
+            local = self.local(number)
+            self._local_changed(process, local, self._noting(found))
+            for value, variable in zip(local, self.protocol.state, strict=True):
+                cell = ("local", process, variable.name)
+                windows(value, variable.type, cell, self._noting_range(found), self.workload.processes)
+            known = self._local_numbers[process, number] = tuple(sorted(found, key=repr))
+        return known
+
+    def _in_packet(self, number: int) -> Numbers:
+        known = self._packet_numbers.get(number)
+        if known is None:
+            found: set[tuple[Cell, int]] = set()
+            self._packet_changed(self.packet(number), self._noting(found))
+            known = self._packet_numbers[number] = tuple(sorted(found, key=repr))
+        return known
+
+    def _noting(self, found: set[tuple[Cell, int]]) -> Callable[[int, Cell], int]:
+        def note(value: int, cell: Cell) -> int:
+            if self.lines.line(cell) != CONSTANT:
+                found.add((cell, value))
+            return value
+
+        return note
+
+    def _noting_range(self, found: set[tuple[Cell, int]]) -> Callable[[int, int, Cell], None]:
+        """Every index of a window is there: it is left by going on to the next."""
+        note = self._noting(found)
+
+        def note_all(first: int, following: int, cell: Cell) -> None:
+            for index in range(first, following + 1):
+                note(index, cell)
+
+        return note_all
+
+    def _rewrite(self, process: int, number: int, numbers: Numbers, small: Mapping[tuple[Cell, int], int]) -> int:
+        """The local state of the process, or the packet (-1), with these numbers on their lines instead."""
+        new = tuple(small[each] for each in numbers)
+        key = (process, number, new)
+        known = self._rewritten.get(key)
+        if known is None:
+
+            def change(value: int, cell: Cell) -> int:
+                return value if self.lines.line(cell) == CONSTANT else small[cell, value]
+
+            if process >= 0:
+                known = self.local_number(self._local_changed(process, self.local(number), change))
+            else:
+                known = self.number_of(self._packet_changed(self.packet(number), change))
+            self._rewritten[key] = known
+        return known

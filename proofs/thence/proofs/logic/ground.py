@@ -1,0 +1,344 @@
+"""Formulas over a small universe, every quantifier expanded: propositional text that Z3 decides in milliseconds.
+
+Satisfiable queries with quantifiers are the hard ones for SMT solvers, so everything that wants a model
+(counterexamples, necessity of an assumption, vacuity, reachable violations) comes this way.
+
+A relation's cell is the name of a Bool constant (or `true`, `false`); a nat or an element of an ordered sort is
+an Int term; an element of another sort is a choice: for each element the condition under which it is that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT, Sort, Type
+from thence.proofs.logic.formula import Unsupported, refuse_domains
+from thence.proofs.logic.number_window import instances_of_numbers
+from thence.proofs.logic.structure import Table, Value, elements, tuples, zero_of
+
+Choice: TypeAlias = Mapping[int, str]
+Term: TypeAlias = str | Choice
+Cells: TypeAlias = Mapping[tuple[int, ...], Term]
+State: TypeAlias = Mapping[str, Cells]
+"""For every symbol its cells: constants to be found, or known values."""
+
+
+@dataclass(slots=True)
+class Grounding:
+    """A universe, the constants declared so far and what has been asserted about them."""
+
+    universe: Mapping[str, int]
+    ordered: frozenset[str] = frozenset()
+    constants: dict[str, str] = field(default_factory=dict)
+    assertions: list[str] = field(default_factory=list)
+
+    # --- cells ---------------------------------------------------------------------------------
+
+    def fresh_cells(self, symbol: ir.Symbol, suffix: str = "") -> dict[tuple[int, ...], Term]:
+        """Unknown cells for a symbol, with the constraints that make them values of its type."""
+        types = [parameter.type for parameter in symbol.parameters]
+        return {
+            key: self.fresh_term("!".join([symbol.name + suffix, *map(str, key)]), symbol.result)
+            for key in tuples(types, self.universe)
+        }
+
+    def fresh_term(self, name: str, type_: Type) -> Term:
+        if type_ == BOOL:
+            self.constants[name] = "Bool"
+            return quoted(name)
+        if type_ == NAT or self.is_ordered(type_):
+            self.constants[name] = "Int"
+            self.assertions.append(f"(<= 0 {quoted(name)})")
+            if isinstance(type_, Sort):
+                self.assertions.append(f"(< {quoted(name)} {self.universe[type_.name]})")
+            else:
+                self.keep_in_window(quoted(name))
+            return quoted(name)
+        choice = {value: quoted(f"{name}={value}") for value in elements(type_, self.universe)}
+        self.constants.update((f"{name}={value}", "Bool") for value in choice)
+        self.assertions.append(any_of(choice.values()))
+        self.assertions.extend(
+            any_of((negated(choice[a]), negated(choice[b]))) for a in choice for b in choice if a < b
+        )
+        return choice
+
+    def known_cells(self, symbol: ir.Symbol) -> dict[tuple[int, ...], Term]:
+        """Cells that are false or 0 everywhere. Raises: Unsupported for functions into a sort."""
+        types = [parameter.type for parameter in symbol.parameters]
+        return dict.fromkeys(tuples(types, self.universe), literal(zero_of(symbol.result)))
+
+    def keep_in_window(self, number: str) -> None:
+        """Where quantifiers range over numbers, none is above the window: see NOTE(numbers)."""
+        if "nat" in self.universe:
+            self.assertions.append(f"(<= {number} {self.universe['nat']})")
+
+    def is_ordered(self, type_: Type) -> bool:
+        return isinstance(type_, Sort) and type_.name in self.ordered
+
+    def named(self, name: str, text: str) -> str:
+        """A name for a truth value, so that its text is written once."""
+        if text in ("true", "false") or text.startswith("|"):
+            return text
+        self.constants[name] = "Bool"
+        self.assertions.append(f"(= {quoted(name)} {text})")
+        return quoted(name)
+
+    # --- formulas ------------------------------------------------------------------------------
+
+    def formula(self, expr: ir.Expr, state: State, environment: Mapping[str, Term]) -> str:
+        """A truth value as text, constants folded. Raises: Unsupported outside the fragment."""
+        match expr:
+            case ir.Literal_():
+                return literal(expr.value)
+            case ir.Zero():
+                return literal(zero_of(expr.type))
+            case ir.Local() | ir.Apply():
+                return _text(self.term(expr, state, environment))
+            case ir.Not():
+                return negated(self.formula(expr.operand, state, environment))
+            case ir.Connective():
+                return self._connective(expr, state, environment)
+            case ir.Comparison():
+                return self._comparison(expr, state, environment)
+            case ir.Conditional():
+                condition, then, otherwise = (
+                    self.formula(part, state, environment) for part in (expr.condition, expr.then, expr.otherwise)
+                )
+                return if_else(condition, then, otherwise)
+            case ir.Quantified() if expr.kind != "count":
+                refuse_domains(expr)
+                instances = (self.formula(expr.body, state, inner) for inner in self._instances(expr, environment))
+                return all_of(instances) if expr.kind == "forall" else any_of(instances)
+            case _:
+                raise Unsupported(f"`{type(expr).__name__}` is not a formula of a theory or machine")
+
+    def _connective(self, expr: ir.Connective, state: State, environment: Mapping[str, Term]) -> str:
+        left = self.formula(expr.left, state, environment)
+        match expr.operator:
+            case "and":
+                return "false" if left == "false" else all_of((left, self.formula(expr.right, state, environment)))
+            case "or":
+                return "true" if left == "true" else any_of((left, self.formula(expr.right, state, environment)))
+            case "implies":
+                if left == "false":
+                    return "true"
+                return any_of((negated(left), self.formula(expr.right, state, environment)))
+            case "iff":
+                return same(left, self.formula(expr.right, state, environment))
+            case _ as never:
+                assert_never(never)
+
+    def _comparison(self, expr: ir.Comparison, state: State, environment: Mapping[str, Term]) -> str:
+        if expr.left.type == BOOL:
+            return same(self.formula(expr.left, state, environment), self.formula(expr.right, state, environment))
+        left, right = self.term(expr.left, state, environment), self.term(expr.right, state, environment)
+        if isinstance(left, str) or isinstance(right, str):
+            return _compared(expr.operator, _text(left), _text(right))
+        assert expr.operator == "="
+        return any_of(all_of((left[value], right[value])) for value in left if value in right)
+
+    def _instances(self, expr: ir.Quantified, environment: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
+        names = [variable.name for variable in expr.variables]
+        types = [variable.type for variable in expr.variables]
+        universe = self.universe
+        if NAT in types:
+            if expr.kind == "count":
+                raise Unsupported("`count` over all numbers")
+            known = (int(term) for term in environment.values() if isinstance(term, str) and term.isdigit())
+            universe = {**universe, "nat": len(instances_of_numbers(expr, max([universe.get("nat", 0), *known])))}
+        for values in tuples(types, universe):
+            terms = (self.element(value, type_) for value, type_ in zip(values, types, strict=True))
+            yield {**environment, **dict(zip(names, terms, strict=True))}
+
+    def element(self, value: int, type_: Type) -> Term:
+        """A known element, as a term."""
+        return str(value) if type_ == NAT or self.is_ordered(type_) else {value: "true"}
+
+    def term(self, expr: ir.Expr, state: State, environment: Mapping[str, Term]) -> Term:
+        """A term of any type. Raises: Unsupported outside the fragment."""
+        match expr:
+            case ir.Local():
+                return environment[expr.name]
+            case ir.Apply():
+                return self._application(expr, state, environment)
+            case ir.Literal_():
+                return literal(expr.value)
+            case ir.Zero():
+                return literal(zero_of(expr.type))
+            case ir.Arithmetic():
+                left = _text(self.term(expr.left, state, environment))
+                right = _text(self.term(expr.right, state, environment))
+                if expr.operator == "+" and left.isdigit() and right.isdigit():
+                    return str(int(left) + int(right))
+                if expr.operator in ("+", "-"):
+                    return f"({expr.operator} {left} {right})"
+                larger, smaller = (left, right) if expr.operator == "max" else (right, left)
+                return f"(ite (<= {right} {left}) {larger} {smaller})"
+            case ir.Conditional() if expr.type != BOOL:
+                condition = self.formula(expr.condition, state, environment)
+                then, otherwise = (self.term(part, state, environment) for part in (expr.then, expr.otherwise))
+                return choose(condition, then, otherwise)
+            case ir.Quantified() if expr.kind == "count":
+                refuse_domains(expr)
+                bodies = (self.formula(expr.body, state, inner) for inner in self._instances(expr, environment))
+                return f"(+ 0 {' '.join(f'(ite {body} 1 0)' for body in bodies)})"
+            case _:
+                return self.formula(expr, state, environment)
+
+    def _application(self, expr: ir.Apply, state: State, environment: Mapping[str, Term]) -> Term:
+        cells = state[expr.symbol]
+        choices = [self._choice(argument, state, environment) for argument in expr.arguments]
+        cases = [
+            (all_of(choice[value] for choice, value in zip(choices, key, strict=True)), cells[key])
+            for key in product(*choices)
+        ]
+        cases = [(condition, cell) for condition, cell in cases if condition != "false"]
+        if expr.type == BOOL:
+            return any_of(all_of((condition, _text(cell))) for condition, cell in cases)
+        if any(argument.type == NAT for argument in expr.arguments):
+            beyond: Term = "0" if expr.type == NAT or self.is_ordered(expr.type) else {0: "true"}
+            outside = negated(any_of(condition for condition, _ in cases))
+            if outside != "false":
+                cases = [*cases, (outside, beyond)]
+        result = cases[-1][1]
+        if all(isinstance(cell, str) for _, cell in cases):
+            for condition, cell in reversed(cases[:-1]):
+                result = choose(condition, cell, result)
+            return result
+        merged: dict[int, list[str]] = {}
+        for condition, cell in cases:
+            assert not isinstance(cell, str)
+            for value, when in cell.items():
+                merged.setdefault(value, []).append(all_of((condition, when)))
+        return {value: any_of(conditions) for value, conditions in merged.items()}
+
+    def _choice(self, expr: ir.Expr, state: State, environment: Mapping[str, Term]) -> Choice:
+        """A term as a choice of elements, to index cells with."""
+        term = self.term(expr, state, environment)
+        if not isinstance(term, str):
+            return {value: when for value, when in term.items() if when != "false"}
+        if not self.is_ordered(expr.type) and expr.type != NAT:
+            raise Unsupported(f"a relation over `{expr.type}` has no finite table")
+        if term.isdigit():
+            return {int(term): "true"} if int(term) in elements(expr.type, self.universe) else {}
+        return {value: f"(= {term} {value})" for value in elements(expr.type, self.universe)}
+
+    # --- inductive relations -------------------------------------------------------------------
+
+    def least_fixpoint(self, inductive: ir.Inductive, state: State) -> Cells:
+        """Cells of the least relation closed under the rules: the iteration from the empty relation, unrolled, and
+        asserted to have settled. It settles within the unrolling whenever the rules end in transitivity."""
+        types = [parameter.type for parameter in inductive.parameters]
+        names = [parameter.name for parameter in inductive.parameters]
+        keys = list(tuples(types, self.universe))
+        cells: dict[tuple[int, ...], Term] = dict.fromkeys(keys, "false")
+        rounds = 2 + max(1, len(keys)).bit_length()
+        for number in range(rounds):
+            current = {**state, inductive.name: cells}
+            cells = {
+                key: self.named(
+                    "!".join([f"{inductive.name}~{number}", *map(str, key)]),
+                    any_of(
+                        self.formula(
+                            rule.body,
+                            current,
+                            {n: self.element(v, t) for n, v, t in zip(names, key, types, strict=True)},
+                        )
+                        for rule in inductive.rules
+                    ),
+                )
+                for key in keys
+            }
+            if number == rounds - 1:
+                settled = all_of(same(_text(current[inductive.name][key]), _text(cells[key])) for key in keys)
+                self.assertions.append(settled)
+        return cells
+
+    # --- models --------------------------------------------------------------------------------
+
+    def table(self, cells: Cells, values: Mapping[str, Value]) -> Table:
+        """The table of a symbol in a model."""
+        return {key: _read(term, values) for key, term in cells.items()}
+
+
+def quoted(name: str) -> str:
+    return f"|{name}|"
+
+
+def literal(value: int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def negated(text: str) -> str:
+    if text in ("true", "false"):
+        return "false" if text == "true" else "true"
+    return f"(not {text})"
+
+
+def all_of(parts: Iterable[str]) -> str:
+    kept = list(dict.fromkeys(part for part in parts if part != "true"))
+    if "false" in kept:
+        return "false"
+    return "true" if not kept else kept[0] if len(kept) == 1 else f"(and {' '.join(kept)})"
+
+
+def any_of(parts: Iterable[str]) -> str:
+    kept = list(dict.fromkeys(part for part in parts if part != "false"))
+    if "true" in kept:
+        return "true"
+    return "false" if not kept else kept[0] if len(kept) == 1 else f"(or {' '.join(kept)})"
+
+
+def same(left: str, right: str) -> str:
+    if left == right:
+        return "true"
+    if left in ("true", "false"):
+        left, right = right, left
+    if right in ("true", "false"):
+        return left if right == "true" else negated(left)
+    return f"(= {left} {right})"
+
+
+def if_else(condition: str, then: str, otherwise: str) -> str:
+    """A choice between truth values."""
+    if condition in ("true", "false"):
+        return then if condition == "true" else otherwise
+    return then if then == otherwise else f"(ite {condition} {then} {otherwise})"
+
+
+def choose(condition: str, then: Term, otherwise: Term) -> Term:
+    """A choice between terms of one type."""
+    if condition in ("true", "false"):
+        return then if condition == "true" else otherwise
+    if isinstance(then, str) or isinstance(otherwise, str):
+        return if_else(condition, _text(then), _text(otherwise))
+    return {
+        value: if_else(condition, then.get(value, "false"), otherwise.get(value, "false"))
+        for value in sorted({*then, *otherwise})
+    }
+
+
+def _text(term: Term) -> str:
+    assert isinstance(term, str), "a truth value or number was expected"
+    return term
+
+
+def _compared(operator: str, left: str, right: str) -> str:
+    if left.isdigit() and right.isdigit():
+        known = {"=": int(left) == int(right), "<": int(left) < int(right), "<=": int(left) <= int(right)}
+        return literal(known[operator])
+    return f"({operator} {left} {right})"
+
+
+def _read(term: Term, values: Mapping[str, Value]) -> Value:
+    if isinstance(term, str):
+        if term in ("true", "false"):
+            return term == "true"
+        return values[term.strip("|")] if term.startswith("|") else int(term)
+    chosen = [value for value, when in term.items() if _read(when, values)]
+    assert len(chosen) == 1, "a choice has exactly one value"
+    return chosen[0]

@@ -1,0 +1,37 @@
+"""A proof obligation: hypotheses that must imply a goal, over a signature. Pure data; nothing here solves anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thence.dsl import ir
+from thence.dsl.ir.types import Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Sorts, those of them that have a strict total order, and symbols. Sorts are not bounded and not empty."""
+
+    sorts: tuple[Sort, ...]
+    ordered: tuple[str, ...]
+    symbols: tuple[ir.Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """`hypotheses` imply `goal` for all values of `constants` (the free names).
+
+    Attributes:
+        name: unique within a statement: `deliver keeps causal`, `base local`.
+        by_frame: the goal is one of the hypotheses, word for word: the transition changes nothing that it speaks about.
+    """
+
+    name: str
+    signature: Signature
+    hypotheses: tuple[ir.NamedFormula, ...]
+    goal: ir.NamedFormula
+    constants: tuple[ir.Variable, ...] = ()
+
+    @property
+    def by_frame(self) -> bool:
+        return any(hypothesis.body == self.goal.body for hypothesis in self.hypotheses)

@@ -1,0 +1,181 @@
+"""Counterexamples of a machine, in the file's own names: a run that violates, or a step that breaks an invariant.
+
+A run starts in an initial state: it refutes. A counterexample to induction starts in a state that satisfies all
+conjuncts but may not be reachable: it says which fact is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.ir.types import MESSAGE
+from thence.proofs.logic.countermodel import (
+    Counterexample,
+    Names,
+    changes,
+    execution_json,
+    fact_lines,
+    false_instance,
+    instance_text,
+    names_of,
+)
+from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
+from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
+from thence.proofs.machine.obligations import Conjunct
+from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.transitions import Action, enabled, environment_of, step, symbols
+from thence.proofs.solving.finite_models import Model
+from thence.spec.events import Deliver, Event, Execution, Send
+
+
+def induction_counterexample(
+    machine: ir.Machine, known: Iterable[Conjunct], goal: Conjunct, action: Action, model: Model
+) -> Counterexample:
+    """A before/after diff of one step that keeps to all guards and loses the goal, re-evaluated.
+
+    Raises: CrossCheckError where computing the step does not confirm what substitution said.
+    """
+    before = model.structure
+    arguments = tuple(int(model.environment[parameter.name]) for parameter in action.parameters)
+    after = step(action, arguments, before)
+    confirmed = (
+        enabled(action, arguments, before)
+        and all(bool(evaluate(conjunct.formula.body, before, {})) for conjunct in known)
+        and not evaluate(goal.formula.body, after, {})
+    )
+    if not confirmed:
+        raise CrossCheckError(f"computing `{action.name}` does not confirm that it loses `{goal.name}`")
+    past, said = _history(before)
+    names = names_of(before, [message for message, process in past or () if process is None])
+    state = fact_lines(symbols(machine), before, names)
+    changed = changes(symbols(machine), before, after, names)
+    instance = false_instance(goal.formula, after, names) or {}
+    call = _call(action, arguments, names)
+    lines = [
+        f"`{goal.name}` is not inductive: {action.name} does not keep it",
+        "  before: " + (", ".join(state) or "nothing has happened"),
+        f"  step:   {call}",
+        "  after:  " + (", ".join(changed) or "nothing changes"),
+        f"  {goal.name} is now false{instance_text(instance)}",
+        f"  {said}",
+    ]
+    facts: dict[str, Any] = {
+        "kind": "induction",
+        "conjunct": goal.name,
+        "transition": call,
+        "before": state,
+        "changes": changed,
+        "instance": instance,
+    }
+    if past is None:
+        return Counterexample("\n".join(lines), facts)
+    then = _happening(action, arguments, before)
+    execution = _drawn((*past, *then), before, names)
+    return Counterexample("\n".join(lines), {**facts, "execution": execution_json(execution)}, execution)
+
+
+def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
+    """The sends and deliveries before the step, if there is such an execution, and a sentence about it."""
+    try:
+        found = happenings(state)
+    except TooManyOrders:
+        return None, "whether an execution has this history is not known"
+    if found is None:
+        return None, "no execution has this history, unless a message is delivered twice: an invariant may say so"
+    return found, "the history, with the step, as an execution:" if found else "nothing is sent before the step"
+
+
+def _happening(action: Action, arguments: tuple[int, ...], state: Structure) -> tuple[Happening, ...]:
+    """The send or delivery that the step is, if it is one."""
+    match action.name:
+        case "causal_send":
+            return ((arguments[0], None),)
+        case "deliver":
+            at = arguments[1] if len(arguments) > 1 else destinations(state, arguments[0])[0]
+            return ((arguments[0], at),)
+        case _:
+            return ()
+
+
+def _drawn(happened: Iterable[Happening], state: Structure, names: Names) -> Execution:
+    events: list[Event] = []
+    for message, process in happened:
+        if process is None:
+            source = int(state.tables["src"][(message,)])
+            events.append(Send(source, names.messages[message], destinations(state, message)))
+        else:
+            events.append(Deliver(process, names.messages[message]))
+    return Execution(state.universe["process"], tuple(events))
+
+
+def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula) -> Counterexample:
+    """The run step by step, only what changes, and the instance that is false at its end."""
+    states = run.states()
+    names = names_by_send_order(run)
+    instance = false_instance(violated, states[-1], names)
+    given = _given(machine, run, names)
+    lines = ["  " + given]
+    steps = []
+    for number, (action, arguments) in enumerate(run.steps, 1):
+        changed = changes(symbols(machine), states[number - 1], states[number], names)
+        call = _call(action, arguments, names)
+        steps.append({"step": call, "changes": changed})
+        lines.append(f"  {number}. {call}: {', '.join(changed) or 'nothing changes'}")
+    if instance is None:
+        lines.append(f"  {violated.name} is false of the last step")
+    else:
+        lines.append(f"  {violated.name} is now false{instance_text(instance)}")
+    execution = _execution(run, names)
+    facts = {
+        "kind": "run",
+        "given": given,
+        "steps": steps,
+        "violated": {violated.name: instance or {}},
+        "execution": execution_json(execution),
+    }
+    return Counterexample("\n".join(lines), facts, execution)
+
+
+def witness_text(run: Run) -> str:
+    """The transitions of a run in one line."""
+    names = names_by_send_order(run)
+    return ", ".join(_call(action, arguments, names) for action, arguments in run.steps)
+
+
+def _call(action: Action, arguments: tuple[int, ...], names: Names) -> str:
+    named = names.arguments(action.parameters, environment_of(action, arguments))
+    return f"{action.name}({', '.join(named.values())})"
+
+
+def _given(machine: ir.Machine, run: Run, names: Names) -> str:
+    """The values that the run starts from, where they are not false or 0, of the messages that take part."""
+    idle = set(names.messages) - {value for action, arguments in run.steps for value in _messages(action, arguments)}
+    tables = {
+        symbol.name: {
+            key: value
+            for key, value in run.start.tables[symbol.name].items()
+            if not any(p.type == MESSAGE and item in idle for item, p in zip(key, symbol.parameters, strict=True))
+        }
+        for symbol in symbols(machine)
+    }
+    start = Structure(run.start.universe, tables)
+    return "given: " + ", ".join(fact_lines(symbols(machine), start, names))
+
+
+def _messages(action: Action, arguments: tuple[int, ...]) -> list[int]:
+    """The messages among the arguments."""
+    return [value for value, p in zip(arguments, action.parameters, strict=True) if p.type == MESSAGE]
+
+
+def names_by_send_order(run: Run) -> Names:
+    """The names of a run's elements: messages by the order of their causal sends."""
+    order = [arguments[0] for action, arguments in run.steps if action.name == "causal_send"]
+    return names_of(run.start, order)
+
+
+def _execution(run: Run, names: Names) -> Execution:
+    """The application's view of a run."""
+    happened = (each for action, arguments in run.steps for each in _happening(action, arguments, run.start))
+    return _drawn(happened, run.start, names)

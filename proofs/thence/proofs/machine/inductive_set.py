@@ -1,0 +1,111 @@
+"""The largest set of a machine's conjuncts that is inductive as a whole.
+
+Soundness: a conjunct is proved only as a member of such a set. Conjuncts that are not kept are taken out and
+everything is tried again without them, until the rest stands by itself (the method that Houdini made known).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from thence.dsl import ir
+from thence.proofs.logic.countermodel import Counterexample
+from thence.proofs.machine.counterexample import induction_counterexample
+from thence.proofs.machine.history import plausible
+from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, Note, Options, countermodel, discharge_all
+from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.solver import SolverPool
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it where one was found.
+
+    `after` are the conjuncts that had fallen before: without them, or with them, it may have been kept.
+    """
+
+    reason: str
+    counterexample: Counterexample | None
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InductiveSet:
+    """Members with their obligations, consequences of the members, and what fell."""
+
+    members: Mapping[str, Sequence[Discharge]]
+    consequences: Mapping[str, Discharge]
+    fallen: Mapping[str, Fall]
+
+    @property
+    def discharges(self) -> tuple[Discharge, ...]:
+        """Everything that the set rests on."""
+        kept = (discharge for discharges in self.members.values() for discharge in discharges)
+        return (*kept, *self.consequences.values())
+
+
+def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None) -> InductiveSet:
+    """The set, by proving all candidates together and taking out what is not kept until nothing falls.
+
+    Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
+    """
+    candidates = conjuncts(machine)
+    implied = _consequences(pool, machine, candidates, options, note)
+    members = tuple(conjunct for conjunct in candidates if conjunct.name not in implied)
+    fallen: dict[str, Fall] = {}
+    while True:
+        known = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
+        obligations = preservations(machine, members, known)
+        done = discharge_all(pool, [each.obligation for each in obligations], options, note)
+        kept: dict[str, list[Discharge]] = {member.name: [] for member in members}
+        falls: dict[str, Fall] = {}
+        for each, discharge in zip(obligations, done, strict=True):
+            kept[each.conjunct.name].append(discharge)
+            if not discharge.proved and each.conjunct.name not in falls:
+                falls[each.conjunct.name] = _fall(pool, machine, known, each, discharge, options, tuple(fallen))
+        if not falls:
+            return InductiveSet(kept, implied, fallen)
+        fallen |= falls
+        # A consequence may rest on a conjunct that fell: it is tried again as a member.
+        members = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
+        implied = {}
+
+
+def _consequences(
+    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Conjunct], options: Options, note: Note | None
+) -> dict[str, Discharge]:
+    """The properties that follow from the history's facts and the invariants: they need no step of their own."""
+    base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
+    properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
+    stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
+    quick = replace(options, solvers=options.solvers[:1], timeout_ms=min(QUICK_MS, options.timeout_ms))
+    asked = discharge_all(pool, tuple(stated.values()), quick, note, look_for_models=False)
+    hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}
+    left = [name for name in stated if name not in hopeless]
+    done = discharge_all(pool, [stated[name] for name in left], options, note)
+    return {name: found for name, found in zip(left, done, strict=True) if found.proved}
+
+
+def _fall(
+    pool: SolverPool,
+    machine: ir.Machine,
+    known: Sequence[Conjunct],
+    preservation: Preservation,
+    discharge: Discharge,
+    options: Options,
+    before: tuple[str, ...],
+) -> Fall:
+    shown = None
+    if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
+        model = _likely(pool, machine, discharge, options) or discharge.countermodel
+        shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
+    return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
+
+
+def _likely(pool: SolverPool, machine: ir.Machine, discharge: Discharge, options: Options) -> Model | None:
+    """A smallest countermodel in which the history is, as far as formulas say it, that of an execution."""
+    obligation = discharge.obligation
+    hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))
+    return countermodel(pool, replace(obligation, hypotheses=hypotheses), options)

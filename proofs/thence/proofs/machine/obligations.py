@@ -1,0 +1,115 @@
+"""The obligations of a machine, one for every transition and conjunct.
+
+The conjuncts are the built-in facts about the history (`ghost_*`), the declared invariants, and those of the
+properties to be proved that do not already follow from these. All of them together must be inductive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.ir import machine_builtins
+from thence.dsl.ir.step_claims import is_about_steps
+from thence.dsl.ir.types import MESSAGE, PROCESS
+from thence.proofs.logic.formula import FALSE
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.machine.transitions import Action, actions, after, initially, symbols
+
+Origin: TypeAlias = Literal["history", "invariant", "property"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """One member of the set that must be inductive."""
+
+    formula: ir.NamedFormula
+    origin: Origin
+
+    @property
+    def name(self) -> str:
+        return self.formula.name
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """The obligation that an action keeps a conjunct; `action` is None for the initial states."""
+
+    conjunct: Conjunct
+    action: Action | None
+    obligation: Obligation
+
+
+def signature_of(machine: ir.Machine) -> Signature:
+    return Signature((PROCESS, MESSAGE), (), symbols(machine))
+
+
+def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:
+    """The history's facts, the invariants, and the built-in properties under `prove` that range over states."""
+    history = (Conjunct(fact, "history") for fact in machine_builtins.ghost_facts(machine.delivery))
+    invariants = (Conjunct(invariant, "invariant") for invariant in machine.invariants)
+    properties = (Conjunct(formula, "property") for formula in state_properties(machine))
+    return (*history, *invariants, *properties)
+
+
+def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
+    """The built-in properties of states that the machine's `prove` names, in its order."""
+    declared = {invariant.name for invariant in machine.invariants}
+    names = (name for name in machine.prove if name not in declared and name != "at_most_once")
+    of_states = (name for name in names if not is_about_steps(name))
+    return tuple(machine_builtins.property_formula(name, machine.delivery) for name in of_states)
+
+
+def preservations(
+    machine: ir.Machine, goals: Iterable[Conjunct], known: Collection[Conjunct]
+) -> tuple[Preservation, ...]:
+    """Every goal in the initial states, and kept by every transition from a state in which all of `known` are true."""
+    signature = signature_of(machine)
+    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    found: list[Preservation] = []
+    for goal in goals:
+        start = ir.NamedFormula(goal.name, initially(goal.formula.body, machine))
+        first = Obligation(f"initially {goal.name}", signature, machine.axioms, start)
+        found.append(Preservation(goal, None, first))
+        for action in actions(machine):
+            then = ir.NamedFormula(goal.name, after(goal.formula.body, action))
+            kept = Obligation(
+                f"{action.name} keeps {goal.name}", signature, (*facts, *action.guards), then, action.parameters
+            )
+            found.append(Preservation(goal, action, kept))
+    return tuple(found)
+
+
+def consequence(machine: ir.Machine, goal: Conjunct, known: Iterable[Conjunct]) -> Obligation:
+    """That the goal follows from the known conjuncts, in any state."""
+    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    return Obligation(f"{goal.name} follows", signature_of(machine), facts, goal.formula)
+
+
+def delivered_once(machine: ir.Machine, known: Iterable[Conjunct]) -> Obligation:
+    """That `deliver` happens only to messages that are not delivered yet."""
+    action = next(action for action in actions(machine) if action.name == "deliver")
+    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    goal = machine_builtins.at_most_once(*action.parameters)
+    return Obligation("deliver only what is not delivered", signature_of(machine), facts, goal, action.parameters)
+
+
+def impossible(machine: ir.Machine, action: Action, known: Iterable[Conjunct]) -> Obligation:
+    """That the guard of the action can never hold where the known conjuncts are true."""
+    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    return Obligation(
+        f"{action.name} cannot happen",
+        signature_of(machine),
+        facts,
+        ir.NamedFormula("false", FALSE),
+        action.parameters,
+    )
+
+
+def inconsistent(machine: ir.Machine) -> Obligation:
+    """That the axioms contradict each other."""
+    return Obligation(
+        "the axioms contradict each other", signature_of(machine), machine.axioms, ir.NamedFormula("false", FALSE)
+    )

@@ -1,0 +1,107 @@
+"""Runs of a machine found by walking about: for transitions that happen late, where exhaustive search takes too long.
+
+A walk proves that a transition can happen, and nothing when it finds none. It depends on the machine and the seed only:
+effort is counted in guards evaluated, not in seconds. What is found is cut down to steps that it needs, one by one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from thence.dsl import ir
+from thence.dsl.ir.types import MESSAGE, PROCESS
+from thence.proofs.logic.structure import Structure, Table, evaluate
+from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
+
+UNIVERSE = {PROCESS.name: 3, MESSAGE.name: 5}
+"""Large enough for permits of two senders, each for a message that followed another."""
+
+GUARDS = 400_000
+"""How many guards are evaluated before the search is given up."""
+
+LENGTH = 30
+"""Steps of one walk, at most."""
+
+MISSES = 400
+"""A walk ends after so many transitions in a row that are not enabled, or change nothing."""
+
+
+def walk(
+    machine: ir.Machine, names: Collection[str], seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
+) -> dict[str, Run]:
+    """A run in which each of the named transitions happens last, for those that were met.
+
+    Only for machines that processes and messages with their ends make up: {} where other things are arbitrary at the
+    start, or a transition has other parameters.
+    """
+    choices = actions(machine)
+    sorts = {parameter.type for action in choices for parameter in action.parameters}
+    if rigid(machine) != {"src", "dst"} or not sorts <= {PROCESS, MESSAGE}:
+        return {}
+    chance = random.Random(seed)
+    fired = Counter({action.name: 1 for action in choices})
+    found: dict[str, Run] = {}
+    while guards > 0 and not found.keys() >= set(names):
+        start = _start(machine, universe, chance)
+        if start is None:
+            return found
+        state, steps, misses = start, list[tuple[Action, tuple[int, ...]]](), 0
+        while len(steps) < LENGTH and misses < MISSES:
+            (action,) = chance.choices(choices, [fired[each.name] ** -0.3 for each in choices])
+            arguments = tuple(chance.randrange(_size(parameter, universe)) for parameter in action.parameters)
+            guards, misses = guards - 1, misses + 1
+            if not enabled(action, arguments, state):
+                continue
+            after = step(action, arguments, state)
+            if after.tables == state.tables and action.name not in names:
+                continue
+            state, misses = after, 0
+            steps.append((action, arguments))
+            fired[action.name] += 1
+            if action.name in names and action.name not in found:
+                found[action.name] = Run(start, _needed(start, steps))
+    return found
+
+
+def _size(parameter: ir.Variable, universe: Mapping[str, int]) -> int:
+    return universe[PROCESS.name if parameter.type == PROCESS else MESSAGE.name]
+
+
+def _start(machine: ir.Machine, universe: Mapping[str, int], chance: random.Random) -> Structure | None:
+    """An initial structure with random ends that satisfies the axioms; None where a thousand did not."""
+    for _ in range(1_000):
+        ends: dict[str, Table] = {
+            name: {(message,): chance.randrange(universe[PROCESS.name]) for message in range(universe[MESSAGE.name])}
+            for name in ("src", "dst")
+        }
+        start = initial(machine, universe, ends)
+        if all(evaluate(axiom.body, start, {}) for axiom in machine.axioms):
+            return start
+    return None
+
+
+def _needed(
+    start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]
+) -> tuple[tuple[Action, tuple[int, ...]], ...]:
+    """The steps without those that the last one does not need: no single one can be left out any more."""
+    kept = list(steps)
+    position = 0
+    while position < len(kept) - 1:
+        fewer = [*kept[:position], *kept[position + 1 :]]
+        if _possible(start, fewer):
+            kept, position = fewer, 0
+        else:
+            position += 1
+    return tuple(kept)
+
+
+def _possible(start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]) -> bool:
+    state = start
+    for action, arguments in steps:
+        if not enabled(action, arguments, state):
+            return False
+        state = step(action, arguments, state)
+    return True

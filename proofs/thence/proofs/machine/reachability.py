@@ -1,0 +1,434 @@
+"""Bounded search from the initial states of a machine, over a small universe, breadth by depth.
+
+All choices of the initial state (who sends to whom) and all sequences of transitions up to a depth, in one
+propositional query per depth; shortest first. What is found is replayed step by step by evaluation.
+Finding nothing proves nothing beyond the universe and depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT
+from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, local, negation
+from thence.proofs.logic.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
+from thence.proofs.logic.number_window import WINDOW
+from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
+from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
+from thence.proofs.solving.solver import Answer, Search, SolverPool, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A reachable state in which the formula is false; if it has free names, where `deliver` is about to happen."""
+
+    formula: ir.NamedFormula
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """The transition of this name happens."""
+
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step before which one formula is true and after which another is, for some values of their free names.
+
+    `exempt`: not a step by this transition whose arguments are the values of the first so many parameters.
+    """
+
+    parameters: tuple[ir.Variable, ...]
+    before: ir.Expr
+    after: ir.Expr
+    exempt: tuple[str, int] | None = None
+
+
+Goal: TypeAlias = Violation | Firing | Change
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An initial structure and the transitions from it, each with its arguments; replayed by evaluation."""
+
+    start: Structure
+    steps: tuple[tuple[Action, tuple[int, ...]], ...]
+
+    def states(self) -> tuple[Structure, ...]:
+        """The structures before the first and after each step. Raises: CrossCheckError where a guard is false."""
+        states = [self.start]
+        for action, arguments in self.steps:
+            if not enabled(action, arguments, states[-1]):
+                raise CrossCheckError(f"`{action.name}` is not enabled where the solver takes it")
+            states.append(step(action, arguments, states[-1]))
+        return tuple(states)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """A universe, and how many steps are looked at; where there are numbers, how large they may grow."""
+
+    universe: Mapping[str, int]
+    depth: int
+    numbers_below: int | None = None
+    arguments_below: int | None = None
+
+    def __str__(self) -> str:
+        numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
+        if self.arguments_below is not None:
+            numbers += f", below {self.arguments_below} as arguments"
+        return f"up to {self.depth} steps among {describe_size(self.universe)}{numbers}"
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was found, by goal, and how far was looked for the others."""
+
+    runs: Mapping[str, Run]
+    scope: SearchScope
+    unknown: str = ""
+
+
+SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
+"""Where runs are looked for: the second only for what the first does not have."""
+
+GROUP = SearchScope({"process": 2, "message": 2}, 12)
+"""Looked at before them where messages go to several processes: there every process adds steps to a run."""
+
+
+def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
+    """Where runs of the machine are looked for, one after the other."""
+    return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
+
+
+NUMBERS_BELOW = 16
+"""Runs are looked for in which no number grows larger: finite for a solver, and much faster."""
+
+
+@dataclass(slots=True)
+class _Unrolling:
+    """The machine's steps as constants: a choice for every step, cells for every state."""
+
+    machine: ir.Machine
+    grounding: Grounding
+    symbols: tuple[ir.Symbol, ...]
+    actions: tuple[Action, ...]
+    states: list[dict[str, Cells]] = field(default_factory=list)
+    choices: list[dict[tuple[str, tuple[int, ...]], str]] = field(default_factory=list)
+
+    def start(self) -> None:
+        fixed = rigid(self.machine)
+        state: dict[str, Cells] = {}
+        for symbol in self.symbols:
+            arbitrary = symbol.name in fixed or symbol.result not in (BOOL, NAT)
+            state[symbol.name] = self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
+        self.states.append(state)
+        for axiom in self.machine.axioms:
+            self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
+
+    def advance(self) -> None:
+        """One more step: exactly one transition happens, with its guard true."""
+        number, before = len(self.choices), self.states[-1]
+        choices: dict[tuple[str, tuple[int, ...]], str] = {}
+        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
+        for action in self.actions:
+            for arguments in tuples([parameter.type for parameter in action.parameters], self.grounding.universe):
+                environment = self._environment(action, arguments)
+                guard = all_of(
+                    (
+                        *(self.grounding.formula(guard.body, before, environment) for guard in action.guards),
+                        self._in_order(action, arguments, before),
+                    )
+                )
+                if guard == "false":
+                    continue
+                name = "!".join([f"@{number}", action.name, *map(str, arguments)])
+                self.grounding.constants[name] = "Bool"
+                choices[(action.name, arguments)] = quoted(name)
+                self.grounding.assertions.append(any_of((negated(quoted(name)), guard)))
+                self._collect(action, environment, before, quoted(name), changes)
+        self.grounding.assertions.append(any_of(choices.values()))
+        self.grounding.assertions.extend(
+            any_of((negated(one), negated(other))) for one, other in combinations(choices.values(), 2)
+        )
+        self.choices.append(choices)
+        self.states.append(
+            {
+                symbol.name: {
+                    key: self._next(f"{symbol.name}@{number + 1}", symbol, key, cell, changes)
+                    for key, cell in before[symbol.name].items()
+                }
+                for symbol in self.symbols
+            }
+        )
+
+    def _environment(self, action: Action, arguments: Sequence[int]) -> dict[str, Term]:
+        return {
+            parameter.name: self.grounding.element(value, parameter.type)
+            for parameter, value in zip(action.parameters, arguments, strict=True)
+        }
+
+    def _in_order(self, action: Action, arguments: Sequence[int], before: Mapping[str, Cells]) -> str:
+        """Messages are alike, so they are causal-sent in the order of their numbers."""
+        if action.name != "causal_send" or arguments[0] == 0:
+            return "true"
+        earlier = before["sent"][(arguments[0] - 1,)]
+        assert isinstance(earlier, str)
+        return earlier
+
+    def _collect(
+        self,
+        action: Action,
+        environment: Mapping[str, Term],
+        before: Mapping[str, Cells],
+        choice: str,
+        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]],
+    ) -> None:
+        for update in action.updates:
+            cells = changes.setdefault(update.symbol, {})
+            self._stays_in_window(update, environment, before, choice)
+            for values in tuples([binder.type for binder in update.binders], self.grounding.universe):
+                inner = {
+                    **environment,
+                    **{
+                        binder.name: self.grounding.element(value, binder.type)
+                        for binder, value in zip(update.binders, values, strict=True)
+                    },
+                }
+                terms = [self.grounding.term(argument, before, inner) for argument in update.arguments]
+                key = tuple(int(term) if isinstance(term, str) else next(iter(term)) for term in terms)
+                cells.setdefault(key, []).append((choice, self.grounding.term(update.value, before, inner)))
+
+    def _stays_in_window(
+        self, update: ir.Update, environment: Mapping[str, Term], before: Mapping[str, Cells], choice: str
+    ) -> None:
+        """Of an update over numbers, that it changes nothing beyond the window: other runs are not looked for."""
+        numbers = [binder for binder in update.binders if binder.type == NAT]
+        if not numbers:
+            return
+        window = ir.Literal_(NAT, self.grounding.universe["nat"])
+        inside = conj(ir.Comparison(BOOL, "<", local(binder), window) for binder in numbers)
+        nothing = ir.Literal_(update.value.type, beyond_window(update.value.type))
+        kept = forall(update.binders, disj((inside, equal(update.value, nothing))))
+        self.grounding.assertions.append(any_of((negated(choice), self.grounding.formula(kept, before, environment))))
+
+    def _next(
+        self,
+        prefix: str,
+        symbol: ir.Symbol,
+        key: tuple[int, ...],
+        cell: Term,
+        changes: Mapping[str, Mapping[tuple[int, ...], Sequence[tuple[str, Term]]]],
+    ) -> Term:
+        """The cell after the step: the new value of the transition that happened, if it updates the cell."""
+        written = changes.get(symbol.name, {}).get(key, ())
+        if not written:
+            return cell
+        name = "!".join([prefix, *map(str, key)])
+        if symbol.result == BOOL:
+            assert isinstance(cell, str)
+            touched = any_of(choice for choice, _ in written)
+            set_true = [all_of((choice, value)) for choice, value in written if isinstance(value, str)]
+            return self.grounding.named(name, any_of((*set_true, all_of((negated(touched), cell)))))
+        after = cell
+        for choice, value in written:
+            after = choose(choice, value, after)
+        if isinstance(after, str):
+            if after.isdigit():
+                return after
+            self.grounding.constants[name] = "Int"
+            self.grounding.assertions.append(f"(= {quoted(name)} {after})")
+            self.grounding.keep_in_window(quoted(name))
+            return quoted(name)
+        return {value: self.grounding.named(f"{name}={value}", when) for value, when in after.items()}
+
+    def goal(self, goal: Goal) -> str:
+        """The condition under which the last state, or the last step, is what is looked for."""
+        state = self.states[-1]
+        match goal:
+            case Firing():
+                return any_of(choice for (name, _), choice in self.choices[-1].items() if name == goal.action)
+            case Change():
+                return any_of(self._changed(goal, values) for values in self._values(goal.parameters))
+            case Violation() if not free_locals(goal.formula.body):
+                return self.grounding.formula(negation(goal.formula.body), state, {})
+            case Violation():
+                action = next(action for action in self.actions if action.name == "deliver")
+                return any_of(
+                    all_of(
+                        (
+                            choice,
+                            self.grounding.formula(
+                                negation(goal.formula.body), self.states[-2], self._environment(action, arguments)
+                            ),
+                        )
+                    )
+                    for (name, arguments), choice in self.choices[-1].items()
+                    if name == "deliver"
+                )
+
+    def _values(self, parameters: Sequence[ir.Variable]) -> Iterator[tuple[int, ...]]:
+        return tuples([parameter.type for parameter in parameters], self.grounding.universe)
+
+    def _changed(self, goal: Change, values: tuple[int, ...]) -> str:
+        environment = {
+            parameter.name: self.grounding.element(value, parameter.type)
+            for parameter, value in zip(goal.parameters, values, strict=True)
+        }
+        exempted = "false"
+        if goal.exempt is not None:
+            name, number = goal.exempt
+            exempted = self.choices[-1].get((name, values[:number]), "false")
+        before = self.grounding.formula(goal.before, self.states[-2], environment)
+        if before == "false":
+            return before
+        return all_of((before, self.grounding.formula(goal.after, self.states[-1], environment), negated(exempted)))
+
+
+def changed_values(goal: Change, run: Run) -> dict[str, int] | None:
+    """Values of a goal's parameters for which the last step of the run is such a change, by evaluation."""
+    before, after = run.states()[-2:]
+    action, arguments = run.steps[-1]
+    for values in tuples([parameter.type for parameter in goal.parameters], before.universe):
+        environment = {parameter.name: value for parameter, value in zip(goal.parameters, values, strict=True)}
+        exempted = goal.exempt is not None and (action.name, arguments) == (goal.exempt[0], values[: goal.exempt[1]])
+        if not exempted and evaluate(goal.before, before, environment) and evaluate(goal.after, after, environment):
+            return environment
+    return None
+
+
+def search(
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    *,
+    timeout_ms: int,
+    seed: int,
+    scopes: Sequence[SearchScope] = (),
+    effort: int | None = None,
+) -> Searched:
+    """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
+
+    Without scopes, in those of the machine. `effort` is a limit for each of them, in Z3's own measure.
+
+    Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
+    """
+    runs: dict[str, Run] = {}
+    scopes = scopes or scopes_of(machine)
+    found = Searched({}, scopes[0])
+    for scope in scopes:
+        left = {name: goal for name, goal in goals.items() if name not in runs}
+        if left:
+            found = _search_in(pool, machine, left, scope, timeout_ms, seed, effort)
+            runs |= found.runs
+        if found.unknown:
+            break
+    return Searched(runs, found.scope, found.unknown)
+
+
+def _search_in(
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    scope: SearchScope,
+    timeout_ms: int,
+    seed: int,
+    effort: int | None,
+) -> Searched:
+    """The search of one scope; what was searched before by this pool is not written out again."""
+    behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
+    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), timeout_ms, seed)
+    found = pool.computed.get(same)
+    if not isinstance(found, Searched):
+        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed, effort)
+        if not found.unknown:
+            pool.computed[same] = found
+    return found
+
+
+def _searched_in(
+    pool: SolverPool,
+    machine: ir.Machine,
+    goals: Mapping[str, Goal],
+    scope: SearchScope,
+    timeout_ms: int,
+    seed: int,
+    effort: int | None,
+) -> Searched:
+    universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
+    if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
+        universe.setdefault("nat", WINDOW)
+    unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
+    unrolling.start()
+    grounding = unrolling.grounding
+    stages: list[Stage] = []
+    said = 0
+    for number in range(1, scope.depth + 1):
+        unrolling.advance()
+        literals: dict[str, str] = {}
+        for name, goal in goals.items():
+            grounding.constants[f"goal@{number} {name}"] = "Bool"
+            literals[name] = f"goal@{number} {name}"
+            condition = unrolling.goal(goal)
+            grounding.assertions.append(any_of((negated(quoted(literals[name])), condition)))
+        stages.append(Stage(tuple(grounding.assertions[said:]), literals))
+        said = len(grounding.assertions)
+
+    def read(answer: Answer) -> dict[str, Run]:
+        return {
+            name: _replayed(unrolling, goals[name], found.stage + 1, found.values)
+            for name, found in answer.models.items()
+        }
+
+    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
+    answer, runs = confirmed(pool, request, read)
+    if "Int" in grounding.constants.values():
+        scope = replace(scope, numbers_below=NUMBERS_BELOW)
+    if "nat" in universe:
+        scope = replace(scope, arguments_below=universe["nat"])
+    return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
+
+
+def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> Run:
+    """The run of a model, replayed; the goal must be reached. Raises: CrossCheckError."""
+    grounding = unrolling.grounding
+    given = {name: grounding.table(cells, values) for name, cells in unrolling.states[0].items()}
+    start = initial(unrolling.machine, grounding.universe, given)
+    by_name = {action.name: action for action in unrolling.actions}
+    steps: list[tuple[Action, tuple[int, ...]]] = []
+    for choices in unrolling.choices[:length]:
+        chosen = [key for key, choice in choices.items() if values[choice.strip("|")]]
+        if len(chosen) != 1:
+            raise CrossCheckError("a step with other than one transition")
+        name, arguments = chosen[0]
+        steps.append((by_name[name], arguments))
+    run = Run(start, tuple(steps))
+    if not reaches(goal, run):
+        raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
+    return run
+
+
+def reaches(goal: Goal, run: Run) -> bool:
+    """Whether the run ends with what the goal says, by evaluation. Raises: CrossCheckError where it is no run."""
+    states = run.states()
+    match goal:
+        case Firing():
+            return bool(run.steps) and run.steps[-1][0].name == goal.action
+        case Change():
+            return bool(run.steps) and changed_values(goal, run) is not None
+        case Violation() if free_locals(goal.formula.body):
+            if not run.steps or run.steps[-1][0].name != "deliver":
+                return False
+            action, arguments = run.steps[-1]
+            return not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
+        case Violation():
+            return not evaluate(goal.formula.body, states[-1], {})
+        case _ as never:
+            assert_never(never)

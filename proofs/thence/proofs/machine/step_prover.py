@@ -1,0 +1,333 @@
+"""Statements about steps, proved or refuted by a run: `stable`, `reachable`, `without starvation` and `deadlock`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
+from thence.proofs.logic.countermodel import fact_lines, instance_text, names_of
+from thence.proofs.logic.formula import Unsupported, negation
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
+from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
+from thence.proofs.machine.obligations import Conjunct, conjuncts, consequence
+from thence.proofs.machine.reachability import Change, Goal, Run, Searched, Violation, changed_values, search
+from thence.proofs.machine.step_statements import (
+    Stage,
+    Waiting,
+    additions,
+    at_rest,
+    falsified,
+    goal_stages,
+    helpful_stages,
+    loss,
+    no_deadlock,
+    orders,
+    stable_obligations,
+    stage_obligation,
+    starvation_obligations,
+    strictly_orders,
+    waiting,
+)
+from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, Options, discharge_all, level_of, solver_facts
+from thence.proofs.solving.finding import REFUTATION, Finding, unknown
+from thence.proofs.solving.solver import Check, SolverPool
+from thence.spec.verdict import Level, Verdict
+
+WITNESS = "witness"
+"""The key of the run that shows that a `reachable` formula is reached."""
+
+_EFFORT = (200_000, 3_000_000)
+"""What a stage of a proof without deadlock may cost while it is only being looked for, by the solver's own measure, so
+that the same stages are found on every machine: more where too little finds none."""
+
+
+def step_statements(machine: ir.Machine) -> tuple[str, ...]:
+    """The names of the machine's statements about steps: what is stable, what is reachable, what `prove` names."""
+    stable = (each.formula.name for each in machine.stable)
+    reachable = (formula.name for formula in machine.reachable)
+    return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
+
+
+def refuted_steps(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> dict[str, Finding]:
+    """Those of the statements that a run refutes. What is reachable is not refuted by a run.
+
+    Raises: Unsupported; CrossCheckError.
+    """
+    found, _ = _refuted(pool, machine, names, options)
+    return found
+
+
+def prove_steps(
+    pool: SolverPool, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None, options: Options
+) -> dict[str, Finding]:
+    """A finding for each of the statements, resting on the inductive set; without one, nothing is proved."""
+    names = tuple(names)
+    if found is None:
+        return {name: unknown("nothing is proved of this machine") for name in names}
+    known = tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+    findings: dict[str, Finding] = {}
+    attempts: dict[str, _Attempt] = {}
+    reachable = {formula.name: formula for formula in machine.reachable}
+    try:
+        if wanted := [reachable[name] for name in names if name in reachable]:
+            findings |= _reached(pool, machine, wanted, known, options)
+        for name in names:
+            if name not in reachable:
+                attempts[name] = _attempt(pool, machine, name, known, options)
+        open_names = [name for name, attempt in attempts.items() if not attempt.proved]
+        runs, searched = _refuted(pool, machine, open_names, options)
+    except Unsupported as reason:
+        return {name: findings.get(name, unknown(str(reason))) for name in names}
+    for name, attempt in attempts.items():
+        findings[name] = runs[name] if name in runs else _concluded(machine, attempt, found, searched, options)
+    return {name: findings[name] for name in names}
+
+
+# --- proofs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """The obligations of a statement and what came of them; `words` say what was proved, `missing` what never was."""
+
+    discharges: tuple[Discharge, ...]
+    words: str
+    missing: str = ""
+
+    @property
+    def proved(self) -> bool:
+        return not self.missing and all(discharge.proved for discharge in self.discharges)
+
+
+def _attempt(pool: SolverPool, machine: ir.Machine, name: str, known: Sequence[Conjunct], options: Options) -> _Attempt:
+    if name == WITHOUT_DEADLOCK:
+        return _attempt_deadlock(pool, machine, known, options)
+    transition = starving_transition(name)
+    if transition is not None:
+        state, ends = waiting_for(pool, machine, transition, options)
+        done = discharge_all(pool, starvation_obligations(machine, state, known), options)
+        words = f"what a message waits for until {transition} only shrinks"
+        return _Attempt((*ends, *done), words)
+    stable = next(each for each in machine.stable if each.formula.name == name)
+    done = discharge_all(pool, stable_obligations(machine, stable, known), options)
+    return _Attempt(done, "every transition keeps it true")
+
+
+def waiting_for(
+    pool: SolverPool, machine: ir.Machine, transition: str, options: Options
+) -> tuple[Waiting, tuple[Discharge, ...]]:
+    """What it is to wait for a transition, and the proofs that it ends the guards that it is said to end."""
+    action = next(action for action in actions(machine) if action.name == transition)
+    ends = discharge_all(pool, falsified(machine, action), options)
+    return waiting(action, [end.proved for end in ends]), tuple(end for end in ends if end.proved)
+
+
+def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Conjunct], options: Options) -> _Attempt:
+    """Stages, each resting on those before, until nothing is undelivered or no stage can be added."""
+    ordering: dict[str, tuple[Discharge, ...]] = {}
+    for relation in orders(machine):
+        own = strictly_orders(machine, relation, known)
+        open_ones = [each for each in own if not each.by_frame]
+        if len(_easy(pool, open_ones, _EFFORT[1], options)) == len(open_ones):
+            ordering[relation] = discharge_all(pool, own, options)
+    over = _staged(pool, machine, tuple(ordering), known, options)
+    used = dict.fromkeys(stage.order for stage in over)
+    evidence = [discharge for relation in used for discharge in ordering[relation]]
+    proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
+    evidence.extend(discharge_all(pool, proofs, options))
+    words = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
+    if not over or over[-1].words != "undelivered":
+        missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
+        return _Attempt(tuple(evidence), "", missing)
+    rest = Violation(ir.NamedFormula("not at rest", negation(at_rest(machine))))
+    shown = search(pool, machine, {"rest": rest}, timeout_ms=options.timeout_ms, seed=options.seed)
+    if "rest" not in shown.runs:
+        empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
+        return _Attempt(tuple(evidence), "", empty)
+    example = f"such a state: {witness_text(shown.runs['rest'])}"
+    return _Attempt(tuple(evidence), f"in a quiescent state: {words}\n{example}")
+
+
+def _staged(
+    pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
+) -> list[Stage]:
+    """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
+    goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
+    over: list[Stage] = []
+
+    def shown(asked: Sequence[Stage], effort: int) -> list[Stage]:
+        obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
+        return [asked[number] for number in _easy(pool, obligations, effort, options)]
+
+    attempts = [(candidates, effort) for effort in _EFFORT for candidates in helpful]
+    while attempts:
+        candidates, effort = attempts[0]
+        if reached := shown(goals, effort):
+            return [*over, reached[0]]
+        done = {stage.words for stage in over}
+        found = shown([stage for stage in candidates if stage.words not in done], effort)
+        over.extend({stage.words: stage for stage in reversed(found)}.values())
+        if not found:
+            attempts.pop(0)
+    return over
+
+
+def _easy(pool: SolverPool, obligations: Sequence[Obligation], effort: int, options: Options) -> list[int]:
+    """The positions of those that the first solver proves with so much effort."""
+    checks = [
+        Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
+        for obligation in obligations
+    ]
+    answers = dict(pool.answers(checks))
+    return [number for number in range(len(checks)) if answers[number].status == "unsat"]
+
+
+def _concluded(
+    machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None, options: Options
+) -> Finding:
+    everything = (*found.discharges, *attempt.discharges)
+    facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, options)}
+    if attempt.proved:
+        return Finding(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
+    open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
+    reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
+    tried = _not_found(searched)
+    shown = [reason]
+    if open_ones and open_ones[0].countermodel is not None and open_ones[0].failed:
+        shown.append(_state_text(machine, open_ones[0]))
+    return unknown(f"{reason}; {tried}", facts, "\n".join([*shown, tried]))
+
+
+def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
+    """The state in which an obligation fails, and the step."""
+    model = discharge.countermodel
+    assert model is not None
+    names = names_of(model.structure)
+    state = ", ".join(fact_lines(symbols(machine), model.structure, names)) or "nothing has happened"
+    values = names.arguments(discharge.obligation.constants, model.environment)
+    step = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return f"  in a state that the invariants allow: {state}\n  for {step}"
+
+
+def _not_found(searched: Searched | None) -> str:
+    if searched is None:
+        return "no run was looked for"
+    if searched.unknown:
+        return f"the search for a run gave up: {searched.unknown}"
+    return f"no run of {searched.scope} refutes it"
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def _refuted(
+    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
+) -> tuple[dict[str, Finding], Searched | None]:
+    goals: dict[str, Goal] = {}
+    owner: dict[str, str] = {}
+    for name in names:
+        for number, goal in enumerate(step_goals(pool, machine, name, options)):
+            goals[f"{name} {number}"] = goal
+            owner[f"{name} {number}"] = name
+    if not goals:
+        return {}, None
+    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    findings: dict[str, Finding] = {}
+    for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
+        findings.setdefault(owner[key], _refutation(machine, owner[key], goals[key], run, options))
+    return findings, searched
+
+
+def step_goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+    """What a run shows that refutes the statement: one of these goals."""
+    if name == WITHOUT_DEADLOCK:
+        return (Violation(no_deadlock(machine)),)
+    transition = starving_transition(name)
+    if transition is not None:
+        return additions(waiting_for(pool, machine, transition, options)[0])
+    return tuple(loss(each) for each in machine.stable if each.formula.name == name)
+
+
+def _refutation(machine: ir.Machine, name: str, goal: Goal, run: Run, options: Options) -> Finding:
+    if isinstance(goal, Change):
+        instance = _instance(goal, run)
+        shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
+        what = "adds to what is waited for" if is_about_steps(name) else f"makes {name} false"
+        facts = {**shown.facts, "violated": {name: instance}}
+        steps, _, _ = shown.text.rpartition("\n")
+        shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=facts)
+    else:
+        assert isinstance(goal, Violation)
+        shown = run_counterexample(machine, run, goal.formula)
+    found: dict[str, Any] = {
+        "seed": options.seed,
+        "timeout_ms": options.timeout_ms,
+        "counterexample": dict(shown.facts),
+        "depth": len(run.steps),
+    }
+    said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
+    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
+
+
+def _instance(goal: Change, run: Run) -> Mapping[str, str]:
+    """The values of a change, by the names of the file."""
+    values = changed_values(goal, run)
+    assert values is not None
+    named = names_by_send_order(run).arguments(goal.parameters, values)
+    return {name.rstrip("'"): value for name, value in named.items()}
+
+
+# --- reachable ---------------------------------------------------------------------------------
+
+
+def _reached(
+    pool: SolverPool,
+    machine: ir.Machine,
+    wanted: Sequence[ir.NamedFormula],
+    known: Sequence[Conjunct],
+    options: Options,
+) -> dict[str, Finding]:
+    """A run is a proof; that no state of the inductive set has it is a refutation."""
+    never = {formula.name: ir.NamedFormula(f"never {formula.name}", negation(formula.body)) for formula in wanted}
+    goals = {name: Violation(formula) for name, formula in never.items()}
+    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    findings: dict[str, Finding] = {}
+    for formula in wanted:
+        run = searched.runs.get(formula.name)
+        if run is not None:
+            facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": options.seed}
+            text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
+            findings[formula.name] = Finding(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
+            continue
+        excluded = _excluded(pool, machine, never[formula.name], known, options)
+        facts = solver_facts(excluded, options)
+        if excluded:
+            text = "it is false in every reachable state"
+            findings[formula.name] = Finding(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
+        elif searched.unknown:
+            findings[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
+        else:
+            findings[formula.name] = unknown(f"no run of {searched.scope} reaches it; it was not excluded", facts)
+    return findings
+
+
+def _excluded(
+    pool: SolverPool, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct], options: Options
+) -> tuple[Discharge, ...]:
+    """A proof that the formula is an invariant, or nothing."""
+    claim = Conjunct(never, "invariant")
+    obligation: Obligation = consequence(machine, claim, known)
+    brief = replace(options, timeout_ms=min(QUICK_MS, options.timeout_ms))
+    (found,) = discharge_all(pool, (obligation,), brief)
+    if found.proved:
+        return (found,)
+    extended = replace(machine, invariants=(*machine.invariants, never))
+    together = inductive_set(pool, extended, options, None)
+    inside = never.name in together.members or never.name in together.consequences
+    return together.discharges if inside else ()

@@ -1,0 +1,40 @@
+"""Code that hashes the words of a packed state."""
+
+from __future__ import annotations
+
+from thence.proofs.native.code.emit import Emitter, Value
+
+_FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB)
+
+
+def hash_of(emit: Emitter, words: list[Value]) -> Value:
+    """A hash whose low bits depend on every bit of the words."""
+    mixed: Value = emit.number(0)
+    for at, word in enumerate(words):
+        mixed = emit.mul(emit.differing(mixed, word), _FACTORS[at % len(_FACTORS)])
+        mixed = emit.differing(mixed, emit.down(mixed, 32))
+    return emit.differing(mixed, emit.down(emit.mul(mixed, _FACTORS[1]), 29))
+
+
+_MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
+"""Of MurmurHash3's finalizer (A. Appleby)."""
+
+
+def fingerprint_of(emit: Emitter, words: list[Value]) -> Value:
+    """64 bits in which any difference of the words makes any difference equally likely; never 0."""
+    mixed: Value = emit.number(0)
+    for at, word in enumerate(words):
+        mixed = emit.mul(emit.differing(mixed, word), _FACTORS[at % len(_FACTORS)])
+        for mixer in _MIXERS:
+            mixed = emit.mul(emit.differing(mixed, emit.down(mixed, 33)), mixer)
+        mixed = emit.differing(mixed, emit.down(mixed, 33))
+    return emit.select(emit.compare(mixed, "==", 0), 1, mixed)
+
+
+def quick_hash_of(emit: Emitter, words: list[Value]) -> Value:
+    """A hash that is sooner there, of 32 bits: for tables that are small."""
+    mixed: Value = emit.number(0)
+    for at, word in enumerate(words):
+        factor = _FACTORS[at % len(_FACTORS)] + 2 * at
+        mixed = emit.add(mixed, emit.mul(emit.differing(word, emit.down(word, 32)), factor))
+    return emit.down(mixed, 32)

@@ -1,0 +1,91 @@
+"""Native code for one layout and one set of properties, ready to be called; calls leave the interpreter's lock."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from thence.proofs.native.code.steps import Search
+from thence.proofs.native.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The generated functions, by address of their arguments; `engine` keeps the code alive.
+
+    Attributes:
+        expand: (shared, own): see `steps`.
+        rehash: (shared, start, end): see `store`.
+        sift: (shared, job): see `sifting`.
+        gather, compact: (shared, sweep): see `layered_store`; only there.
+    """
+
+    expand: Callable[[int, int], None]
+    rehash: Callable[[int, int, int], None]
+    sift: Callable[[int, int], None]
+    seconds: float
+    engine: Any
+    gather: Callable[[int, int], None] | None = None
+    compact: Callable[[int, int], None] | None = None
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def _machine() -> Any:
+    _initialize()
+    features = llvm.get_host_cpu_features().flatten()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=2
+    )
+
+
+def new_module() -> Any:
+    """A module without code. Its triple and data layout are the machine's, or linking it would abort."""
+    machine = _machine()
+    module = ir.Module("explorer")
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+def link(module: Any) -> Any:
+    """Optimises and links the code; gives what keeps it alive, and the addresses of its functions."""
+    machine = _machine()
+    parsed = llvm.parse_assembly(str(module))
+    parsed.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(parsed, builder)
+    engine = llvm.create_mcjit_compiler(parsed, machine)
+    engine.finalize_object()
+    return engine
+
+
+@lru_cache(maxsize=64)
+def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
+    """Generates, optimises and links the code."""
+    started = time.perf_counter()
+    module = new_module()
+    Search(module, layout, properties)
+    engine = link(module)
+
+    def function(name: str, count: int) -> Any:
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
+        return kind(engine.get_function_address(name))
+
+    layered = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
+    return Kernel(
+        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
+        *layered,
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Both engines on one scope; they must find the same."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from thence.dsl.run.system import State
+from thence.proofs.explore.exploration import Exploration, Request
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.explore.reductions import LENGTHENING
+from thence.proofs.native.coverage import Coverage
+from thence.proofs.native.engine import NativeEngine, Sample, why_not
+from thence.proofs.native.memory import processors
+
+
+class EnginesDisagree(Exception):
+    """The interpreter and native code differ: a defect of one of them, and no verdict. The message says in what."""
+
+
+def explore_with_both(request: Request) -> Exploration:
+    """Explores by native code, and holds it against the interpreter.
+
+    Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
+    it is violated and in how many steps; under a reduction what it keeps of that. Both explore everything, whatever
+    is refuted. An exploration that did not come to its end is not compared, and incomplete.
+
+    Raises:
+        EnginesDisagree: where anything differs.
+        ValueError: where native code cannot take the scope.
+    """
+    reason = why_not(request.system)
+    if reason is not None:
+        raise ValueError(reason)
+    if request.storage != "exact":
+        raise ValueError("all states are compared, so all have to be stored")
+    started = time.perf_counter()
+    request = replace(request, stop_when_refuted=False)
+    interpretation = Interpretation(request)
+    expected = interpretation.run()
+    if not expected.complete:
+        return expected
+    engine = NativeEngine(request, request.resources.threads or processors())
+    found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
+    expected.seconds = found.seconds = time.perf_counter() - started
+    if not found.complete:
+        return found
+    differences = [*_differences(expected, found), *different_states(set(interpretation.origins), engine)]
+    if differences:
+        raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
+    found.engine, found.violations = "both", expected.violations
+    return found
+
+
+def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
+    lengths = LENGTHENING.isdisjoint(native.reductions)
+
+    def facts(found: Exploration) -> dict[str, object]:
+        violated = {name: len(violation.steps) * lengths for name, violation in sorted(found.violations.items())}
+        counted = {} if native.reductions else {"states": found.states, "transitions": found.transitions}
+        return {**counted, **({"depth": found.depth} if lengths else {}), "violations": violated}
+
+    other = facts(native)
+    return [
+        f"{name}: {value} by the interpreter, {other[name]} by native code"
+        for name, value in facts(interpreted).items()
+        if value != other[name]
+    ]
+
+
+def different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
+    """The interpreter's states without what is dead are those stored and their renamings.
+
+    Where arrivals are taken alone or sends wait, the states stored are among them, and cover them.
+    """
+    assert engine.search is not None
+    stored = {engine.search.state(number) for number in engine.search.numbers()}
+    if engine.symmetry is not None:
+        symmetry = engine.symmetry
+        stored = {symmetry.state(state, each) for state in stored for each in symmetry.group}
+    expected = {engine.without_dead(state) for state in interpreted}
+    found = []
+    if LENGTHENING.isdisjoint(engine.result.reductions):
+        missing = list(expected - stored)
+    else:
+        delays = "delay" in engine.result.reductions
+        missing = Coverage(engine.request.system, engine.search.table, delays).missing(expected, stored)
+    if missing:
+        found.append(f"{len(missing)} states only by the interpreter, as {min(missing)}")
+    if stored - expected:
+        found.append(f"{len(stored - expected)} states only by native code, as {min(stored - expected)}")
+    return found

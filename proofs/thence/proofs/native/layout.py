@@ -1,0 +1,302 @@
+"""How a global state is packed: a fixed number of 64-bit words, every field at a fixed place in one of them.
+
+A packed state holds exactly what `State` holds. Two states are equal if and only if their words are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from thence.dsl.run.causality import Ghost, Pending
+from thence.dsl.run.system import State, System
+from thence.dsl.run.values import Message
+from thence.proofs.explore.exploration import Storage
+
+WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What is reserved: bits for the numbers of local states and of packets (plus one), packets in flight at a time."""
+
+    local_bits: int
+    packet_bits: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Everything of a protocol and its workload that packed states and generated code depend on.
+
+    Attributes:
+        choices: for each process, the sets of destinations among which the environment chooses.
+        timers: whether the protocol does something `periodically`.
+        ticks: how often each timer may fire; None: at any time when no packet is in flight.
+        ordered: whether the ghost watches the order of deliveries.
+    """
+
+    processes: int
+    sends: tuple[int, ...]
+    choices: tuple[tuple[tuple[int, ...], ...], ...]
+    timers: bool
+    ticks: int | None
+    duplicates: int
+    losses: int
+    fifo: bool
+    ordered: bool
+
+    @property
+    def bases(self) -> tuple[int, ...]:
+        """For each process, the mask bit of its first message; at the end, the number of messages."""
+        return (0, *accumulate(self.sends))
+
+    @property
+    def messages(self) -> int:
+        """How many messages can be sent."""
+        return sum(self.sends)
+
+    @property
+    def multicast(self) -> bool:
+        """Whether some message has more than one destination."""
+        return any(len(choice) > 1 for chosen in self.choices for choice in chosen)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the destinations of a message that somebody has still to deliver do not tell all of them."""
+        return self.multicast and any(len(choices) > 1 for choices in self.choices)
+
+    @property
+    def branching(self) -> int:
+        """At most so many application sends and timers are enabled in one state."""
+        return sum(map(len, self.choices)) + (self.processes if self.timers else 0)
+
+
+def shape_of(system: System) -> Shape:
+    """The shape of a system's states."""
+    workload = system.workload
+    count = workload.processes
+    choices: list[list[tuple[int, ...]]] = [[] for _ in range(count)]
+    for action in system.application_sends(system.initial()):
+        choices[action.process].append(action.destinations)
+    return Shape(
+        count, tuple(workload.sends), tuple(map(tuple, choices)), system.interpreter.has_timer, workload.ticks,
+        workload.duplicates, workload.losses, not system.protocol.network.reordering,
+        "total_order" in system.protocol.properties,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Elements `start`, `start + 1`, ... (`count` of them) of a field, side by side in `word` from bit `shift`."""
+
+    word: int
+    shift: int
+    start: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An array of numbers of `bits` bits each; no element lies across two words."""
+
+    name: str
+    bits: int
+    runs: tuple[Run, ...]
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Word and shift of each element."""
+        for run in self.runs:
+            for offset in range(run.count):
+                yield run.word, run.shift + offset * self.bits
+
+    def read(self, words: Sequence[int]) -> tuple[int, ...]:
+        """All elements."""
+        mask = (1 << self.bits) - 1
+        return tuple([words[word] >> shift & mask for word, shift in self.places()])
+
+    def write(self, words: list[int], values: Sequence[int]) -> None:
+        """Puts all elements into words that are zero there; fewer values than places leave zeros."""
+        for (word, shift), value in zip(self.places(), values, strict=False):
+            assert value >> self.bits == 0, f"{self.name} {value} has more than {self.bits} bits"
+            words[word] |= value << shift
+
+    def splat(self, word: int) -> int:
+        """The lowest bit of each element that is in `word`."""
+        return sum(1 << shift for known, shift in self.places() if known == word)
+
+    def mask(self, word: int) -> int:
+        """All bits of the field in `word`."""
+        return self.splat(word) * ((1 << self.bits) - 1)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything is.
+
+    The fields: `locals`, `sends`, `ticks` by process; `duplicates`, `losses` so far; `pasts`: by process, a mask of
+    messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by process, those
+    of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once it is
+    delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus one,
+    then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
+
+    `group`: permutations of processes up to which states are stored, none for all states as they are.
+    `reductions`: the others by which the search is reduced. `storage`: what is kept of the states.
+    """
+
+    shape: Shape
+    capacity: Capacity
+    group: tuple[tuple[int, ...], ...] = ()
+    reductions: frozenset[str] = frozenset()
+    storage: Storage = "exact"
+
+    @property
+    def by_sends(self) -> bool:
+        """Whether the keys of local steps tell how much the process has sent."""
+        return not self.reductions.isdisjoint(("persistent", "delay"))
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """The fields by name; those of no bits have no runs."""
+        shape, free = self.shape, list[int]()
+        wanted = {
+            "locals": (shape.processes, self.capacity.local_bits),
+            "sends": (shape.processes, max(shape.sends).bit_length()),
+            "ticks": (shape.processes, (shape.ticks or 0).bit_length() if shape.timers else 0),
+            "duplicates": (1, shape.duplicates.bit_length()),
+            "losses": (1, shape.losses.bit_length()),
+            "pasts": (shape.processes, shape.messages),
+            "due": (shape.processes, shape.messages),
+            "addressed": (shape.processes, shape.messages if shape.chosen else 0),
+            "pastof": (shape.messages, shape.messages),
+            "order": (shape.messages, shape.messages if shape.ordered else 0),
+        }
+        placed = {name: Field(name, bits, _placed(count, bits, free)) for name, (count, bits) in wanted.items()}
+        bits = self.capacity.packet_bits
+        placed["network"] = Field("network", bits, _placed_network(self.capacity.slots, bits, free))
+        return placed
+
+    @cached_property
+    def words(self) -> int:
+        """How many words a state has."""
+        return 1 + max(run.word for field in self.fields.values() for run in field.runs)
+
+    @property
+    def branching(self) -> int:
+        """About so many transitions a state may have: at most so many where sends do not wait."""
+        return self.shape.branching + self.slots * (1 + bool(self.shape.duplicates) + bool(self.shape.losses))
+
+    @cached_property
+    def slots(self) -> int:
+        """How many packets can be in flight."""
+        return sum(run.count for run in self.fields["network"].runs)
+
+    def encode(self, state: State) -> list[int]:
+        """A state as words."""
+        shape, fields = self.shape, self.fields
+        words = [0] * self.words
+        due, addressed = [0] * shape.processes, [0] * shape.processes
+        pastof, order = [0] * shape.messages, [0] * shape.messages
+
+        def address(message: Message) -> int:
+            for process in message.dsts:
+                addressed[process] |= 1 << self._bit(message)
+            return self._bit(message)
+
+        for entry in state.ghost.pending:
+            bit = address(entry.message)
+            pastof[bit] = entry.past
+            for process in entry.due:
+                due[process] |= 1 << bit
+        for early, late in state.ghost.order:
+            order[address(early)] |= 1 << address(late)
+        network = state.network if shape.fifo else reversed(state.network)
+        values: dict[str, Sequence[int]] = {
+            "locals": state.locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
+            "losses": (state.losses,), "pasts": state.ghost.pasts, "due": due, "pastof": pastof, "addressed": addressed,
+            "order": order, "network": [number + 1 for number in network],
+        }  # fmt: skip
+        for name, numbers in values.items():
+            if fields[name].bits:
+                fields[name].write(words, numbers)
+        return words
+
+    def _bit(self, message: Message) -> int:
+        return self.shape.bases[message.src] + message.number
+
+    def decode(self, words: Sequence[int]) -> State:
+        """The state that the words are."""
+        shape = self.shape
+
+        def read(name: str, count: int) -> tuple[int, ...]:
+            return self.fields[name].read(words) if self.fields[name].bits else (0,) * count
+
+        due, pastof, order = read("due", shape.processes), read("pastof", 0), read("order", shape.messages)
+        addressed = read("addressed", 0) if shape.chosen else due
+        messages = [
+            Message(process, number, self._destinations(process, shape.bases[process] + number, addressed))
+            for process in range(shape.processes)
+            for number in range(shape.sends[process])
+        ]
+        pending = []
+        for bit, message in enumerate(messages):
+            left = tuple(process for process in message.dsts if due[process] >> bit & 1)
+            if left:
+                pending.append(Pending(message, left, pastof[bit]))
+        pairs = [
+            (early, late)
+            for bit, early in enumerate(messages)
+            for other, late in enumerate(messages)
+            if order[bit] >> other & 1
+        ]
+        network = [number - 1 for number in self.fields["network"].read(words) if number]
+        return State(
+            read("locals", 0), tuple(network if shape.fifo else reversed(network)),
+            Ghost(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
+            read("ticks", shape.processes) if shape.ticks is not None else (),
+            read("duplicates", 1)[0], read("losses", 1)[0],
+        )  # fmt: skip
+
+    def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:
+        chosen = self.shape.choices[process]
+        if len(chosen) == 1:
+            return chosen[0]
+        return tuple(other for other, mask in enumerate(addressed) if mask >> bit & 1)
+
+
+def _placed(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:
+    """Places for an array: in one word if it fits there, otherwise in as few as need be."""
+    assert bits <= WORD
+    if not bits or not count:
+        return ()
+    runs = []
+    start = 0
+    while start < count:
+        left = count - start
+        fitting = next((word for word, room in enumerate(free) if room >= left * bits), None)
+        if fitting is None:
+            free.append(WORD)
+            fitting = len(free) - 1
+        taken = min(left, free[fitting] // bits)
+        runs.append(Run(fitting, WORD - free[fitting], start, taken))
+        free[fitting] -= taken * bits
+        start += taken
+    return tuple(runs)
+
+
+def _placed_network(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:
+    """At least `count` places, in the widest gaps, and new words where the gaps do not do."""
+    while sum(room // bits for room in free) < count:
+        free.append(WORD)
+    runs: list[Run] = []
+    start = 0
+    for word in sorted(range(len(free)), key=lambda word: (-free[word], word)):
+        taken = free[word] // bits
+        if start >= count or not taken:
+            break
+        runs.append(Run(word, WORD - free[word], start, taken))
+        free[word] -= taken * bits
+        start += taken
+    return tuple(runs)

@@ -1,0 +1,190 @@
+"""A measure of progress: a number that every step makes larger, so that a state that it is past never comes again.
+
+It is a sum: of what has been sent, ticked, duplicated and lost, of the packets in flight by kind, and of how much the
+variables of all processes hold (numbers, sizes of collections), each with a weight. The weights are found by a solver
+from the local steps that are known; every further step is held against them when the search first uses it, and where
+it is no progress, the weights are looked for again. Nothing in the sum depends on names of processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import add, mul, sub
+from typing import TypeAlias
+
+from thence.dsl.ir.types import BOOL, NAT, Collection, Map, Record, Type
+from thence.dsl.run.execute import Emission, Sent
+from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault, Message, Value
+
+_LARGEST_WEIGHTS = (3, 10, 100, 1_000)
+_MOST_MS = 5_000
+
+SENDS, TICKS, DUPLICATES, LOSSES = range(4)
+"""The first weights; those of packets, by kind, and those of the variables follow."""
+
+
+class NoMeasure(ValueError):
+    """No weights make every step progress; the message says which step was the last straw."""
+
+
+class Regress(Exception):
+    """A step was no progress by the weights that the search started with; there are others now."""
+
+
+Vector: TypeAlias = tuple[int, ...]
+Collected: TypeAlias = tuple[Emission, ...]
+
+
+@dataclass(slots=True)
+class Measure:
+    """The weights for the steps known so far. `changed`: whether they are others than when a search started."""
+
+    system: System
+    changed: bool = field(init=False, default=False)
+    weights: Vector = field(init=False)
+    _kinds: dict[str, int] = field(init=False)
+    _sizes: dict[int, Vector] = field(init=False, default_factory=dict)
+    _changes: dict[Vector, None] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        protocol, workload = self.system.protocol, self.system.workload
+        self._kinds = {kind.name: LOSSES + 1 + at for at, kind in enumerate(protocol.packets)}
+        for kind in self._kinds.values():
+            if workload.duplicates:
+                self._changes[self._change({DUPLICATES: 1, kind: 1})] = None
+            if workload.losses:
+                self._changes[self._change({LOSSES: 1, kind: -1})] = None
+        for _, before, packet, message, came in self.system.steps_taken():
+            if not isinstance(came, Fault) and not self._idle(before, packet, message, *came):
+                self._changes[self._change_of(before, packet, message, *came)] = None
+        self._solve("the steps of the first states")
+
+    @property
+    def _width(self) -> int:
+        return LOSSES + 1 + len(self._kinds) + sum(width(variable.type) for variable in self.system.protocol.state)
+
+    def _change(self, parts: dict[int, int]) -> Vector:
+        return tuple(parts.get(at, 0) for at in range(self._width))
+
+    def _change_of(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> Vector:
+        """By how much a local step changes what is summed."""
+        parts: dict[int, int] = {}
+        if message is not None:
+            parts[SENDS] = 1
+        elif packet >= 0:
+            parts[self._kinds[self.system.packet(packet).kind]] = -1
+        elif self.system.workload.ticks is not None:
+            parts[TICKS] = 1
+        for emission in emissions:
+            if isinstance(emission, Sent):
+                kind = self._kinds[emission.kind]
+                parts[kind] = parts.get(kind, 0) + 1
+        grown = map(sub, self._size(after), self._size(before))
+        return tuple(map(add, self._change(parts), (*[0] * (LOSSES + 1 + len(self._kinds)), *grown)))
+
+    def _size(self, local: int) -> Vector:
+        known = self._sizes.get(local)
+        if known is None:
+            variables = self.system.protocol.state
+            known = self._sizes[local] = sizes_of(self.system.local(local), [variable.type for variable in variables])
+        return known
+
+    def see(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> None:
+        """A step that the search uses; where it is no progress, the weights change.
+
+        Raises:
+            NoMeasure: there are no weights by which it is.
+        """
+        change = self._change_of(before, packet, message, after, emissions)
+        if change in self._changes or self._idle(before, packet, message, after, emissions):
+            return
+        self._changes[change] = None
+        if sum(map(mul, self.weights, change)) < 1:
+            what = "the timer" if packet < 0 and message is None else "a send"
+            self._solve(f"`receive {self.system.packet(packet).kind}`" if packet >= 0 else what)
+            self.changed = True
+
+    def _idle(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> bool:
+        """Whether it is a timer that changes nothing: no transition."""
+        timer = packet < 0 and message is None and self.system.workload.ticks is None
+        return timer and before == after and not emissions
+
+    def _solve(self, newest: str) -> None:
+        import z3
+
+        for largest in _LARGEST_WEIGHTS:
+            solver = z3.Solver()
+            solver.set("timeout", _MOST_MS)
+            weights = [z3.Int(f"w{at}") for at in range(self._width)]
+            solver.add(*[z3.And(weight >= -largest, weight <= largest) for weight in weights])
+            for change in self._changes:
+                solver.add(z3.Sum([part * weight for part, weight in zip(change, weights, strict=True) if part]) >= 1)
+            if solver.check() == z3.sat:
+                model = solver.model()
+                self.weights = tuple(model.eval(weight, model_completion=True).as_long() for weight in weights)
+                return
+        raise NoMeasure(f"no sum of what is sent, in flight and kept grows with every step: {newest} speaks against it")
+
+    # --- the sum -----------------------------------------------------------------------------
+
+    def of_local(self, number: int) -> int:
+        """What a local state adds to the sum."""
+        return sum(map(mul, self.weights[LOSSES + 1 + len(self._kinds) :], self._size(number)))
+
+    def of_packet(self, number: int) -> int:
+        """What a packet in flight adds."""
+        return self.weights[self._kinds[self.system.packet(number).kind]]
+
+    @property
+    def start(self) -> int:
+        """What is to be added to the sum so that it is 0 at the start."""
+        return -sum(map(self.of_local, self.system.initial().locals))
+
+
+def width(type_: Type) -> int:
+    """How many numbers the sizes of a value of the type are."""
+    match type_:
+        case Record(fields=fields):
+            return sum(width(kind) for _, kind in fields)
+        case Collection("sliding array" | "sliding map", item):
+            return 2 + width(item)
+        case Collection(item=item):
+            return 1 + width(item)
+        case Map(value=item):
+            return 1 + width(item)
+        case _:
+            return int(type_ in (BOOL, NAT))
+
+
+def sizes_of(values: LocalState | Sequence[Value], types: Sequence[Type]) -> Vector:
+    """The sizes of some values, one after the other."""
+    return tuple(part for value, kind in zip(values, types, strict=True) for part in sizes(value, kind))
+
+
+def sizes(value: Value, type_: Type) -> Vector:
+    """How much a value holds: numbers, how many items, and the sum of the items' sizes. Renaming does not change it."""
+    match type_:
+        case Record(fields=fields):
+            return sizes_of(value, [kind for _, kind in fields])
+        case Collection("option", item):
+            return _all([] if value is None else [value[0]], item)
+        case Collection("set" | "queue", item):
+            return _all(list(value), item)
+        case Collection("sliding array", item):
+            return (value[0], *_all(list(value[1]), item))
+        case Collection("sliding map", item):
+            return (value[0], *_all([part for _, part in value[1]], item))
+        case Map(value=item):
+            return _all([part for _, part in value], item)
+        case _:
+            return (int(value),) if type_ in (BOOL, NAT) else ()
+
+
+def _all(items: list[Value], kind: Type) -> Vector:
+    total: Vector = (0,) * width(kind)
+    for item in items:
+        total = tuple(map(add, total, sizes(item, kind)))
+    return (len(items), *total)

@@ -1,0 +1,265 @@
+"""Process symmetry: states that differ only in the names of processes are explored once.
+
+The group are the permutations of processes that keep the workload. What a protocol does is not trusted to be
+symmetric: every local step that the search uses is taken under every permutation, and must be the renamed step;
+the initial state must be fixed. So a loop over processes whose order matters is found where it first shows.
+
+Preserved: which built-in properties and invariants are violated, and in how few steps. States and transitions are
+counted up to renaming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import TypeAlias
+
+from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
+from thence.dsl.run.causality import Ghost, Pending
+from thence.dsl.run.execute import Delivered, Emission
+from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.values import Fault, Message, Packet, Value, ascending
+from thence.proofs.native.layout import Shape
+
+MOST_PERMUTED = 5
+"""At most so many processes are renamed: the group has at most 120 elements."""
+
+Permutation: TypeAlias = tuple[int, ...]
+"""What each process is called."""
+
+_Outcome: TypeAlias = tuple[int, list[int | Message]]
+
+
+class Asymmetric(Exception):
+    """The protocol treats processes differently; the message says where."""
+
+
+def group_of(shape: Shape) -> tuple[Permutation, ...]:
+    """The permutations that keep the workload, the identity first."""
+    rest = tuple(range(min(shape.processes, MOST_PERMUTED), shape.processes))
+    found = [(*chosen, *rest) for chosen in permutations(range(min(shape.processes, MOST_PERMUTED)))]
+    return tuple(permutation for permutation in found if _keeps(shape, permutation))
+
+
+def _keeps(shape: Shape, permutation: Permutation) -> bool:
+    return all(
+        shape.sends[process] == shape.sends[name]
+        and {tuple(sorted(permutation[other] for other in choice)) for choice in shape.choices[process]}
+        == set(shape.choices[name])
+        for process, name in enumerate(permutation)
+    )
+
+
+def inverse(permutation: Permutation) -> Permutation:
+    """Who is called so."""
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
+def renamed_message(message: Message, permutation: Permutation) -> Message:
+    """The message of the renamed sender to the renamed destinations."""
+    dsts = tuple(sorted(permutation[other] for other in message.dsts))
+    return Message(permutation[message.src], message.number, dsts)
+
+
+def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
+    """A value with all processes in it renamed."""
+    if type_ == PROCESS:
+        return permutation[value]
+    if type_ == MESSAGE:
+        return renamed_message(value, permutation)
+    match type_:
+        case Record(fields=fields):
+            return tuple(renamed(part, kind, permutation) for part, (_, kind) in zip(value, fields, strict=True))
+        case Collection("option", item):
+            return None if value is None else (renamed(value[0], item, permutation),)
+        case Collection("set", item):
+            return frozenset(renamed(part, item, permutation) for part in value)
+        case Collection("queue", item):
+            return tuple(renamed(part, item, permutation) for part in value)
+        case Collection("sliding array", item):
+            return (value[0], tuple(renamed(part, item, permutation) for part in value[1]))
+        case Collection("sliding map", item):
+            return (value[0], tuple((at, renamed(part, item, permutation)) for at, part in value[1]))
+        case Map(key, item):
+            pairs = {renamed(known, key, permutation): renamed(part, item, permutation) for known, part in value}
+            return tuple((known, pairs[known]) for known in ascending(pairs))
+        case _:
+            return value
+
+
+@dataclass(slots=True)
+class Symmetry:
+    """The renamings of a system's local states and packets, by number. `inverses`: which of the group undoes each."""
+
+    system: System
+    shape: Shape
+    group: tuple[Permutation, ...] = field(init=False)
+    inverses: tuple[int, ...] = field(init=False)
+    _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
+    _parameters: dict[str, tuple[Type, ...]] = field(init=False)
+    _then: tuple[tuple[int, ...], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.group = group_of(self.shape)
+        numbers = {permutation: at for at, permutation in enumerate(self.group)}
+        self.inverses = tuple(numbers[inverse(permutation)] for permutation in self.group)
+        self._then = tuple(
+            tuple(numbers[tuple(second[process] for process in first)] for second in self.group) for first in self.group
+        )
+        self._parameters = {
+            kind.name: tuple(parameter.type for parameter in kind.parameters) for kind in self.system.protocol.packets
+        }
+        initial = self.system.initial().locals
+        for process, local in enumerate(initial):
+            for permutation, name in zip(self.group, self.locals(local), strict=True):
+                if initial[permutation[process]] != name:
+                    raise Asymmetric(f"processes {process} and {permutation[process]} start differently")
+
+    def locals(self, number: int) -> tuple[int, ...]:
+        """A local state under every permutation."""
+        known = self._locals.get(number)
+        if known is None:
+            state, variables = self.system.local(number), self.system.protocol.state
+            known = tuple(
+                self.system.local_number(
+                    tuple(
+                        renamed(value, variable.type, permutation)
+                        for value, variable in zip(state, variables, strict=True)
+                    )
+                )
+                for permutation in self.group
+            )
+            self._note(known, self._locals)
+        return known
+
+    def packets(self, number: int) -> tuple[int, ...]:
+        """A packet under every permutation."""
+        known = self._packets.get(number)
+        if known is None:
+            packet = self.system.packet(number)
+            known = tuple(
+                self.system.number_of(self._renamed_packet(packet, permutation)) for permutation in self.group
+            )
+            self._note(known, self._packets)
+        return known
+
+    def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
+        """What one is under every permutation tells it of each other: a permutation after another is a third."""
+        for other, then in zip(orbit, self._then, strict=True):
+            known[other] = tuple(orbit[at] for at in then)
+
+    def _renamed_packet(self, packet: Packet, permutation: Permutation) -> Packet:
+        arguments = self._renamed_arguments(packet.kind, packet.arguments, permutation)
+        return Packet(packet.kind, permutation[packet.src], permutation[packet.dst], arguments)
+
+    def _renamed_arguments(
+        self, kind: str, arguments: tuple[Value, ...], permutation: Permutation
+    ) -> tuple[Value, ...]:
+        types = self._parameters[kind]
+        return tuple(renamed(part, type_, permutation) for part, type_ in zip(arguments, types, strict=True))
+
+    def state(self, state: State, permutation: Permutation) -> State:
+        """A global state with all processes renamed."""
+        at = self.group.index(permutation)
+        count, back = len(permutation), inverse(permutation)
+        network = tuple(self.packets(number)[at] for number in state.network)
+        return State(
+            tuple(self.locals(state.locals[back[process]])[at] for process in range(count)),
+            self.system.arranged(network),
+            self._renamed_ghost(state.ghost, permutation, back),
+            tuple(state.sends[back[process]] for process in range(count)),
+            tuple(state.ticks[back[process]] for process in range(count)) if state.ticks else (),
+            state.duplicates,
+            state.losses,
+        )
+
+    def _renamed_ghost(self, ghost: Ghost, permutation: Permutation, back: Permutation) -> Ghost:
+        bases, sends = self.shape.bases, self.shape.sends
+
+        def mask(old: int) -> int:
+            return sum(
+                1 << bases[permutation[process]] + number
+                for process in range(len(permutation))
+                for number in range(sends[process])
+                if old >> bases[process] + number & 1
+            )
+
+        pending = [
+            Pending(
+                renamed_message(entry.message, permutation),
+                tuple(sorted(permutation[process] for process in entry.due)),
+                mask(entry.past),
+            )
+            for entry in ghost.pending
+        ]
+        order = [
+            (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in ghost.order
+        ]
+        pasts = tuple(mask(ghost.pasts[back[process]]) for process in range(len(permutation)))
+        return Ghost(pasts, tuple(sorted(pending)), tuple(sorted(order)))
+
+    # --- the check ---------------------------------------------------------------------------
+
+    def check(
+        self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault
+    ) -> None:
+        """The step under every permutation must be the renamed step. Then so it is for all of these.
+
+        Raises:
+            Asymmetric: otherwise.
+        """
+        if (action.process, action.packet, message, local) in self._checked:
+            return
+        outcome = self._outcome(action.process, step)
+        for at, permutation in enumerate(self.group):
+            other = action._replace(
+                process=permutation[action.process],
+                destinations=tuple(sorted(permutation[target] for target in action.destinations)),
+                packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
+            )
+            renamed_to = None if message is None else renamed_message(message, permutation)
+            place = self.locals(local)[at]
+            self._checked.add((other.process, other.packet, renamed_to, place))
+            found = self.system.local_step(other.process, place, other, renamed_to)
+            if not self._same(outcome, self._outcome(other.process, found), at):
+                names = f"p{action.process} and p{other.process}"
+                raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
+
+    def _outcome(self, process: int, step: tuple[int, tuple[Emission, ...]] | Fault) -> _Outcome | None:
+        """The local state that a step leads to, with the packets, by number, and the messages delivered."""
+        if isinstance(step, Fault):
+            return None
+        return step[0], [
+            emission.message if isinstance(emission, Delivered) else self.system.packet_number(process, emission)
+            for emission in step[1]
+        ]
+
+    def _same(self, one: _Outcome | None, other: _Outcome | None, at: int) -> bool:
+        """Whether the second is the first under a permutation; two faults are the same."""
+        if one is None or other is None:
+            return one is other
+        expected = self._arranged(self._renamed(emitted, at) for emitted in one[1])
+        return self.locals(one[0])[at] == other[0] and expected == self._arranged(other[1])
+
+    def _renamed(self, emitted: int | Message, at: int) -> int | Message:
+        if isinstance(emitted, Message):
+            return renamed_message(emitted, self.group[at])
+        return self.packets(emitted)[at]
+
+    def _arranged(self, emitted: Iterable[int | Message]) -> list[int | Message]:
+        """Packets that leave between the same deliveries go to different channels in any order: by receiver, then."""
+        found: list[int | Message] = []
+        leaving: list[int] = []
+        for one in emitted:
+            if isinstance(one, Message):
+                found += [*sorted(leaving, key=self._receiver), one]
+                leaving = []
+            else:
+                leaving.append(one)
+        return [*found, *sorted(leaving, key=self._receiver)]
+
+    def _receiver(self, packet: int) -> int:
+        return self.system.packet(packet).dst

@@ -1,0 +1,348 @@
+"""Checks a link: every event that a protocol emits is enabled in its machine.
+
+The protocol is explored in a scope with the machine running along; each event of each explored edge is
+replayed in the machine, in the order of the handler. The same replay serves executions from elsewhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.execute import Delivered
+from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
+from thence.dsl.run.narrate import NarratedStep, run
+from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.values import Fault, Message, Value
+from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to
+
+Arguments: TypeAlias = tuple[Value | None, ...]
+"""Of a transition; None for those that the machine finds."""
+
+_Step: TypeAlias = tuple[MachineState, str, Arguments]
+
+
+class Follower(NamedTuple):
+    """The machine's side of a run: its state, and the `once` clauses that fired."""
+
+    machine: MachineState
+    fired: frozenset[tuple[int, tuple[Arguments, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of the protocol: kind of event, packet kind, the values that a clause's names bind, the peer."""
+
+    event: str
+    kind: str | None
+    values: tuple[Value, ...]
+    peer: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An event that the machine does not enable: the first transition that it might be, with its arguments, and the
+    others, all of them refused."""
+
+    event: str
+    refusal: Refusal
+    arguments: Arguments
+    others: tuple[Refusal, ...] = ()
+
+    def __str__(self) -> str:
+        shown = ", ".join(_shown(value) for value in self.arguments)
+        first = f"{self.event} is {self.refusal.transition}({shown}), which the machine refuses: {self.refusal.guard}"
+        return "; ".join([first, *(f"nor {other.transition}: {other.guard}" for other in self.others)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    number: int
+    declaration: ir.Clause
+    targets: tuple[tuple[str, tuple[Evaluator | None, ...]], ...]
+    when: Evaluator | None
+
+
+@dataclass(slots=True)
+class LinkRun:
+    """Replays a protocol's events in the machine of `link`."""
+
+    link: ir.Link
+    system: System
+    _run: MachineRun = field(init=False)
+    _clauses: tuple[_Clause, ...] = field(init=False)
+    _steps: dict[_Step, MachineState | Refusal] = field(init=False, default_factory=dict)
+    _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        workload = self.system.workload
+        ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
+        self._run = MachineRun(self.link.machine, workload.processes, ends, self.system.interpreter.tree)
+        names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
+        self._clauses = tuple(
+            _Clause(
+                number,
+                clause,
+                tuple((target.transition, _compiled(target, names)) for target in clause.targets),
+                None if clause.when is None else compile_expression(clause.when, names),
+            )
+            for number, clause in enumerate(self.link.clauses)
+        )
+
+    def broken_axioms(self) -> tuple[str, ...]:
+        """See `MachineRun.broken_axioms`."""
+        return self._run.broken_axioms()
+
+    def initial(self) -> Follower:
+        """The machine's initial state."""
+        return Follower(self._run.initial(), frozenset())
+
+    def took(self, transition: str) -> bool:
+        """Whether the machine has taken the transition, for an event of the protocol."""
+        taken = (after for (_, name, _), after in self._steps.items() if name == transition)
+        return any(not isinstance(after, Refusal) for after in taken)
+
+    def with_machine(self, machine: ir.Machine, changed: str) -> LinkRun:
+        """The same link to a machine that differs in the transition `changed` only. What is known of the others' steps
+        is taken over."""
+        other = LinkRun(replace(self.link, machine=machine), self.system)
+        if changed not in self.link.internal:
+            other._steps = {key: after for key, after in self._steps.items() if key[1] != changed}
+        return other
+
+    def agrees_with(self, other: LinkRun, changed: str) -> bool:
+        """Whether the machine of `other`, which differs in `changed` only, does the same in all steps that were tried
+        here. Whatever was followed here is then followed there in the same way."""
+        if changed in self.link.internal:
+            return False
+        for (state, transition, arguments), after in self._steps.items():
+            if transition == changed:
+                there = other._machine_step(state, transition, arguments)
+                refused = isinstance(after, Refusal), isinstance(there, Refusal)
+                if not (all(refused) or after == there):
+                    return False
+        return True
+
+    def follow(self, follower: Follower, before: State, action: Action, outcome: Outcome) -> Follower | Broken:
+        """The machine's side after one step of the protocol, or the event that it refuses."""
+        local = self.system.local(before.locals[action.process])
+        for event in self._events(action, outcome):
+            result = self._follow_event(follower, action.process, local, event)
+            if isinstance(result, Broken):
+                return result
+            follower = result
+        return follower
+
+    def _events(self, action: Action, outcome: Outcome) -> Iterator[Event]:
+        if outcome.subject is not None:
+            yield Event("causal_send", None, (outcome.subject,), None)
+        if action.kind == "receive":
+            packet = self.system.packet(action.packet)
+            yield Event("receive", packet.kind, packet.arguments, packet.src)
+        for emission in outcome.emissions:
+            if isinstance(emission, Delivered):
+                yield Event("deliver", None, (emission.message,), None)
+                if emission.then is not None:
+                    yield Event("causal_send", None, (emission.then,), None)
+            else:
+                yield Event("send", emission.kind, emission.arguments, emission.to)
+
+    def _follow_event(self, follower: Follower, process: int, local: LocalState, event: Event) -> Follower | Broken:
+        for clause in self._clauses:
+            declaration = clause.declaration
+            if (declaration.event, declaration.kind) != (event.event, event.kind):
+                continue
+            try:
+                targets = self._targets(follower, process, local, clause, event)
+            except Fault as fault:
+                refusal = Refusal(declaration.targets[0].transition, str(fault))
+                return Broken(_describe(event, process), refusal, ())
+            if targets is None:
+                continue
+            if declaration.once:
+                key = (clause.number, tuple(arguments for _, arguments in targets))
+                if key in follower.fired:
+                    continue
+                follower = follower._replace(fired=follower.fired | {key})
+            refused: list[Refusal] = []
+            for transition, arguments in targets:
+                after = self._machine_step(follower.machine, transition, arguments)
+                if not isinstance(after, Refusal):
+                    break
+                refused.append(after)
+            else:
+                return Broken(_describe(event, process), refused[0], targets[0][1], tuple(refused[1:]))
+            follower = follower._replace(machine=after)
+        return follower
+
+    def _machine_step(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
+        key = (state, transition, arguments)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._taken(state, transition, arguments)
+            if not isinstance(known, Refusal):
+                known = self._run.settled(known, self.link.internal)
+                known = self._interned.setdefault(known, known)
+            self._steps[key] = known
+        return known
+
+    def _taken(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
+        found = self._run.enabling(state, transition, arguments) if None in arguments else arguments
+        return found if isinstance(found, Refusal) else self._run.step(state, transition, found)
+
+    def _targets(
+        self, follower: Follower, process: int, local: LocalState, clause: _Clause, event: Event
+    ) -> tuple[tuple[str, Arguments], ...] | None:
+        """The transitions that the event may be, with their arguments; None where it is silent."""
+        declaration = clause.declaration
+        names = [parameter.name for parameter in declaration.parameters]
+        values = dict(zip(names, event.values, strict=False))
+        if declaration.peer is not None:
+            values[declaration.peer] = event.peer
+        sent: dict[tuple[int, int], Message] = {
+            (message.src, message.number): message for (message,) in follower.machine[SENT]
+        }
+
+        def sent_by(sender: int, number: int) -> Message:
+            if (sender, number - 1) not in sent:
+                raise Fault(f"p{sender} has not sent a message of number {number}")
+            return sent[sender, number - 1]
+
+        frame = Frame(
+            process=process,
+            state=list(local),
+            processes=self.system.workload.processes,
+            locals=values,
+            symbols={"sent_by": sent_by},
+        )
+        if clause.when is not None and not clause.when(frame):
+            return None
+        return tuple(
+            (transition, tuple(None if each is None else each(frame) for each in arguments))
+            for transition, arguments in clause.targets
+        )
+
+
+def _compiled(target: ir.Target, names: Names) -> tuple[Evaluator | None, ...]:
+    return tuple(None if each is None else compile_expression(each, names) for each in target.arguments)
+
+
+def _shown(value: Value | None) -> str:
+    match value:
+        case None:
+            return "any"
+        case Message():
+            return value.name
+        case _:
+            return str(value)
+
+
+def _describe(event: Event, process: int) -> str:
+    shown = ", ".join(_shown(value) for value in event.values)
+    match event.event:
+        case "send":
+            return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
+        case "receive":
+            return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
+        case _:
+            return f"p{process}: {event.event}({shown})"
+
+
+@dataclass(slots=True)
+class LinkCheck(Coverage):
+    """What was covered of protocol and machine together, and the first event refused."""
+
+    broken: Broken | None = None
+    system: System | None = None
+    steps: tuple[NarratedStep, ...] = ()
+
+
+def check_link(
+    link: ir.Link,
+    protocol: ir.Protocol,
+    workload: ir.Workload,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> LinkCheck:
+    """Explores `protocol` (the link's own, or a mutant of it) with the machine running along, breadth first.
+
+    Stops at the first event that the machine refuses; the run to it is then a shortest one.
+    """
+    return explore_link(LinkRun(link, System(protocol, workload)), progress=progress)
+
+
+def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:
+    """The same, of a link with what is already known of its machine's steps."""
+    check = LinkCheck()
+    started = time.perf_counter()
+    try:
+        _explore(check, follow, started, progress)
+    except KeyboardInterrupt:
+        check.why_incomplete = "interrupted"
+    except Fault as fault:
+        check.why_incomplete = str(fault)
+    check.seconds = time.perf_counter() - started
+    return check
+
+
+def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callable[[Progress], None] | None) -> None:
+    link, system = follow.link, follow.system
+    broken = follow.broken_axioms()
+    if broken:
+        check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"
+        return
+    initial = (system.initial(), follow.initial())
+    origins: dict[tuple[State, Follower], tuple[tuple[State, Follower], Action] | None] = {initial: None}
+    frontier = [initial]
+    check.states = 1
+    reported = started
+    while frontier:
+        following = []
+        for pair in frontier:
+            state, follower = pair
+            for action in system.enabled(state):
+                outcome = system.apply(state, action)
+                if action.kind == "tick" and outcome.state == state:
+                    continue
+                check.transitions += 1
+                if any(finding.property == "fault" for finding in outcome.findings):
+                    continue  # nothing happens but the fault, which the exploration of the protocol reports
+                after = follow.follow(follower, state, action, outcome)
+                if isinstance(after, Broken):
+                    actions = [*path_to(origins, pair), action]
+                    check.broken, check.system = after, system
+                    check.steps = _replayed(link, system, actions, after)
+                    return
+                reached = (outcome.state, after)
+                if reached not in origins:
+                    origins[reached] = (pair, action)
+                    check.states += 1
+                    following.append(reached)
+            now = time.perf_counter()
+            if progress is not None and now - reported >= PROGRESS_SECONDS:
+                reported = now
+                progress(Progress(check.states, check.transitions, check.depth, len(following), now - started))
+        frontier = following
+        check.depth += bool(frontier)
+    check.complete = True
+
+
+def _replayed(link: ir.Link, system: System, actions: list[Action], broken: Broken) -> tuple[NarratedStep, ...]:
+    """Runs the counterexample again from nothing, in a fresh interpreter and machine; it must break the same way."""
+    again = System(system.protocol, system.workload)
+    again.adopt_packets(system)
+    steps = tuple(run(again, actions))
+    follow = LinkRun(link, again)
+    follower: Follower | Broken = follow.initial()
+    state = again.initial()
+    for step in steps:
+        assert isinstance(follower, Follower), "the link breaks earlier when it is replayed"
+        follower = follow.follow(follower, state, step.action, step.outcome)
+        state = step.outcome.state
+    assert follower == broken, "the replay does not confirm the broken link"
+    return steps

@@ -1,0 +1,167 @@
+"""Answers of solvers kept between runs: an obligation whose text did not change is not solved again.
+
+One small file for each answer, named by a hash of everything that it depends on: the canonical text without its
+comments, the solver and its version, the seed, the time limit, and the program that puts the question. Only
+decided answers are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a
+directory; a file that is damaged, or is not what its name says, counts as absent.
+
+The cache is trusted local state: who can write to it can forge an `unsat`. Nothing that is shown to others rests
+on it (certificates and `thence verify` always solve), and what it says of finite models is evaluated again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from thence.proofs.solving import solver_worker
+from thence.proofs.solving.solver import Answer, Check, Found, Request, Search
+
+FORMAT = "thence-answer/1"
+
+UNUSED_DAYS = 60
+"""Answers that nobody has asked for in so many days are removed."""
+
+_DAY_S = 86_400
+
+
+def default_directory() -> Path:
+    """`$XDG_CACHE_HOME/thence/answers`, or `~/.cache/thence/answers`."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return root / "thence" / "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCache:
+    """The answers in a directory, which need not exist. What cannot be read or written is not kept: never an error."""
+
+    directory: Path
+
+    def recall(self, request: Request) -> Answer | None:
+        """The answer that was kept for the same request."""
+        key = request_key(request)
+        path = self._path(key)
+        try:
+            found = json.loads(path.read_bytes())
+            if time.time() - path.stat().st_mtime > _DAY_S:
+                os.utime(path)
+        except (OSError, ValueError, RecursionError):
+            return None
+        return _answer(request, key, found)
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        """Keeps a decided answer."""
+        if answer.status == "unknown" or answer.cached:
+            return
+        key = request_key(request)
+        path = self._path(key)
+        said = _said(answer)
+        entry = {"format": FORMAT, "key": key, "answer": said, "sum": _digest(said)}
+        draft = path.with_name(f".{key}.{os.getpid()}.{threading.get_ident()}")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                draft.write_text(json.dumps(entry), encoding="utf-8")
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
+
+    def prune(self) -> None:
+        """Removes what nobody has asked for in a long time; looks at most once a day."""
+        stamp = self.directory / "pruned"
+        with suppress(OSError):
+            if stamp.exists() and time.time() - stamp.stat().st_mtime < _DAY_S:
+                return
+            stamp.touch()
+            for path in self._entries():
+                if time.time() - path.stat().st_mtime > UNUSED_DAYS * _DAY_S:
+                    path.unlink(missing_ok=True)
+
+    def _entries(self) -> Iterator[Path]:
+        return self.directory.glob("[0-9a-f][0-9a-f]/*")
+
+    def _path(self, key: str) -> Path:
+        return self.directory / key[:2] / key[2:]
+
+
+def request_key(request: Request) -> str:
+    """A hash of everything that the answer depends on."""
+    match request:
+        case Check():
+            asked: dict[str, Any] = {**request.to_json(), "text": without_comments(request.text)}
+            name: Literal["z3", "cvc5"] = request.solver
+        case Search():
+            asked, name = request.to_json(), "z3"
+    return _digest({"format": FORMAT, "program": _program(), "version": _version(name), **asked})
+
+
+def without_comments(text: str) -> str:
+    """Canonical text has neither strings nor quoted symbols, so that every `;` begins a comment."""
+    return "\n".join(line.partition(";")[0].rstrip() for line in text.splitlines())
+
+
+@cache
+def _program() -> str:
+    """A hash of the program that puts the questions: other options are other questions."""
+    return sha256(Path(solver_worker.__file__).read_bytes()).hexdigest()
+
+
+@cache
+def _version(solver: Literal["z3", "cvc5"]) -> str:
+    return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _said(answer: Answer) -> dict[str, Any]:
+    models = {goal: {"stage": found.stage, "values": dict(found.values)} for goal, found in answer.models.items()}
+    return {"status": answer.status, "seconds": answer.seconds, "models": models, "core": list(answer.core)}
+
+
+def _answer(request: Request, key: str, entry: object) -> Answer | None:
+    """The answer of an entry; None where it is damaged or answers something else."""
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("key") != key:
+        return None
+    said = entry.get("answer")
+    if not isinstance(said, dict) or entry.get("sum") != _digest(said):
+        return None
+    status, seconds, models, core = (said.get(name) for name in ("status", "seconds", "models", "core"))
+    decided: dict[object, Literal["sat", "unsat", "done"]] = (
+        {"sat": "sat", "unsat": "unsat"} if isinstance(request, Check) else {"done": "done"}
+    )
+    if status not in decided or not isinstance(seconds, int | float) or not isinstance(models, dict):
+        return None
+    if not isinstance(core, list) or not all(isinstance(name, str) for name in core):
+        return None
+    found = {goal: _found(request, goal, model) for goal, model in models.items()}
+    if None in found.values():
+        return None
+    kept = {goal: model for goal, model in found.items() if model is not None}
+    return Answer(decided[status], "", float(seconds), kept, tuple(core), cached=True)
+
+
+def _found(request: Request, goal: str, model: object) -> Found | None:
+    if not isinstance(request, Search) or not isinstance(model, dict):
+        return None
+    stage, values = model.get("stage"), model.get("values")
+    if not isinstance(stage, int) or not 0 <= stage < len(request.stages) or not isinstance(values, Mapping):
+        return None
+    if goal not in request.stages[stage].goals or values.keys() != request.constants.keys():
+        return None
+    kinds = {"Bool": bool, "Int": int}
+    if any(type(value) is not kinds[request.constants[name]] for name, value in values.items()):
+        return None
+    return Found(stage, values)

@@ -1,0 +1,139 @@
+"""Which hypotheses a proof used: unsatisfiable cores, each confirmed by a proof from these hypotheses alone.
+
+A core is one set that is enough, and small; another proof may use others. The canonical obligation is not touched:
+its hypotheses get names in a question of its own, put after it was proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.ir import machine_builtins
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.inductive_set import InductiveSet
+from thence.proofs.solving.discharge import Discharge, Note, Options
+from thence.proofs.solving.finding import Finding
+from thence.proofs.solving.lemmas import core_positions
+from thence.proofs.solving.solver import Check, SolverPool
+from thence.spec.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The hypotheses, by name, from which the obligation's goal follows; None where no core was found or confirmed."""
+
+    obligation: str
+    used: tuple[str, ...] | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"obligation": self.obligation, "used": None if self.used is None else list(self.used)}
+
+    @property
+    def text(self) -> str:
+        """`base local uses life, fifo`."""
+        if self.used is None:
+            return f"{self.obligation}: which hypotheses it uses is not known"
+        return f"{self.obligation} uses {', '.join(self.used) or 'no hypothesis'}"
+
+
+def cores_of(
+    pool: SolverPool, discharges: Sequence[Discharge], options: Options, note: Note | None = None
+) -> tuple[Core, ...]:
+    """The core of each obligation that is proved, in order. What needs no solver rests on the hypothesis that it is."""
+    asked = [number for number, each in enumerate(discharges) if each.proved and not each.obligation.by_frame]
+    if note is not None:
+        note(0, len(asked), "which hypotheses are used")
+    named = [_named(discharges[number], options) for number in asked]
+    found: dict[int, tuple[int, ...]] = {}
+    for position, answer in pool.answers(named):
+        if answer.status == "unsat":
+            found[asked[position]] = core_positions(discharges[asked[position]].obligation, answer.core)
+    kept = list(found)
+    alone = [_alone(discharges[number], found[number], options) for number in kept]
+    confirmed = {kept[position] for position, answer in pool.answers(alone) if answer.status == "unsat"}
+    if note is not None:
+        note(len(asked), len(asked), "")
+    return tuple(
+        _core(discharge, found[number] if number in confirmed else None) for number, discharge in enumerate(discharges)
+    )
+
+
+def _named(discharge: Discharge, options: Options) -> Check:
+    text = smt_text(discharge.obligation, named=True)
+    return Check(discharge.prover, text, options.timeout_ms, options.seed, core=True)
+
+
+def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Check:
+    """The obligation with these hypotheses and no others."""
+    obligation = discharge.obligation
+    rest = tuple(hypothesis for number, hypothesis in enumerate(obligation.hypotheses) if number in used)
+    text = smt_text(replace(obligation, hypotheses=rest))
+    return Check(discharge.prover, text, options.timeout_ms, options.seed)
+
+
+def _core(discharge: Discharge, used: Collection[int] | None) -> Core:
+    obligation = discharge.obligation
+    if obligation.by_frame:
+        return Core(obligation.name, (obligation.goal.name,))
+    if used is None:
+        return Core(obligation.name, None)
+    return Core(obligation.name, tuple(dict.fromkeys(obligation.hypotheses[number].name for number in sorted(used))))
+
+
+# --- machines ----------------------------------------------------------------------------------
+
+
+def with_cores(
+    pool: SolverPool,
+    machine: ir.Machine,
+    found: InductiveSet,
+    findings: Mapping[str, Finding],
+    options: Options,
+    note: Note | None = None,
+) -> dict[str, Finding]:
+    """The findings with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
+    own = {
+        name: its
+        for name, finding in findings.items()
+        if finding.verdict is Verdict.PROVED and (its := _own(name, machine, finding, found))
+    }
+    everything = tuple(discharge for discharges in own.values() for discharge in discharges)
+    cores = dict(zip(map(id, everything), cores_of(pool, everything, options, note), strict=True))
+    of = {name: tuple(cores[id(each)] for each in discharges) for name, discharges in own.items()}
+    invariants = {invariant.name for invariant in machine.invariants}
+    shown = dict(findings)
+    for name, used in of.items():
+        facts: dict[str, Any] = {**findings[name].facts, "used": [core.to_json() for core in used]}
+        lines = [findings[name].text, f"uses {_listed(used, name)}"]
+        if name in invariants:
+            others = [core for other, theirs in of.items() if other != name for core in theirs]
+            facts["never_used"] = not any(core.used is None or name in core.used for core in others)
+            if facts["never_used"]:
+                lines.append(f"note: no other proof uses {name}")
+        shown[name] = replace(findings[name], facts=facts, text="\n".join(lines))
+    return shown
+
+
+def _own(name: str, machine: ir.Machine, finding: Finding, found: InductiveSet) -> tuple[Discharge, ...]:
+    """The obligations that are about this statement, among all that its verdict rests on."""
+    if name in found.members:
+        return tuple(found.members[name])
+    if name in found.consequences:
+        return (found.consequences[name],)
+    shared = {id(each) for each in found.discharges}
+    extra = tuple(each for each in finding.discharges if id(each) not in shared)
+    if extra or not finding.discharges:
+        return extra
+    history = {fact.name for fact in machine_builtins.ghost_facts(machine.delivery)}
+    return tuple(each for member, its in found.members.items() if member in history for each in its)
+
+
+def _listed(cores: Iterable[Core], name: str) -> str:
+    """The hypotheses that the proofs use, each once, without the statement itself."""
+    used = dict.fromkeys(each for core in cores for each in core.used or () if each != name)
+    unknown = sum(core.used is None for core in cores)
+    listed = ", ".join(used) or "nothing but itself"
+    return f"{listed} (of {unknown} obligations it is not known)" if unknown else listed

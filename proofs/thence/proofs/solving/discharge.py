@@ -1,0 +1,262 @@
+"""Discharging obligations: every solver that is asked, in processes, with a time limit and a seed.
+
+An obligation is proved when a solver says that its negation is unsatisfiable and none says the opposite. What
+the first solver does not prove at once is looked at over finite universes before anybody waits for a time
+limit: a finite countermodel settles it. Solvers that contradict each other settle nothing, loudly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
+from thence.proofs.solving.lemmas import Lemmas
+from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool
+from thence.spec.verdict import Level
+
+QUICK_MS = 500
+"""What the first solver gets before finite countermodels are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to prove. The same options give the same solver input.
+
+    Attributes:
+        cache: the directory of answers to use and to add to; without one, everything is solved.
+        cores: whether it is also found out which hypotheses each proof uses.
+        lemmas: what is known to be enough for a goal; what is proved of it in the cache is not proved again.
+    """
+
+    timeout_ms: int = 10_000
+    seed: int = 0
+    solvers: tuple[SolverName, ...] = ("z3", "cvc5")
+    workers: int = 2
+    cache: Path | None = None
+    cores: bool = False
+    lemmas: Lemmas | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.solvers or len(set(self.solvers)) != len(self.solvers):
+            raise ValueError("name at least one solver, each once")
+        if not set(self.solvers) <= {"z3", "cvc5"}:
+            raise ValueError(f"the solvers are z3 and cvc5, not {', '.join(self.solvers)}")
+        if self.timeout_ms < 1:
+            raise ValueError("the time limit must be at least a millisecond")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a statement is: `done` of `total` obligations; `current` is the one that is being solved, if any is."""
+
+    subject: str
+    statement: str
+    done: int
+    total: int
+    current: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Discharge:
+    """One obligation and what came of it.
+
+    Attributes:
+        answers: by solver; empty where the goal is one of the hypotheses (`by_frame`).
+        countermodel: a finite structure in which the hypotheses are true and the goal is not.
+        unsupported: why no solver could be asked.
+    """
+
+    obligation: Obligation
+    answers: Mapping[SolverName, Answer] = field(default_factory=dict)
+    countermodel: Model | None = None
+    unsupported: str = ""
+
+    @property
+    def disagreement(self) -> bool:
+        statuses = {answer.status for answer in self.answers.values()}
+        return statuses >= {"sat", "unsat"} or ("unsat" in statuses and self.countermodel is not None)
+
+    @property
+    def proved(self) -> bool:
+        if self.obligation.by_frame:
+            return True
+        return not self.disagreement and any(answer.status == "unsat" for answer in self.answers.values())
+
+    @property
+    def failed(self) -> bool:
+        """Definitely not valid: a countermodel is at hand."""
+        return self.countermodel is not None and not self.disagreement
+
+    @property
+    def satisfiable(self) -> bool:
+        """A solver says that it is not valid; no structure is at hand that shows it."""
+        return any(answer.status == "sat" for answer in self.answers.values())
+
+    @property
+    def prover(self) -> SolverName:
+        """The first solver, in the order of the options, that proves it. Raises: StopIteration where none does."""
+        return next(solver for solver, answer in self.answers.items() if answer.status == "unsat")
+
+    @property
+    def provers(self) -> int:
+        """How many solvers prove it."""
+        return sum(answer.status == "unsat" for answer in self.answers.values())
+
+    @property
+    def reason(self) -> str:
+        """Why it is not proved, in words."""
+        if self.disagreement:
+            said = ", ".join(f"{solver} says {answer.status}" for solver, answer in self.answers.items())
+            found = "; a finite countermodel exists" if self.countermodel else ""
+            return f"the solvers contradict each other: {said}{found}"
+        if self.unsupported:
+            return self.unsupported
+        if self.countermodel is not None:
+            return "a finite countermodel exists"
+        return ", ".join(
+            f"{solver}: {answer.status}{f' ({answer.reason})' if answer.reason else ''}"
+            for solver, answer in self.answers.items()
+        )
+
+
+def level_of(discharges: Sequence[Discharge]) -> Level:
+    """L3 where two solvers prove each obligation, else L2."""
+    asked = [discharge for discharge in discharges if not discharge.obligation.by_frame]
+    return Level.L3 if all(discharge.provers >= 2 for discharge in asked) else Level.L2
+
+
+def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str, Any]:
+    """The JSON facts about the solving: what was asked of whom, under which limits."""
+    packages = {"z3": "z3-solver", "cvc5": "cvc5"}
+    counts: dict[str, Any] = {}
+    for solver in options.solvers:
+        answers = [discharge.answers[solver] for discharge in discharges if solver in discharge.answers]
+        counts[solver] = {
+            "version": version(packages[solver]),
+            "unsat": sum(answer.status == "unsat" for answer in answers),
+            "other": sum(answer.status != "unsat" for answer in answers),
+            "cached": sum(answer.cached for answer in answers),
+        }
+    return {
+        "obligations": len(discharges),
+        "by_frame": sum(discharge.obligation.by_frame for discharge in discharges),
+        "solvers": counts,
+        "seed": options.seed,
+        "timeout_ms": options.timeout_ms,
+    }
+
+
+Note = Callable[[int, int, str], None]
+"""Called with how many obligations are done, of how many, and the name of one that is being solved."""
+
+
+def discharge_all(
+    pool: SolverPool,
+    obligations: Sequence[Obligation],
+    options: Options,
+    note: Note | None = None,
+    *,
+    look_for_models: bool = True,
+) -> tuple[Discharge, ...]:
+    """What came of every obligation, in order."""
+    work = _Work(pool, obligations, options, note)
+    first, *others = options.solvers
+    quick = min(QUICK_MS, options.timeout_ms)
+    work.ask([(number, first) for number in work.texts], quick)
+    proved = [number for number in work.texts if work.answers[number][first].status == "unsat"]
+    work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
+    models: dict[int, Model] = {}
+    left = [number for number in work.texts if number not in set(proved)]
+    if look_for_models:
+        for number in left:
+            work.tell(number)
+            model = countermodel(pool, obligations[number], options)
+            if model is not None:
+                models[number] = model
+    solvers = options.solvers if quick < options.timeout_ms else tuple(others)
+    work.ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
+    work.tell(None)
+    return tuple(
+        Discharge(obligation, work.answers_to(number), models.get(number), work.unsupported.get(number, ""))
+        for number, obligation in enumerate(obligations)
+    )
+
+
+class _Work:
+    """The obligations that a solver is asked about, by position, with their texts and the answers so far."""
+
+    def __init__(
+        self, pool: SolverPool, obligations: Sequence[Obligation], options: Options, note: Note | None
+    ) -> None:
+        self._pool = pool
+        self._obligations = obligations
+        self._options = options
+        self._note = note
+        self._done: set[int] = set()
+        self.texts: dict[int, str] = {}
+        self.unsupported: dict[int, str] = {}
+        for number, obligation in enumerate(obligations):
+            if not obligation.by_frame:
+                try:
+                    self.texts[number] = smt_text(obligation)
+                except Unsupported as reason:
+                    self.unsupported[number] = str(reason)
+        self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self.texts}
+
+    def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
+        """Asks the solvers about these, and tells about each that is done."""
+        requests = [self._request(number, solver, timeout_ms) for number, solver in asked]
+        waiting = dict.fromkeys(range(len(requests)))
+        if asked:
+            self.tell(asked[0][0])
+        for position, answer in self._pool.answers(requests):
+            number, solver = asked[position]
+            self.answers[number][solver] = answer
+            if len(self.answers[number]) == len(self._options.solvers):
+                self._done.add(number)
+            del waiting[position]
+            if waiting:
+                self.tell(asked[next(iter(waiting))][0])
+
+    def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
+        """The question; where a smaller one was answered before that settles it, that one."""
+        whole = Check(solver, self.texts[number], timeout_ms, self._options.seed)
+        lemmas, memory = self._options.lemmas, self._pool.memory
+        if lemmas is None or memory is None or memory.recall(whole) is not None:
+            return whole
+        smaller = lemmas.smaller(self._obligations[number])
+        if smaller is None:
+            return whole
+        known = Check(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
+        answer = memory.recall(known)
+        return known if answer is not None and answer.status == "unsat" else whole
+
+    def answers_to(self, number: int) -> dict[SolverName, Answer]:
+        """The answers about an obligation, in the order of the options."""
+        said = self.answers.get(number, {})
+        return {solver: said[solver] for solver in self._options.solvers if solver in said}
+
+    def tell(self, number: int | None) -> None:
+        """Tells how far it is, and which obligation is being solved; None: all are done."""
+        if self._note is None:
+            return
+        if number is None:
+            self._note(len(self.texts), len(self.texts), "")
+        else:
+            self._note(len(self._done), len(self.texts), self._obligations[number].name)
+
+
+def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
+    """A smallest finite structure in which the obligation is false, if one is found."""
+    try:
+        problem = negated_obligation(obligation)
+        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=STEP_SIZES).model
+    except Unsupported:
+        return None

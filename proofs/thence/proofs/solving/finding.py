@@ -1,0 +1,48 @@
+"""What was found out about a statement, and all the evidence that the verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from thence.proofs.machine.reachability import Run
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.finite_models import Model
+from thence.spec.verdict import Level, Result, Verdict
+
+REFUTATION = ""
+"""The key of a refuting model or run; the others are named by what they are evidence for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
+
+    Attributes:
+        discharges: every obligation that a verdict `proved` rests on.
+        models: executions of a theory: the one that refutes, and for each assumption one that shows that it is needed.
+        runs: of a machine: the one that refutes, and for each transition one in which it happens.
+    """
+
+    verdict: Verdict
+    level: Level
+    facts: Mapping[str, Any]
+    text: str
+    picture: str = ""
+    discharges: tuple[Discharge, ...] = ()
+    models: Mapping[str, Model] = field(default_factory=dict)
+    runs: Mapping[str, Run] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A result with the evidence for it: what a certificate is written from."""
+
+    result: Result
+    finding: Finding
+
+
+def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
+    """Nothing was decided: why in a sentence, and at length for a reader."""
+    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)

@@ -1,0 +1,82 @@
+"""What was enough for a goal before: an obligation with more hypotheses than that needs no new proof.
+
+An edit of one invariant changes the hypotheses of every obligation of a machine, and with them every text. Most proofs
+use a few hypotheses only. Where these are all still there, the obligation with them alone was proved before, and a
+goal that follows from some hypotheses follows from more of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from thence.dsl import ir
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
+from thence.proofs.solving.solver import Check, SolverName, SolverPool
+
+Goal: TypeAlias = tuple[ir.Expr, tuple[ir.Variable, ...]]
+
+AT_A_TIME = 8
+"""So many obligations are looked at before it is asked whether to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lemmas:
+    """For goals, the hypotheses that a proof used."""
+
+    known: dict[Goal, frozenset[ir.Expr]] = field(default_factory=dict)
+
+    def smaller(self, obligation: Obligation) -> Obligation | None:
+        """The obligation with the hypotheses alone that were enough before; None where one of them is gone."""
+        used = self.known.get((obligation.goal.body, obligation.constants))
+        if used is None or not used <= {hypothesis.body for hypothesis in obligation.hypotheses}:
+            return None
+        return with_hypotheses(obligation, used)
+
+    def learn(
+        self,
+        pool: SolverPool,
+        proved: Sequence[tuple[Obligation, SolverName]],
+        solvers: Sequence[SolverName],
+        timeout_ms: int,
+        seed: int,
+        stop: Callable[[], bool],
+    ) -> None:
+        """Finds out which hypotheses each of these proofs used, and has the goal proved from them alone by each solver,
+        so that the pool's memory has the answers. Ends early where `stop` says so."""
+        new = [(obligation, solver) for obligation, solver in proved if self.smaller(obligation) is None]
+        for first in range(0, len(new), AT_A_TIME):
+            if stop():
+                return
+            some = new[first : first + AT_A_TIME]
+            asked = [Check(solver, smt_text(each, named=True), timeout_ms, seed, core=True) for each, solver in some]
+            cores = {at: answer.core for at, answer in pool.answers(asked) if answer.status == "unsat"}
+            found = {at: _used(some[at][0], core) for at, core in cores.items()}
+            alone = [
+                (at, Check(solver, smt_text(with_hypotheses(some[at][0], used)), timeout_ms, seed))
+                for at, used in found.items()
+                for solver in solvers
+            ]
+            for position, answer in pool.answers([check for _, check in alone]):
+                at = alone[position][0]
+                if answer.status == "unsat":
+                    self.known[(some[at][0].goal.body, some[at][0].constants)] = found[at]
+
+
+def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligation:
+    """The obligation without the other hypotheses."""
+    hypotheses = tuple(hypothesis for hypothesis in obligation.hypotheses if hypothesis.body in kept)
+    return replace(obligation, hypotheses=hypotheses)
+
+
+def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:
+    """Which hypotheses a core has, by their names h0, h1, ... in the text, where what it adds has names, too."""
+    numbers = sorted(int(name[1:]) for name in core if name.startswith("h"))
+    return tuple(number for number in numbers if number < len(obligation.hypotheses))
+
+
+def _used(obligation: Obligation, core: Iterable[str]) -> frozenset[ir.Expr]:
+    """The hypotheses of a core."""
+    return frozenset(obligation.hypotheses[number].body for number in core_positions(obligation, core))

@@ -1,0 +1,257 @@
+"""Solver processes that can be killed, and a pool of them.
+
+A solver's own time limit is not always honoured, so every request also has a deadline after which its process
+is killed; a killed or dead process is an `unknown` answer with the reason, and a new process takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Literal, Protocol, TypeAlias
+
+SolverName: TypeAlias = Literal["z3", "cvc5"]
+
+GRACE_MS = 2_000
+"""How long after its own time limit a solver process may still answer before it is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?
+
+    With `effort`, the solver gives up after so much of its own measure of effort, which is the same on every machine.
+    """
+
+    solver: SolverName
+    text: str
+    timeout_ms: int
+    seed: int
+    core: bool = False
+    effort: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
+        core = {"core": True} if self.core else {}
+        return {**asked, **core, **({} if self.effort is None else {"effort": self.effort})}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Assertions to add, then goals to try: each is the name of a Bool constant."""
+
+    assertions: tuple[str, ...]
+    goals: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that; with `effort`, it ends
+    after so much of Z3's own measure of effort, which is the same on every machine."""
+
+    constants: Mapping[str, str]
+    stages: tuple[Stage, ...]
+    minimise: tuple[str, ...]
+    timeout_ms: int
+    seed: int
+    numbers_below: int | None = None
+    effort: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        stages = [{"assertions": stage.assertions, "goals": dict(stage.goals)} for stage in self.stages]
+        return {
+            "constants": dict(self.constants),
+            "stages": stages,
+            "minimise": self.minimise,
+            "timeout_ms": self.timeout_ms,
+            "seed": self.seed,
+            **({} if self.numbers_below is None else {"numbers_below": self.numbers_below}),
+            **({} if self.effort is None else {"effort": self.effort}),
+        }
+
+
+Request: TypeAlias = Check | Search
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model for a goal: the stage it was found at and the value of every constant."""
+
+    stage: int
+    values: Mapping[str, int | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`status` is `sat`, `unsat` or `unknown` for a check; for a search `done` (all goals without a model have none
+    within the stages) or `unknown`. `reason` says why unknown. `cached`: not solved now, but in an earlier run."""
+
+    status: Literal["sat", "unsat", "unknown", "done"]
+    reason: str
+    seconds: float
+    models: Mapping[str, Found] = field(default_factory=dict)
+    core: tuple[str, ...] = ()
+    cached: bool = False
+
+
+class Memory(Protocol):
+    """Where answers are kept between runs."""
+
+    def recall(self, request: Request) -> Answer | None:
+        """The answer to the same request, if it was kept."""
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        """Keeps the answer if it is decided."""
+
+
+class Worker:
+    """One solver process. Not shared between threads. Use as a context manager, or `close` it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+        self._number = 0
+
+    def ask(self, request: Request) -> Answer:
+        """The answer, or `unknown` once the deadline is over or the process has died."""
+        started = time.monotonic()
+        process = self._started()
+        self._number += 1
+        line = json.dumps({"id": self._number, **request.to_json()}) + "\n"
+        assert process.stdin is not None
+        try:
+            process.stdin.write(line.encode())
+            process.stdin.flush()
+            reply = self._reply(process, started + (request.timeout_ms + GRACE_MS) / 1000 + len(line) / 1_000_000)
+        except BrokenPipeError:
+            reply = None
+        seconds = time.monotonic() - started
+        if isinstance(reply, dict):
+            found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
+            taken = float(reply.get("seconds", seconds))
+            return Answer(reply["status"], reply["reason"], taken, found, tuple(reply.get("core", ())))
+        code = process.poll()
+        self.close()
+        dead = reply is None
+        reason = f"the solver process died (exit code {code})" if dead else f"killed after {seconds:.1f} s"
+        return Answer("unknown", reason, seconds)
+
+    def _reply(self, process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | Literal["late"] | None:
+        """The next answer line; "late" at the deadline, None at the end of the stream."""
+        assert process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._buffer:
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    return "late"
+                chunk = os.read(process.stdout.fileno(), 1 << 16)
+                if not chunk:
+                    return None
+                self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        reply = json.loads(line)
+        assert isinstance(reply, dict) and reply["id"] == self._number
+        return reply
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "thence.proofs.solving.solver_worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            )
+        return self._process
+
+    def close(self) -> None:
+        """Kills the process, if there is one."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except BrokenPipeError:
+                        continue
+        self._process = None
+        self._buffer = b""
+
+
+class SolverPool:
+    """Workers that answer requests in parallel. Closing it kills whatever still runs.
+
+    With a `memory`, what was answered before is not asked again. `recalled` and `solved` count the requests.
+    What is costly to write out may be left in `computed`, by all that it depends on.
+    """
+
+    def __init__(self, workers: int, memory: Memory | None = None) -> None:
+        if workers < 1:
+            raise ValueError(f"a solver pool needs at least one worker, not {workers}")
+        self.memory = memory
+        self.computed: dict[Hashable, object] = {}
+        self.recalled = self.solved = 0
+        self._workers = tuple(Worker() for _ in range(workers))
+        self._free: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._free.put(worker)
+        self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="solver")
+
+    def __enter__(self) -> SolverPool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.close()
+        self._threads.shutdown(wait=True)
+
+    def ask(self, request: Request, *, anew: bool = False) -> Answer:
+        """One answer, waited for; `anew`: whatever was answered before."""
+        return self.submit(request, anew=anew).result()
+
+    def submit(self, request: Request, *, anew: bool = False) -> Future[Answer]:
+        """The answer to come."""
+        known = None if anew or self.memory is None else self.memory.recall(request)
+        if known is None:
+            self.solved += 1
+            return self._threads.submit(self._serve, request)
+        self.recalled += 1
+        done: Future[Answer] = Future()
+        done.set_result(known)
+        return done
+
+    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+        """The answers as they come, each with the position of its request."""
+        pending = {self.submit(request): number for number, request in enumerate(requests)}
+        try:
+            for future in as_completed(pending):
+                yield pending[future], future.result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _serve(self, request: Request) -> Answer:
+        worker = self._free.get()
+        try:
+            answer = worker.ask(request)
+        finally:
+            self._free.put(worker)
+        if self.memory is not None:
+            self.memory.keep(request, answer)
+        return answer

@@ -1,0 +1,224 @@
+"""Theorems: proved by every obligation, refuted by an execution, each assumption dropped in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.ir.types import Sort
+from thence.proofs.logic.countermodel import Counterexample
+from thence.proofs.logic.formula import FALSE, Unsupported
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.solving.cores import cores_of
+from thence.proofs.solving.discharge import Discharge, Note, Options, discharge_all, level_of, solver_facts
+from thence.proofs.solving.finding import REFUTATION, Finding, Proof, unknown
+from thence.proofs.solving.finite_models import SIZES, Model, find_model
+from thence.proofs.solving.solver import SolverPool
+from thence.proofs.theory.countermodel import counterexample
+from thence.proofs.theory.obligations import (
+    Scheme,
+    background,
+    consistency_problem,
+    refutation_problem,
+    signature_of,
+    theorem_scheme,
+)
+from thence.spec.verdict import Level, Result, Verdict
+
+LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
+"""Universes for refuting theorems: one more message than for obligations."""
+
+BRIEF_MS = 1_500
+"""What the first solver gets for a proof without an assumption."""
+
+FEW: tuple[Mapping[str, int], ...] = SIZES[:7]
+"""Universes looked at before a proof without an assumption is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What became of a theorem when one assumption was dropped: needed (with an execution), not needed, or unknown."""
+
+    assumption: str
+    needed: bool | None
+    countermodel: Counterexample | None = None
+    model: Model | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"name": self.assumption, "needed": self.needed}
+        if self.countermodel is not None:
+            facts["countermodel"] = dict(self.countermodel.facts)
+        return facts
+
+    @property
+    def text(self) -> str:
+        if self.countermodel is not None:
+            return self.countermodel.text
+        if self.needed is False:
+            return f"{self.assumption} is not needed: the same proof goes through without it"
+        return f"whether {self.assumption} is needed is not known: no countermodel was found, and no proof without it"
+
+
+def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None = None) -> Proof:
+    """The verdict on a theorem with its evidence, and what its file expects of it."""
+    started = time.monotonic()
+    try:
+        finding, surprises = _prove(pool, theorem, options, note)
+    except Unsupported as reason:
+        finding, surprises = unknown(str(reason)), []
+    result = Result(
+        theorem.name,
+        "theorem",
+        theorem.theory.name,
+        finding.verdict,
+        finding.level,
+        _wanted(theorem) is finding.verdict and not surprises,
+        time.monotonic() - started,
+        finding.facts,
+        "\n".join([finding.text, *surprises]),
+        finding.picture,
+    )
+    return Proof(result, finding)
+
+
+def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> tuple[Finding, list[str]]:
+    """What was found, and how the assumptions that are needed differ from those that the file states."""
+    contradiction = inconsistency(pool, theorem, options)
+    if contradiction is not None:
+        return unknown(contradiction), []
+    scheme = theorem_scheme(theorem)
+    if "refuted" in {expectation.verdict for expectation in theorem.expects}:
+        model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+        if model is not None:
+            return _refuted(theorem, model, options), []
+    discharges = discharge_all(pool, scheme.obligations, options, note)
+    facts = solver_facts(discharges, options)
+    if all(discharge.proved for discharge in discharges):
+        needs = tuple(_need(pool, theorem, assumption, options) for assumption in theorem.assume)
+        facts["assumptions"] = [need.to_json() for need in needs]
+        models = {need.assumption: need.model for need in needs if need.model is not None}
+        text = _proof_text(scheme, needs)
+        if options.cores:
+            cores = cores_of(pool, discharges, options, note)
+            facts["used"] = [core.to_json() for core in cores]
+            text = "\n".join([text, *(core.text for core in cores)])
+        proved = Finding(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
+        return proved, _surprising_needs(theorem, needs)
+    model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+    if model is not None:
+        return _refuted(theorem, model, options, facts), []
+    reasons = [f"{discharge.obligation.name}: {discharge.reason}" for discharge in discharges if not discharge.proved]
+    text = "\n".join([scheme.principle, *reasons, *_failed_steps(theorem, discharges)])
+    return unknown("; ".join(reasons), facts, text), []
+
+
+def inconsistency(pool: SolverPool, theorem: ir.Theorem, options: Options) -> str | None:
+    """Why nothing is proved from these axioms and assumptions: they contradict each other. None if they do not."""
+    problem = consistency_problem(theorem.theory, theorem.assume)
+    if find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed).model is not None:
+        return None
+    facts = (*background(theorem.theory), *theorem.assume)
+    contradiction = Obligation(
+        "the assumptions contradict each other", signature_of(theorem.theory), facts, ir.NamedFormula("false", FALSE)
+    )
+    (found,) = discharge_all(pool, (contradiction,), options, look_for_models=False)
+    if found.proved:
+        return "the axioms and assumptions contradict each other: anything would follow, so nothing is proved"
+    return "no execution was found that satisfies the axioms and assumptions; they may contradict each other"
+
+
+def _refutation(
+    pool: SolverPool,
+    theorem: ir.Theorem,
+    assumed: Sequence[ir.NamedFormula],
+    options: Options,
+    sizes: Sequence[Mapping[str, int]],
+) -> Model | None:
+    problem = refutation_problem(theorem, tuple(assumed))
+    return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
+
+
+def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, options: Options) -> Need:
+    """Drops an assumption: an execution that then violates the conclusion, or the proof without it."""
+    rest = tuple(other for other in theorem.assume if other != assumption)
+    model = _refutation(pool, theorem, rest, options, FEW)
+    if model is None:
+        without = ir.Theorem(
+            theorem.name,
+            theory=theorem.theory,
+            assume=rest,
+            prove=theorem.prove,
+            induction=theorem.induction,
+            needs=(),
+            expects=(),
+        )
+        brief = replace(options, timeout_ms=min(BRIEF_MS, options.timeout_ms), solvers=options.solvers[:1])
+        discharges = discharge_all(pool, theorem_scheme(without).obligations, brief, look_for_models=False)
+        if all(discharge.proved for discharge in discharges):
+            return Need(assumption.name, False)
+        model = _refutation(pool, theorem, rest, options, LARGER[len(FEW) :])
+    if model is None:
+        return Need(assumption.name, None)
+    headline = f"without {assumption.name}"
+    shown = counterexample(theorem.theory, (assumption, *theorem.prove), model, headline)
+    return Need(assumption.name, True, shown, model)
+
+
+def _refuted(theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None) -> Finding:
+    shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
+    known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
+    found = {**known, "counterexample": dict(shown.facts)}
+    return Finding(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
+
+
+def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:
+    """Where the induction breaks: a model of the obligation, in which the relation need not be the least one."""
+    return [
+        counterexample(
+            theorem.theory,
+            (),
+            discharge.countermodel,
+            f"`{discharge.obligation.name}` does not follow; it fails with {_elements(discharge)}",
+        ).text
+        for discharge in discharges
+        if discharge.countermodel is not None
+    ]
+
+
+def _elements(discharge: Discharge) -> str:
+    assert discharge.countermodel is not None
+    environment = discharge.countermodel.environment
+    listed = ", ".join(
+        f"{constant.name} = {constant.type if isinstance(constant.type, Sort) else ''} {environment[constant.name]}"
+        for constant in discharge.obligation.constants
+    )
+    return listed or "no instance"
+
+
+def _proof_text(scheme: Scheme, needs: Sequence[Need]) -> str:
+    names = ", ".join(obligation.name for obligation in scheme.obligations)
+    lines = [f"{scheme.principle} ({len(scheme.obligations)} obligations: {names})"]
+    lines.extend(need.text for need in needs)
+    return "\n".join(lines)
+
+
+def _wanted(theorem: ir.Theorem) -> Verdict:
+    """The verdict that the file expects; without a word, `proved`."""
+    return Verdict(theorem.expects[-1].verdict) if theorem.expects else Verdict.PROVED
+
+
+def _surprising_needs(theorem: ir.Theorem, needs: Sequence[Need]) -> list[str]:
+    """How `needs` as stated differs from what was found. A theorem that states no needs claims nothing about them."""
+    if not theorem.needs:
+        return []
+    surprises = []
+    for need in needs:
+        stated = need.assumption in theorem.needs
+        if stated and not need.needed:
+            surprises.append(f"the file says that {need.assumption} is needed; no countermodel without it was found")
+        if not stated and need.needed:
+            surprises.append(f"{need.assumption} is needed, and the file does not say so")
+    return surprises

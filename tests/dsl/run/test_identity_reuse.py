@@ -1,0 +1,123 @@
+"""Workloads with `for ever`: read, refused, printed; identities are used again only when nothing refers to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.load import load, load_bytes
+from thence.dsl.run.identity_reuse import Recycling, system_of
+from thence.dsl.run.simulate import simulate
+from thence.dsl.run.system import System
+from thence.dsl.run.values import messages_in
+from thence.dsl.write.format import format_source
+
+HEAD = """protocol p:
+  message MSG(m: message) carries m
+
+  on causal_send(m): send MSG(m) to m.dst
+
+  on receive MSG(m) from j: deliver m
+
+scope s of p:
+"""
+
+
+def scope(settings: str) -> tuple[ir.Workload | None, list[str]]:
+    loaded = load_bytes(Path("p.thence"), (HEAD + settings).encode())
+    codes = [diagnostic.code for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
+    found = loaded.specification
+    return (found.scopes[0].workload if found is not None and found.scopes else None), codes
+
+
+def test_read() -> None:
+    workload, errors = scope("  processes 3\n  sends 2, 1, 0\n  for ever 0\n  prompt sends\n")
+    assert errors == [] and workload is not None
+    assert (workload.sends, workload.endless, workload.prompt) == ((2, 1, 0), (2, 0, 0), True)
+    workload, _ = scope("  processes 2\n  for ever\n")
+    assert workload is not None and workload.endless == (1, 1) and not workload.prompt
+    workload, _ = scope("  processes 2\n")
+    assert workload is not None and workload.endless == ()
+    workload, _ = scope("  processes 2\n  for ever\n  room 2\n")
+    assert workload is not None and workload.room == 2
+    workload, _ = scope("  processes 2\n  any number of messages\n")
+    assert workload is not None and workload.unbounded and workload.prompt and workload.endless == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ("  processes 2\n  for ever 2\n", "W0604"),
+        ("  processes 2\n  sends 0, 1\n  for ever 0\n", "W0617"),
+        ("  for ever 0\n  for ever 1\n", "W0130"),
+        ("  room 2\n", "W0621"),
+        ("  any number of messages\n  for ever\n", "W0621"),
+        ("  any number of messages\n  losses 1\n", "W0621"),
+        ("  any number of messages\n  prompt sends\n", "W0621"),
+        ("  any number of messages\n  program 0: send to 1\n", "W0621"),
+    ],
+)
+def test_refused(settings: str, code: str) -> None:
+    assert scope(settings)[1] == [code]
+
+
+def test_printed() -> None:
+    text = HEAD + "  processes 2\n  sends 2 per process\n  for ever 0,1\n  prompt sends\n"
+    printed, _ = format_source(text, "p.thence")
+    assert printed is not None and "  for ever 0, 1\n  prompt sends\n" in printed
+
+
+def test_printed_as_read() -> None:
+    text = HEAD + "  processes 2\n  for ever\n  room 2\n"
+    assert format_source(text, "p.thence")[0] == text
+    text = HEAD + "  processes 2\n  any number of messages\n"
+    assert format_source(text, "p.thence")[0] == text
+
+
+def test_with_room() -> None:
+    """A process sends only while so little is in flight; and none of its collections has so many elements."""
+    protocol = load("cykas").specification
+    assert protocol is not None
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0), room=1)
+    system = Recycling(protocol.protocols[0], workload)
+    state = system.initial()
+    (send,) = (action for action in system.enabled(state) if action.process == 1 and action.destinations == (2,))
+    state = system.apply(state, send).state
+    assert all(action.process != 1 for action in system.application_sends(state))
+    (arrival,) = (action for action in system.enabled(state) if action.kind == "receive")
+    state = system.apply(state, arrival).state
+    (arrival,) = (action for action in system.enabled(state) if action.kind == "receive")
+    assert all(action.process != 1 for action in system.application_sends(state))
+    state = system.apply(state, arrival).state
+    assert any(action.process == 1 for action in system.application_sends(state))
+
+
+def test_the_system_that_fits() -> None:
+    specification = load("mf").specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    assert type(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,))))) is System
+    assert isinstance(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), endless=(1, 0))), Recycling)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["mf", "cykas"])
+def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    destinations = ((1, 2), (0, 2), (0, 1))
+    system = Recycling(specification.protocols[0], ir.Workload(3, (2, 2, 1), destinations, endless=(2, 2, 0)))
+    state, sends = system.initial(), 0
+    for step in simulate(system, seed, 60):
+        subject = step.outcome.subject
+        if subject is not None and subject.src < 2:
+            sends += 1
+            values = [*system.locals_of(state), *(system.packet(number).arguments for number in state.network)]
+            alive = {message[:2] for value in values for message in messages_in(value)}
+            alive |= {entry.message[:2] for entry in state.ghost.pending}
+            assert subject[:2] not in alive
+        state = step.outcome.state
+    assert sends > 4
+    assert state.sends[2] <= 1

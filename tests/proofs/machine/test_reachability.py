@@ -1,0 +1,118 @@
+"""Bounded search: shortest runs, replayed; every initial state and destination choice is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from thence.dsl import ir
+from thence.proofs.logic.structure import CrossCheckError
+from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.prover import statement_formula
+from thence.proofs.machine.reachability import Firing, Run, SearchScope, Violation, search
+from thence.proofs.machine.transitions import actions
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.events import Deliver, Send
+
+Library = Callable[[str], ir.Specification]
+Specify = Callable[[str], ir.Specification]
+
+ANARCHY = """
+machine anarchy:
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove causal
+"""
+
+FIFO = "require forall a. before(a, m) and dst(a) = dst(m) implies delivered(a)"
+TRIANGLE = ANARCHY.replace("not delivered(m)\n", f"not delivered(m)\n    {FIFO}\n")
+
+
+def test_the_shortest_violation_without_order_is_two_sends_and_a_delivery(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY).machines
+    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert [action.name for action, _ in found.runs["causal"].steps] == ["causal_send", "causal_send", "deliver"]
+
+
+def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(TRIANGLE).machines
+    goals = {name: Violation(statement_formula(machine, name)) for name in ("causal", "fifo")}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert found.runs.keys() == {"causal"}
+    run = found.runs["causal"]
+    assert len(run.steps) == 5
+    shown = run_counterexample(machine, run, statement_formula(machine, "causal"))
+    assert shown.execution is not None
+    kinds = [type(event) for event in shown.execution.events]
+    assert kinds.count(Send) == 3 and kinds.count(Deliver) == 2
+    assert shown.facts["violated"]["causal"].keys() == {"a", "b"}
+    assert shown.text.count("\n") == 6
+
+
+def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY).machines
+    found = search(pool, machine, {"go": Firing("causal_send")}, timeout_ms=10_000, seed=0)
+    deliver = next(action for action in actions(machine) if action.name == "deliver")
+    with pytest.raises(CrossCheckError, match="deliver"):
+        Run(found.runs["go"].start, ((deliver, (0,)),)).states()
+
+
+@pytest.mark.parametrize(("machine", "steps"), [("mf", 4), ("hybrid_basic", 3)])
+def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, steps: int) -> None:
+    (declared,) = library(machine).machines
+    found = search(pool, declared, {"deliver": Firing("deliver")}, timeout_ms=10_000, seed=0)
+    assert len(found.runs["deliver"].steps) == steps
+
+
+def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPool) -> None:
+    (machine,) = library("mf").machines
+    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    scope = SearchScope({"process": 2, "message": 2}, 6)
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0, scopes=[scope])
+    assert not found.runs and not found.unknown
+    assert str(found.scope) == "up to 6 steps among 2 processes, 2 messages"
+
+
+def test_a_second_delivery_violates_at_most_once(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ANARCHY.replace(" and not delivered(m)", "")).machines
+    goals = {"at_most_once": Violation(statement_formula(machine, "at_most_once"))}
+    run = search(pool, machine, goals, timeout_ms=10_000, seed=0).runs["at_most_once"]
+    assert [action.name for action, _ in run.steps] == ["causal_send", "deliver", "deliver"]
+
+
+NUMBERED = """
+machine numbered:
+  function posted(p: process): nat
+  function latest(p: process): message
+  transition causal_send(m):
+    forall p: posted(p) := if p = src(m) then posted(p) + 1 else posted(p)
+    forall p: latest(p) := if p = src(m) then m else latest(p)
+  transition deliver(m):
+    require sent(m)
+  invariant small: forall p: process. posted(p) <= 1
+  invariant own: forall m. sent(m) implies latest(src(m)) = m
+"""
+
+
+def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(NUMBERED).machines
+    goals = {name: Violation(statement_formula(machine, name)) for name in ("small", "own")}
+    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    assert {name: len(run.steps) for name, run in found.runs.items()} == {"small": 2, "own": 2}
+
+
+def test_a_limit_on_effort_ends_a_search_in_the_same_place_every_time(library: Library, pool: SolverPool) -> None:
+    (machine,) = library("hybrid_basic").machines
+    goals = {action.name: Firing(action.name) for action in actions(machine)}
+    scope = SearchScope({"process": 3, "message": 3}, 12)
+    found = [
+        search(pool, machine, goals, timeout_ms=600_000, seed=0, scopes=[scope], effort=effort)
+        for effort in (1, 4_000, 4_000, 10_000_000)
+    ]
+    assert not found[0].runs and all(each.unknown for each in found[:3])
+    assert 0 < len(found[1].runs) < len(goals) and found[1].runs == found[2].runs
+    assert found[3].runs.keys() == goals.keys() and not found[3].unknown

@@ -1,0 +1,197 @@
+"""Statements about steps: proved with their obligations, refuted by runs that are replayed, else unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from thence.dsl import ir
+from thence.proofs.logic.structure import evaluate
+from thence.proofs.machine.prover import prove_machine
+from thence.proofs.machine.reachability import Change, Run, changed_values
+from thence.proofs.machine.step_prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
+from thence.proofs.machine.step_statements import loss, no_deadlock, own_guards
+from thence.proofs.machine.transitions import actions
+from thence.proofs.prove import prove_specification
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finding import REFUTATION, Finding
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.verdict import Level, Verdict
+
+Specify = Callable[[str], ir.Specification]
+
+RELAY = """
+machine relay:
+  relation network_sent(m: message)
+  relation closed(p: process)
+  transition causal_send(m): pass
+  transition network_send(m):
+    require sent(m) and not network_sent(m)
+    require forall a. before(a, m) implies network_sent(a)
+    {guard}
+    network_sent(m) := true
+  {more}
+  transition deliver(m):
+    require network_sent(m) and not delivered(m)
+  invariant posted: forall m. network_sent(m) implies sent(m)
+  {statements}
+"""
+
+
+def relay(specify: Specify, statements: str, guard: str = "require true", more: str = "") -> ir.Machine:
+    (machine,) = specify(RELAY.format(statements=statements, guard=guard, more=more)).machines
+    return machine
+
+
+def findings(pool: SolverPool, machine: ir.Machine) -> dict[str, Finding]:
+    options = Options(timeout_ms=3_000)
+    _, found = prove_machine(pool, machine, options)
+    return prove_steps(pool, machine, step_statements(machine), found, options)
+
+
+CLOSING = """transition close(p):
+    closed(p) := true
+  transition open(p):
+    closed(p) := false"""
+
+
+def test_what_is_stable(specify: Specify, pool: SolverPool) -> None:
+    machine = relay(
+        specify, "stable gone(m): network_sent(m)\n  stable all_sent: forall m. sent(m) iff network_sent(m)"
+    )
+    found = findings(pool, machine)
+    assert found["gone"].verdict is Verdict.PROVED and found["gone"].level is Level.L3
+    assert found["gone"].facts["own_obligations"] == 3
+    broken = found["all_sent"]
+    assert broken.verdict is Verdict.REFUTED and broken.facts["depth"] == 1
+    run = broken.runs[REFUTATION]
+    stable = next(each for each in machine.stable if each.formula.name == "all_sent")
+    before, after = run.states()[-2:]
+    assert evaluate(stable.formula.body, before, {}) and not evaluate(stable.formula.body, after, {})
+
+
+def test_an_instance_of_what_is_not_stable_is_named(specify: Specify, pool: SolverPool) -> None:
+    found = findings(pool, relay(specify, "stable quiet(m): not network_sent(m)"))["quiet"]
+    assert found.verdict is Verdict.REFUTED
+    assert found.facts["counterexample"]["violated"] == {"quiet": {"m": "m1"}}
+    assert "the last step makes quiet false for m = m1" in found.text
+
+
+def test_stable_rests_on_the_invariants(specify: Specify, pool: SolverPool) -> None:
+    """What is stable only because of an invariant is not without it, nor is anything made of an invariant that fell."""
+    once = "stable once(m): delivered(m) and {0}\n  invariant i: forall m. delivered(m) implies network_sent(m)"
+    assert findings(pool, relay(specify, once.format("network_sent(m)")))["once"].verdict is Verdict.PROVED
+    wrong = relay(specify, "stable s(m): network_sent(m) implies closed(src(m))\n  invariant i: forall p. closed(p)")
+    assert findings(pool, wrong)["s"].verdict is Verdict.REFUTED
+
+
+def test_what_is_reachable(specify: Specify, pool: SolverPool) -> None:
+    statements = """reachable twice: exists a, b. before(a, b) and delivered(b)
+  reachable unsent: exists m. network_sent(m) and not sent(m)
+  reachable closed_up: exists p. closed(p)
+  reachable many: exists a, b, c, d, e. a != b and before(a, b) and before(b, c) and before(c, d) and before(d, e)"""
+    found = findings(pool, relay(specify, statements))
+    assert found["twice"].verdict is Verdict.PROVED
+    assert isinstance(found["twice"].runs[WITNESS], Run)
+    assert found["unsent"].verdict is Verdict.REFUTED and found["unsent"].discharges
+    assert found["closed_up"].verdict is Verdict.REFUTED  # by induction: nothing follows from the invariants alone
+    assert found["many"].verdict is Verdict.UNKNOWN and "no run of" in found["many"].text
+
+
+def test_without_starvation(specify: Specify, pool: SolverPool) -> None:
+    assert (
+        findings(pool, relay(specify, "prove without starvation network_send"))[
+            "without starvation network_send"
+        ].verdict
+        is Verdict.PROVED
+    )
+    closing = relay(specify, "prove without starvation network_send", "require not closed(src(m))", CLOSING)
+    found = findings(pool, closing)["without starvation network_send"]
+    assert found.verdict is Verdict.REFUTED
+    assert found.facts["counterexample"]["steps"][-1]["step"].startswith("close(")
+    assert "adds to what is waited for" in found.text
+
+
+def test_another_message_that_must_go_first_is_not_starvation_but_a_new_one_is(
+    specify: Specify, pool: SolverPool
+) -> None:
+    """Later messages overtake: what a message waits for grows with each of them."""
+    overtaken = "require forall b. before(m, b) and sent(b) implies network_sent(b)"
+    machine = relay(specify, "prove without starvation network_send", overtaken)
+    found = findings(pool, machine)["without starvation network_send"]
+    assert found.verdict is Verdict.REFUTED
+    assert found.facts["counterexample"]["steps"][-1]["step"].startswith("causal_send(")
+
+
+def test_what_a_transition_waits_for(specify: Specify, pool: SolverPool) -> None:
+    machine = relay(specify, "prove without starvation network_send")
+    action = next(action for action in actions(machine) if action.name == "network_send")
+    assert len(own_guards(action)) == 4  # sent, not network_sent, the queue, true
+    state, ends = waiting_for(pool, machine, "network_send", Options())
+    assert len(ends) == 1  # `not network_sent(m)` alone
+    assert [len(part.variables) for part in state.parts] == [0, 0, 0, 1]
+
+
+def test_without_deadlock(specify: Specify, pool: SolverPool) -> None:
+    found = findings(pool, relay(specify, "prove without deadlock"))["without deadlock"]
+    assert found.verdict is Verdict.PROVED
+    assert "nothing is undelivered, by the first in hb" in found.text
+
+
+@pytest.mark.parametrize(
+    ("guard", "more"),
+    [
+        ("require not closed(src(m))", "transition close(p):\n    closed(p) := true"),
+        ("require forall a. a != m and sent(a) and src(a) != src(m) implies delivered(a)", ""),
+        ("require false", ""),
+    ],
+)
+def test_deadlocks_are_found(specify: Specify, pool: SolverPool, guard: str, more: str) -> None:
+    machine = relay(specify, "prove without deadlock", guard, more)
+    found = findings(pool, machine)["without deadlock"]
+    assert found.verdict is Verdict.REFUTED
+    assert not evaluate(no_deadlock(machine).body, found.runs[REFUTATION].states()[-1], {})
+
+
+def test_a_circle_of_waiting_is_not_broken_by_a_relation_that_is_no_order(specify: Specify, pool: SolverPool) -> None:
+    """`ahead` is no strict order here: no first element, no proof; and messages do wait in a circle."""
+    more = """relation ahead(a: message, b: message)
+  transition put(x, y):
+    require sent(x) and sent(y)
+    ahead(x, y) := true"""
+    machine = relay(specify, "prove without deadlock", "require forall a. ahead(a, m) implies delivered(a)", more)
+    assert findings(pool, machine)["without deadlock"].verdict is Verdict.REFUTED
+
+
+def test_mutants_state_steps_too(specify: Specify) -> None:
+    text = RELAY.format(
+        statements="stable gone(m): network_sent(m)\n  prove without deadlock", guard="require true", more=""
+    )
+    text += """
+mutant forgets of relay:
+  transition deliver(m):
+    require network_sent(m) and not delivered(m)
+    network_sent(m) := false
+  expect refuted gone
+  expect proved without deadlock
+
+mutant dead of relay:
+  transition deliver(m):
+    require network_sent(m) and not delivered(m) and delivered(m)
+  expect refuted without deadlock
+"""
+    results = {result.name: result for result in prove_specification(specify(text))}
+    assert results["without deadlock"].verdict is Verdict.PROVED
+    assert results["forgets: gone"].verdict is Verdict.REFUTED
+    assert results["dead: without deadlock"].expected
+    assert results["forgets: without deadlock"].verdict is Verdict.PROVED  # what is forgotten is sent again
+
+
+def test_refuting_runs_alone(specify: Specify, pool: SolverPool) -> None:
+    machine = relay(specify, "stable gone(m): network_sent(m)\n  stable quiet(m): not network_sent(m)")
+    found = refuted_steps(pool, machine, ("gone", "quiet"), Options())
+    assert set(found) == {"quiet"}
+    quiet = next(each for each in machine.stable if each.formula.name == "quiet")
+    goal = loss(quiet)
+    assert isinstance(goal, Change) and changed_values(goal, found["quiet"].runs[REFUTATION]) is not None

@@ -1,0 +1,35 @@
+"""Native code against the interpreter: the same states, transitions, depth and violations, over the whole library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl.load import library as library_files
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native.engine import NativeEngine, Sample, why_not
+
+Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in library_files()])
+def test_the_same_as_the_interpreter(explored: Explored, name: str) -> None:
+    """The set of states, the numbers of states and transitions, depth, what is violated and in how many steps."""
+    for label, interpretation in explored(name):
+        request, expected = interpretation.request, interpretation.result
+        assert why_not(request.system) is None
+        engine = NativeEngine(request, threads=1)
+        found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
+        assert engine.search is not None
+        states = [engine.search.state(number) for number in engine.search.numbers()]
+        assert len(states) == found.states, label
+        assert set(states) == interpretation.origins.keys(), label
+        assert (found.complete, found.states, found.transitions, found.depth) == (
+            True, expected.states, expected.transitions, expected.depth,
+        ), label  # fmt: skip
+        lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
+        assert {known: len(violation.steps) for known, violation in found.violations.items()} == lengths, label
+        layout = engine.search.layout
+        assert [layout.decode(layout.encode(state)) for state in states] == states, label

@@ -1,0 +1,213 @@
+"""The search itself: published counts, threads, layouts that are too small, limits, and what is judged from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.run.system import System
+from thence.proofs.engines import explore
+from thence.proofs.explore import exploration
+from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources
+from thence.proofs.native import engine as engines
+from thence.proofs.native import search, sieve, tables
+from thence.proofs.native.engine import NativeEngine
+from thence.proofs.native.layout import Capacity
+from thence.proofs.native.memory import Array
+from thence.proofs.scopes.scopes import properties_of
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+ANY = ((1, 2), (0, 2), (0, 1))
+TWO = ir.Workload(3, (2, 2, 2), ANY)
+
+
+def lengths(found: Exploration) -> dict[str, int]:
+    return {name: len(violation.steps) for name, violation in found.violations.items()}
+
+
+def mutant(library: Library, name: str, known: str) -> ir.Protocol:
+    mutated = next(mutant.mutated for mutant in library(name).mutants if mutant.name == known)
+    assert isinstance(mutated, ir.Protocol)
+    return mutated
+
+
+PUBLISHED = {
+    ("cykas", 2): (52_521, 221_934, 18),
+    ("mf", 2): (6_859, 30_324, 18),
+    ("mf", 3): (110_592, 566_784, 27),
+    ("cykas", 3): (5_022_640, 26_348_250, 27),
+}
+"""Of K sends each among 3 processes, everything delivered collected: states, transitions, depth."""
+
+
+@pytest.mark.parametrize(("name", "sends"), PUBLISHED)
+def test_published_counts(library: Library, name: str, sends: int) -> None:
+    protocol = library(name).protocols[0]
+    found = explore(protocol, replace(TWO, sends=(sends,) * 3), properties_of(protocol), engine="native")
+    assert (found.complete, found.violations) == (True, {})
+    assert (found.states, found.transitions, found.depth) == PUBLISHED[name, sends]
+    assert 0 < found.memory < 260e6
+
+
+def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    protocol = mutant(library, "cykas", "tells_too_early")
+    judged = (*properties_of(protocol), "sps")
+    one, three, again = (
+        explore(protocol, TWO, judged, engine="native", resources=Resources(threads=threads)) for threads in (1, 3, 3)
+    )
+    assert (one.states, one.transitions, one.depth) == (78_074, 368_370, 18)
+    for found in (three, again):
+        assert (found.states, found.transitions, found.depth) == (one.states, one.transitions, one.depth)
+        assert lengths(found) == lengths(one) == {"fault": 5, "csps": 6, "sps": 6, "causal": 7}
+    shown = [{name: violation.steps for name, violation in found.violations.items()} for found in (three, again)]
+    assert shown[0] == shown[1]
+
+
+def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(tables, "_SMALLEST", 4)
+    protocol = library("mf").protocols[0]
+    request = Request(System(protocol, TWO), frozenset(properties_of(protocol)))
+    engine = NativeEngine(request, threads=1)
+    found = engine.run(Capacity(1, 1, 1))
+    assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
+    assert engine.capacity.local_bits > 1
+    assert engine.capacity.packet_bits > 1
+    assert engine.capacity.slots > 1
+
+
+def test_a_limit(library: Library) -> None:
+    protocol = library("cykas").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", limit=500)
+    assert not found.complete
+    assert 500 <= found.states < 520
+    assert found.why_incomplete == "stopped at 500 states"
+
+
+def test_the_store_ends(library: Library) -> None:
+    protocol = library("cykas").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 20))
+    assert not found.complete
+    assert 10_000 < found.states < 52_521
+    assert found.memory < 3 << 20
+    assert found.why_incomplete == "the 1 MB for states are used up"
+
+
+def test_an_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration, "PROGRESS_SECONDS", 0)
+    reports: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        reports.append(progress)
+        if progress.states > 1_000:
+            raise KeyboardInterrupt
+
+    protocol = library("cykas").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt)
+    assert (found.complete, found.why_incomplete) == (False, "interrupted")
+    assert found.states == reports[-1].states > 1_000
+    assert reports[-1].memory > 0
+    assert [report.states for report in reports] == sorted(report.states for report in reports)
+
+
+def test_no_further_than_to_the_violations(library: Library) -> None:
+    protocol = mutant(library, "mf", "posts_at_once")
+    found = explore(protocol, TWO, ["causal", "fifo"], engine="native", stop_when_refuted=True)
+    assert lengths(found) == {"causal": 3, "fifo": 3}
+    assert found.states < 1_000
+    assert found.why_incomplete == "every property is refuted"
+
+
+TALLIES = """
+protocol tallies:
+  message MSG(m: message) carries m
+  state:
+    n: nat
+    room: nat = 2
+  on causal_send(m):
+    n := n + 1
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    n := n + 1
+    room := room - 1
+    deliver m
+  periodically:
+    n := max(n, 1)
+  invariant few: forall p: process. n@p <= 2
+  invariant apart: forall p, q: process. p = q or n@p = 0 or n@p != n@q + 1
+  invariant some: exists p: process. n@p <= 1
+  property causal, at_most_once
+  eventually delivered under fair receive
+"""
+
+
+@pytest.mark.parametrize("change", [("", ""), ("n@p <= 2\n  invariant apart", "2 - n@p >= 0\n  invariant apart")])
+def test_invariants_of_one_and_of_several_processes(
+    specify: Specify, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str]
+) -> None:
+    """The second time, `few` has no value where it was false: that is a fault, and no verdict on others there."""
+    monkeypatch.setattr(sieve, "_SMALLEST", 16)
+    protocol = specify(TALLIES.replace(*change)).protocols[0]
+    workload = ir.Workload(3, (2, 1, 1), ANY)
+    judged = properties_of(protocol)
+    native, interpreted = (explore(protocol, workload, judged, engine=engine) for engine in ("native", "interpreted"))
+    assert lengths(native) == lengths(interpreted)
+    assert lengths(native).keys() == {"causal", "apart", "some", "fault", *([] if change[0] else ["few"])}
+    assert (native.states, native.transitions, native.depth) == (
+        interpreted.states, interpreted.transitions, interpreted.depth,
+    )  # fmt: skip
+
+
+def test_why_not_native(library: Library) -> None:
+    protocol = library("mf").protocols[0]
+    assert engines.why_not(System(protocol, TWO)) is None
+    many = System(protocol, ir.Workload(2, (65, 0), ((1,), (0,))))
+    assert engines.why_not(many) == "there are 65 messages, native code takes 64"
+
+
+def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What native code works on must not go before it is done: the thread that was not interrupted, too."""
+    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    start, searches = search.NativeSearch._start_helpers, []
+
+    def interrupted(self: search.NativeSearch) -> list[Future[None]]:
+        helpers = start(self)
+        if self.state_count > 500:
+            searches.append(self)
+            raise KeyboardInterrupt
+        return helpers
+
+    monkeypatch.setattr(search.NativeSearch, "_start_helpers", interrupted)
+    protocol = library("cykas").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(threads=3))
+    assert (found.complete, found.why_incomplete) == (False, "interrupted")
+    assert found.states > 500
+    assert [known.pool for known in searches] == [None]
+
+
+def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a machine reserves no more than it has, less is asked for; nothing is lost."""
+    array = Array
+
+    def strict(length: int, width: int = 8) -> Array:
+        if length * width > 8 << 20:
+            raise MemoryError
+        return array(length, width)
+
+    monkeypatch.setattr(search, "Array", strict)
+    protocol = library("mf").protocols[0]
+    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 40, threads=1))
+    assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
+
+
+def test_more_than_an_address_space() -> None:
+    with pytest.raises(MemoryError, match="cannot be reserved"):
+        Array(1 << 62)

@@ -1,0 +1,132 @@
+"""Process symmetry: the states stored and their renamings are all states; what is not symmetric is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.load import library as library_files
+from thence.dsl.run.system import System
+from thence.dsl.run.values import Message, Value
+from thence.proofs.engines import explore
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native.engine import NativeEngine, Sample
+from thence.proofs.native.layout import shape_of
+from thence.proofs.native.symmetry import Symmetry, group_of, renamed
+from thence.proofs.scopes.scopes import properties_of
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+Specify: TypeAlias = Callable[[str], ir.Specification]
+Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
+
+ANY = ((1, 2), (0, 2), (0, 1))
+
+
+@pytest.mark.parametrize("name", [path.stem for path in library_files()])
+def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None:
+    """All renamings of the states stored are the states; verdicts and lengths are kept."""
+    for label, interpretation in explored(name):
+        request, expected = interpretation.request, interpretation.result
+        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})), threads=1)
+        found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
+        assert found.complete
+        lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
+        assert {known: len(violation.steps) for known, violation in found.violations.items()} == lengths, label
+        assert found.depth == expected.depth
+        assert ("symmetry" in found.reductions) != ("symmetry" in found.refused)
+        if not found.reductions:
+            assert found.states == expected.states, label
+            continue
+        assert engine.search is not None
+        symmetry = Symmetry(request.system, shape_of(request.system))
+        stored = [engine.search.state(number) for number in engine.search.numbers()]
+        orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
+        assert sum(map(len, orbits)) == expected.states, label
+        assert set().union(*orbits) == interpretation.origins.keys(), label
+
+
+QUOTIENTS = {
+    # Nearly a sixth of 52,521, of 6,859 and of 5,022,640: few states are their own renaming.
+    ("cykas", 2): (8_814, 37_255, 18),
+    ("mf", 2): (1_178, 5_204, 18),
+    ("cykas", 3): (837_499, 4_393_469, 27),
+}
+
+
+@pytest.mark.parametrize(("name", "sends"), QUOTIENTS)
+def test_quotients(library: Library, name: str, sends: int) -> None:
+    protocol = library(name).protocols[0]
+    workload = ir.Workload(3, (sends,) * 3, ANY)
+    found = explore(protocol, workload, properties_of(protocol), engine="native", reductions=["symmetry"])
+    assert (found.reductions, found.refused, found.violations) == (("symmetry",), {}, {})
+    assert (found.states, found.transitions, found.depth) == QUOTIENTS[name, sends]
+
+
+@pytest.mark.parametrize(
+    ("workload", "order"),
+    [
+        (ir.Workload(3, (1, 1, 1), ANY), 6),
+        (ir.Workload(3, (2, 1, 1), ANY), 2),
+        (ir.Workload(3, (2, 1, 0), ANY), 1),
+        (ir.Workload(4, (1, 1, 1, 1), ((1,), (2,), (3,), (0,))), 4),
+        (ir.Workload(3, (1, 1, 0), ((2,), (2,), ())), 2),
+    ],
+)
+def test_groups(library: Library, workload: ir.Workload, order: int) -> None:
+    shape = shape_of(System(library("mf").protocols[0], workload))
+    group = group_of(shape)
+    assert len(group) == order
+    assert group[0] == tuple(range(workload.processes))
+
+
+def test_values_are_renamed_by_their_type(library: Library) -> None:
+    kinds = {variable.name: variable.type for variable in library("cykas").protocols[0].state}
+    turned = (1, 2, 0)
+    assert renamed(frozenset({0, 2}), kinds["UNACK"], turned) == frozenset({1, 0})
+    assert renamed(2, kinds["MODE"], turned) == 2
+    assert renamed((Message(0, 1, (2,)),), kinds["OB"], turned) == (Message(1, 1, (0,)),)
+    before: Value = ((0, (frozenset({1}),)), (2, (frozenset(), frozenset({0}))))
+    assert renamed(before, kinds["EAGER_SENT"], turned) == ((0, (frozenset(), frozenset({1}))), (1, (frozenset({2}),)))
+
+
+FIRST_COME = """
+protocol first_come:
+  message MSG(m: message) carries m
+  message HINT()
+  state:
+    helper: option of process
+    told: set of process
+  on causal_send(m):
+    send MSG(m) to m.dst
+    for p in process:
+      if helper is none and p != self: CHANGE
+  on receive MSG(m) from j:
+    deliver m
+  on receive HINT() from j:
+    told.add(j)
+  property causal, at_most_once
+  eventually delivered under fair receive
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "symmetric"), [("helper := some(p)", False), ("send HINT() to p", True), ("told.add(p)", True)]
+)
+def test_loops_whose_order_matters_are_found(specify: Specify, change: str, symmetric: bool) -> None:
+    """Sends and additions to a set may come in any order; who is first in a loop is told from the others."""
+    protocol = specify(FIRST_COME.replace("CHANGE", change)).protocols[0]
+    workload = ir.Workload(3, (1, 1, 1), ANY)
+    found = explore(protocol, workload, properties_of(protocol), engine="native", reductions=["symmetry"])
+    whole = explore(protocol, workload, properties_of(protocol), engine="interpreted")
+    assert found.violations.keys() == whole.violations.keys()
+    if symmetric:
+        assert found.reductions == ("symmetry",)
+        assert found.states < whole.states
+    else:
+        assert found.reductions == ()
+        assert "differs by more than their names" in found.refused["symmetry"]
+        assert (found.states, found.transitions) == (whole.states, whole.transitions)

@@ -1,0 +1,381 @@
+"""Links: they hold in the library; whatever is changed about protocol, clauses or machine shows as a broken event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.load import load_bytes, locate
+from thence.proofs.explore.exploration import Progress
+from thence.proofs.scopes.link import LinkCheck, check_link
+from thence.proofs.scopes.scopes import link as links
+
+Library: TypeAlias = Callable[[str], ir.Specification]
+
+SMALL = ir.Workload(3, (2, 1, 1), ((1, 2), (0, 2), (0,)))
+"""Who may break what the machines ask for: small enough to be explored in a second."""
+TWO = ir.Workload(2, (2, 1), ((1,), (0,)))
+LOSSY = replace(TWO, losses=1)
+
+
+def changed(name: str, old: str, new: str) -> ir.Link:
+    """The link of a library file in which a piece of text is replaced where it stands first."""
+    text = locate(name).read_text(encoding="utf-8")
+    assert old in text, old
+    loaded = load_bytes(Path("changed.thence"), text.replace(old, new, 1).encode())
+    assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
+    return loaded.specification.links[0]
+
+
+def check(link: ir.Link, workload: ir.Workload = SMALL) -> LinkCheck:
+    return check_link(link, link.protocol, workload)
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "states", "transitions"),
+    [
+        ("mf", TWO, 94, 153),
+        ("mf", SMALL, 5_104, 11_447),
+        ("hybrid_basic", TWO, 257, 446),
+        ("hybrid_basic", SMALL, 16_534, 38_677),
+    ],
+    ids=["mf-two", "mf", "hybrid_basic-two", "hybrid_basic"],
+)
+def test_links_of_the_library(
+    library: Library, name: str, workload: ir.Workload, states: int, transitions: int
+) -> None:
+    found = check(library(name).links[0], workload)
+    assert found.complete
+    assert found.broken is None
+    assert (found.states, found.transitions) == (states, transitions)
+
+
+MUTANTS = {
+    ("mf", "posts_at_once"): ("network_send", 2),
+    ("hybrid_basic", "ids_from_zero"): ("deliver", 3),
+    ("hybrid_basic", "never_flags"): ("network_send", 4),
+    ("hybrid_basic", "forgets_permits"): ("network_send", 4),
+    ("hybrid_basic", "delivers_on_arrival"): ("deliver", 3),
+}
+
+
+@pytest.mark.parametrize(("name", "mutant"), MUTANTS)
+def test_mutants_that_break_their_link(library: Library, name: str, mutant: str) -> None:
+    specification = library(name)
+    mutated = next(known.mutated for known in specification.mutants if known.name == mutant)
+    assert isinstance(mutated, ir.Protocol)
+    found = check_link(specification.links[0], mutated, SMALL)
+    assert found.broken is not None
+    assert (found.broken.refusal.transition, len(found.steps)) == MUTANTS[name, mutant]
+    assert not found.complete
+    assert found.broken.event.startswith(f"p{found.steps[-1].action.process}: ")
+    assert "which the machine refuses: " in str(found.broken)
+
+
+@pytest.mark.parametrize("mutant", ["does_not_wait", "acknowledged_unseen", "input_not_a_queue"])
+def test_a_machine_that_asks_for_less_is_conformed_to_as_well(library: Library, mutant: str) -> None:
+    """The same protocol, a weaker machine: nothing may break, and nothing more is reached."""
+    specification = library("mf")
+    machine = next(known.mutated for known in specification.mutants if known.name == mutant)
+    assert isinstance(machine, ir.Machine)
+    found = check(replace(specification.links[0], machine=machine), TWO)
+    assert (found.complete, found.broken) == (True, None)
+
+
+CLAUSES = {
+    ("mf", "causal_send"): "network_send",
+    ("mf", "network_send"): "get",
+    ("mf", "get"): "deliver",
+    ("mf", "acknowledge"): "network_send",
+    ("hybrid_basic", "causal_send"): "network_send",
+    ("hybrid_basic", "network_send"): "deliver",
+    ("hybrid_basic", "deliver"): "receive_ack",
+    ("hybrid_basic", "receive_ack"): "send_permit",
+    ("hybrid_basic", "send_permit"): "receive_permit",
+    ("hybrid_basic", "receive_permit"): "network_send",
+}
+
+
+@pytest.mark.parametrize(("name", "transition"), CLAUSES)
+def test_no_clause_can_be_left_out(library: Library, name: str, transition: str) -> None:
+    """The machine misses the event as soon as another one depends on it."""
+    link = library(name).links[0]
+    clauses = tuple(clause for clause in link.clauses if clause.targets[0].transition != transition)
+    assert len(clauses) == len(link.clauses) - 1
+    found = check(replace(link, clauses=clauses))
+    assert found.broken is not None
+    assert found.broken.refusal.transition == CLAUSES[name, transition]
+
+
+@pytest.mark.parametrize(
+    ("name", "transition", "guard"),
+    [
+        ("mf", "network_send", "forall a. network_sent(a) implies delivered(a)"),
+        ("mf", "get", "forall x. got(x) implies dst(x) != dst(m)"),
+        ("mf", "deliver", "forall a. dst(a) = src(m) implies sent(a)"),
+        ("hybrid_basic", "causal_send", "forall a. sent(a) implies dst(a) != src(m)"),
+        ("hybrid_basic", "network_send", "forall x. not missing(x)"),
+        ("hybrid_basic", "send_permit", "acked(m) and permitted(m)"),
+        ("hybrid_basic", "deliver", "forall a. past(dst(m), a) implies dst(a) = dst(m)"),
+    ],
+)
+def test_a_machine_that_asks_for_more_refuses(name: str, transition: str, guard: str) -> None:
+    """One more guard, which the protocol does not keep. The third speaks about what is never sent: the stand-ins."""
+    head = f"  transition {transition}(m):"
+    found = check(changed(name, head, f"{head}\n    require {guard}"))
+    assert found.broken is not None
+    assert found.broken.refusal.transition == transition
+    assert found.broken.refusal.guard == guard
+    assert found.steps
+
+
+CHOICE = """
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  message ACK()
+  state: open: nat
+  on causal_send(m):
+    open := open + 1
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    deliver m
+    send ACK() to j
+  on receive ACK() from j: open := open - 1
+
+scope s of p:
+  processes 3
+  sends 2, 0, 0
+
+machine q:
+  relation acked(m: message)
+  relation done(p: process)
+  transition causal_send(m): pass
+  transition deliver(m): require sent(m) and not delivered(m)
+  transition ack(m, o):
+    require delivered(m) and not acked(m)
+    require sent(o) and src(o) = src(m) and o != m and not acked(o)
+    acked(m) := true
+  transition ack_last(m, p: process):
+    require delivered(m) and not acked(m) and p = src(m)
+    require forall o. sent(o) and src(o) = src(m) and o != m implies acked(o)
+    acked(m) := true
+    done(p) := true
+  prove no_creation
+
+conforms p to q:
+  causal_send(m)       is causal_send(m)
+  deliver m            is deliver(m)
+  receive ACK() from j is {targets}
+"""
+
+
+def test_an_event_is_the_first_of_several_transitions_that_is_enabled(specify: Library) -> None:
+    """Which message is acknowledged, which other one is not, and whose it was: the machine finds all of it."""
+    (link,) = specify(CHOICE.format(targets="ack_last(any, any) or ack(any, any)")).links
+    workload = link.scopes[0].workload
+    found = check(link, workload)
+    assert (found.complete, found.broken) == (True, None)
+    for targets, refused in (("ack(any, any)", "ack"), ("ack_last(any, self)", "ack_last")):
+        (one,) = specify(CHOICE.format(targets=targets)).links
+        broken = check(one, workload).broken
+        assert broken is not None and broken.refusal.transition == refused and not broken.others
+    (neither,) = specify(CHOICE.format(targets="ack_last(any, j) or ack(any, any), when open > 0")).links
+    broken = check(neither, workload).broken
+    assert broken is not None and [other.transition for other in broken.others] == ["ack"]
+    assert str(broken) == (
+        "p0: receive ACK() from p1 is ack_last(any, 1), which the machine refuses: delivered(m) and not acked(m) and "
+        "p = src(m); nor ack: sent(o) and src(o) = src(m) and o != m and not acked(o)"
+    )
+
+
+INDICES = {"to_two": (610, 1_309), "to_one_first": (209, 453), "two_permits": (473, 1_148)}
+
+
+@pytest.mark.parametrize("scope", INDICES)
+def test_algorithm_2_moves_the_indices_as_its_machine_does(library: Library, scope: str) -> None:
+    found = library("hybrid_optimal_indices")
+    (link,) = found.links
+    assert {one.name for one in link.scopes} == INDICES.keys()
+    checked = check(link, next(one.workload for one in link.scopes if one.name == scope))
+    assert (checked.complete, checked.broken) == (True, None)
+    assert (checked.states, checked.transitions) == INDICES[scope]
+    (same,) = library("hybrid_optimal").protocols
+    assert link.protocol == same, "letter by letter"
+
+
+@pytest.mark.parametrize(("clause", "targets"), [(2, 8), (3, 5)], ids=["acknowledgements", "permits"])
+def test_the_protocol_takes_each_way_through_a_handler(library: Library, clause: int, targets: int) -> None:
+    """Whichever transition is left out, an event is enabled in none of the others."""
+    (link,) = library("hybrid_optimal_indices").links
+    declared = link.clauses[clause]
+    assert len(declared.targets) == targets
+    for number in range(targets):
+        fewer = replace(declared, targets=(*declared.targets[:number], *declared.targets[number + 1 :]))
+        clauses = tuple(fewer if each is declared else each for each in link.clauses)
+        less = replace(link, clauses=clauses)
+        assert any(check(less, scope.workload).broken for scope in link.scopes), declared.targets[number].transition
+
+
+def test_sent_again_is_silent_only_with_once(library: Library) -> None:
+    """A retransmission is no second network send; without `once` the machine would have to take it as one."""
+    link = library("hybrid_basic").links[0]
+    assert check(link, LOSSY).complete
+    always = tuple(replace(clause, once=False) for clause in link.clauses)
+    found = check(replace(link, clauses=always), LOSSY)
+    assert found.broken is not None
+    assert found.broken.refusal.guard == "sent(m) and not network_sent(m)"
+    assert "tick" in {step.action.kind for step in found.steps}
+
+
+def test_an_event_is_silent_where_its_condition_is_false(library: Library) -> None:
+    """A message is routed by the nodes on its way; where it is sent, that is no event of its own."""
+    found = library("tree")
+    (link,) = found.links
+    workload = next(scope.workload for scope in found.scopes if scope.name == "links")
+    assert check(link, workload).broken is None
+    always = tuple(replace(clause, when=None) for clause in link.clauses)
+    broken = check(replace(link, clauses=always), workload).broken
+    assert broken is not None
+    assert (broken.refusal.transition, broken.event) == ("route", "p0: send MSG(m0.1) to p1")
+    never = changed("tree", "when m.src != self", "when m.src = self and m.src != self")
+    broken = check(never, workload).broken
+    assert broken is not None
+    assert broken.refusal.transition in ("forward", "deliver")
+
+
+def test_internal_steps_are_taken_as_far_as_they_go(library: Library) -> None:
+    """The window of unacknowledged messages slides in the handler of an acknowledgement, where there is no event."""
+    found = library("hybrid_basic_numbers")
+    (link,) = found.links
+    assert link.internal == ("slide",)
+    workload = next(scope.workload for scope in found.scopes if scope.name == "pair")
+    assert check(link, workload).broken is None
+    broken = check(replace(link, internal=()), workload).broken
+    assert broken is not None
+    assert broken.refusal.guard == "network_sent(m) and mid(m) <= removed(src(m)) + 1"
+
+
+TURNING = """
+protocol direct:
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+
+machine turning:
+  relation on(p: process)
+  relation off(m: message)
+  transition causal_send(m): pass
+  transition turn(p): on(p) := not on(p)
+  transition switch(m): off(m) := true
+  transition deliver(m):
+    require {guard}
+  prove no_creation
+
+conforms direct to turning in single:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+  internal switch, turn
+
+scope single of direct:
+  processes 2
+  sends 1, 0
+"""
+
+
+def test_internal_steps_that_go_on_for_ever_end() -> None:
+    """They may stop anywhere: what has come back is not gone through again."""
+    for guard, holds in (("sent(m) and off(m)", True), ("sent(m) and not off(m)", False)):
+        loaded = load_bytes(Path("turning.thence"), TURNING.format(guard=guard).encode())
+        assert loaded.specification is not None
+        (link,) = loaded.specification.links
+        found = check(link, link.scopes[0].workload)
+        assert (found.broken is None) == holds
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "guard"),
+    [
+        ("receive_ack(sent_by(self, n))", "receive_ack(sent_by(self, n + 5))", "p0 has not sent a message of number 6"),
+        ("receive_ack(sent_by(self, n))", "receive_ack(sent_by(self, n - 5))", "a nat goes below zero"),
+    ],
+)
+def test_an_argument_without_a_value_is_no_event_of_the_machine(old: str, new: str, guard: str) -> None:
+    found = check(changed("hybrid_basic", old, new), ir.Workload(2, (1, 0), ((1,), (0,))))
+    assert found.broken is not None
+    assert found.broken.refusal.guard == guard
+    assert found.steps[-1].title == "p0: receive ACK(1) from p1"
+
+
+def test_a_step_at_fault_is_no_event() -> None:
+    """What does not happen is not held against the machine; the exploration of the protocol reports the fault."""
+    link = changed("mf", "    IB.push(m)\n", "    while 0 - 1 > 0: pass\n")
+    found = check(link, TWO)
+    assert (found.complete, found.broken) == (True, None)
+    # The sends alone, seven edges between six states; a receipt at fault is an edge to where it came from.
+    assert (found.states, found.transitions) == (6, 14)
+
+
+def test_progress_and_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "PROGRESS_SECONDS", 0)
+    link = library("hybrid_basic").links[0]
+
+    def interrupt(progress: Progress) -> None:
+        if progress.states > 200:
+            raise KeyboardInterrupt
+
+    found = check_link(link, link.protocol, SMALL, progress=interrupt)
+    assert found.states > 200
+    assert (found.complete, found.broken, found.why_incomplete) == (False, None, "interrupted")
+
+
+UNDECIDABLE = {
+    "an axiom that the scope does not satisfy": (
+        "  axiom no_self: forall m. src(m) != dst(m)\n  transition causal_send(m): pass\n",
+        "do not satisfy no_self of m",
+    ),
+    "unsent messages related to each other": (
+        "  relation rel(a: message, b: message)\n  transition causal_send(m):\n"
+        "    forall x, y: rel(x, y) := src(x) = src(m) and src(y) = src(m)\n",
+        "relates unsent messages",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNDECIDABLE)
+def test_a_link_that_cannot_be_followed_is_not_called_checked(
+    what: str, specify: Callable[[str], ir.Specification]
+) -> None:
+    beginning, reason = UNDECIDABLE[what]
+    found = specify(
+        f"""machine m:
+{beginning}  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove no_creation
+
+protocol direct:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property at_most_once
+
+conforms direct to m in single:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+
+scope single of direct:
+  processes 2
+  sends 1, 0
+  self sends
+"""
+    )
+    check = check_link(found.links[0], found.protocols[0], found.scopes[0].workload)
+    assert not check.complete
+    assert check.broken is None
+    assert reason in check.why_incomplete

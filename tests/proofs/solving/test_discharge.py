@@ -1,0 +1,77 @@
+"""Discharging: levels, disagreement, finite countermodels before time limits."""
+
+from __future__ import annotations
+
+import time
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE
+from thence.proofs.logic.formula import forall, holds, local
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.logic.structure import Structure
+from thence.proofs.solving.discharge import Discharge, Options, discharge_all, level_of, solver_facts
+from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.solver import Answer, SolverPool
+from thence.spec.verdict import Level
+
+M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
+SIGNATURE = Signature((MESSAGE,), (), (ir.Symbol("sent", (M,), BOOL), ir.Symbol("got", (M,), BOOL)))
+ALL_SENT = ir.NamedFormula("all_sent", forall([M], holds("sent", local(M))))
+ONE_SENT = ir.NamedFormula("one_sent", holds("sent", local(X)))
+ONE_GOT = ir.NamedFormula("one_got", holds("got", local(X)))
+
+VALID = Obligation("instance", SIGNATURE, (ALL_SENT,), ONE_SENT, (X,))
+INVALID = Obligation("unrelated", SIGNATURE, (ALL_SENT,), ONE_GOT, (X,))
+FRAMED = Obligation("framed", SIGNATURE, (ALL_SENT,), ALL_SENT)
+
+
+def answer(status: str) -> Answer:
+    assert status in ("sat", "unsat", "unknown")
+    return Answer("sat" if status == "sat" else "unsat" if status == "unsat" else "unknown", "", 0.0)
+
+
+def test_two_solvers_prove_at_level_three(pool: SolverPool) -> None:
+    done = discharge_all(pool, (VALID, FRAMED), Options())
+    assert all(each.proved for each in done)
+    assert level_of(done) is Level.L3
+    assert done[0].provers == 2 and done[1].answers == {}
+    facts = solver_facts(done, Options(seed=4))
+    assert (facts["obligations"], facts["by_frame"], facts["seed"]) == (2, 1, 4)
+    assert facts["solvers"]["cvc5"]["unsat"] == 1 and facts["solvers"]["z3"]["version"]
+
+
+def test_one_solver_proves_at_level_two(pool: SolverPool) -> None:
+    for solvers in (("z3",), ("cvc5",)):
+        done = discharge_all(pool, (VALID,), Options(solvers=solvers))
+        assert done[0].proved and level_of(done) is Level.L2
+
+
+def test_one_of_two_solvers_is_level_two() -> None:
+    split = Discharge(VALID, {"z3": answer("unsat"), "cvc5": answer("unknown")})
+    assert split.proved and level_of((split,)) is Level.L2
+
+
+def test_a_finite_countermodel_comes_before_the_time_limit(pool: SolverPool) -> None:
+    started = time.monotonic()
+    (done,) = discharge_all(pool, (INVALID,), Options(timeout_ms=60_000))
+    assert time.monotonic() - started < 20
+    assert done.failed and not done.proved
+    assert done.countermodel is not None
+    assert done.countermodel.structure.universe["message"] == 1
+    assert done.reason == "a finite countermodel exists"
+
+
+def test_solvers_that_contradict_each_other_prove_nothing() -> None:
+    split = Discharge(VALID, {"z3": answer("unsat"), "cvc5": answer("sat")})
+    assert split.disagreement and not split.proved and not split.failed
+    assert "z3 says unsat" in split.reason and "cvc5 says sat" in split.reason
+    model = Model(Structure({"message": 1}, {}), {})
+    against_model = Discharge(VALID, {"z3": answer("unsat")}, model)
+    assert against_model.disagreement and not against_model.proved
+    assert "finite countermodel" in against_model.reason
+
+
+def test_unknown_is_never_proved() -> None:
+    assert not Discharge(VALID, {"z3": answer("unknown"), "cvc5": answer("unknown")}).proved
+    assert not Discharge(VALID, {}).proved
+    assert not Discharge(VALID, {}, None, "cannot be said").proved

@@ -1,0 +1,174 @@
+"""Solver processes: limits are kept, dead processes are unknown answers, searches go stage by stage."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from thence.proofs.solving import solver
+from thence.proofs.solving.solver import Check, Search, SolverName, SolverPool, Stage, Worker
+
+
+def pigeons(holes: int) -> str:
+    """One pigeon more than holes: hard for every solver that reasons by resolution."""
+    sits = {(p, h): f"s{p}_{h}" for p in range(holes + 1) for h in range(holes)}
+    lines = [f"(declare-const {name} Bool)" for name in sits.values()]
+    lines += [f"(assert (or {' '.join(sits[p, h] for h in range(holes))}))" for p in range(holes + 1)]
+    pairs = [(p, q) for p in range(holes + 1) for q in range(p)]
+    lines += [f"(assert (not (and {sits[p, h]} {sits[q, h]})))" for h in range(holes) for p, q in pairs]
+    return "\n".join(["(set-logic ALL)", *lines, "(check-sat)"])
+
+
+HARD = pigeons(14)
+
+
+def test_both_solvers_answer(pool: SolverPool) -> None:
+    text = "(set-logic ALL)(declare-const p Bool)(assert p)(assert (not p))(check-sat)"
+    answers = dict(pool.answers([Check("z3", text, 5_000, 0), Check("cvc5", text, 5_000, 0)]))
+    assert {answer.status for answer in answers.values()} == {"unsat"}
+
+
+def test_text_that_is_wrong_is_unknown_with_the_solvers_words(pool: SolverPool) -> None:
+    names: tuple[SolverName, ...] = ("z3", "cvc5")
+    for name in names:
+        answer = pool.ask(Check(name, "(set-logic ALL)(assert undeclared)(check-sat)", 5_000, 0))
+        assert answer.status == "unknown"
+        assert "undeclared" in answer.reason
+
+
+def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "GRACE_MS", -1_400)
+    worker = Worker()
+    try:
+        started = time.monotonic()
+        answer = worker.ask(Check("cvc5", HARD, 1_500, 0))
+        assert time.monotonic() - started < 5
+        assert answer.status == "unknown"
+        assert "killed" in answer.reason
+        monkeypatch.setattr(solver, "GRACE_MS", 2_000)
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+    finally:
+        worker.close()
+
+
+def test_a_process_that_dies_is_unknown_and_replaced() -> None:
+    worker = Worker()
+    try:
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+        assert worker._process is not None
+        number = worker._process.pid
+        threading.Timer(0.5, lambda: os.kill(number, signal.SIGKILL)).start()
+        answer = worker.ask(Check("cvc5", HARD, 10_000, 0))
+        assert answer.status == "unknown"
+        assert "died" in answer.reason
+        assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+        assert worker._process is not None and worker._process.pid != number
+    finally:
+        worker.close()
+
+
+def test_closing_the_pool_leaves_no_process() -> None:
+    with SolverPool(2) as pool:
+        assert len(dict(pool.answers([Check("z3", "(check-sat)", 5_000, 0)] * 4))) == 4
+        processes = [worker._process for worker in pool._workers if worker._process is not None]
+        assert processes
+    assert all(process.poll() is not None for process in processes)
+
+
+def test_leaving_the_pool_does_not_wait_for_what_runs() -> None:
+    started = time.monotonic()
+    with SolverPool(1) as pool:
+        running, waiting = pool.submit(Check("cvc5", HARD, 60_000, 0)), pool.submit(Check("z3", HARD, 60_000, 0))
+        time.sleep(0.5)
+    assert time.monotonic() - started < 10
+    assert waiting.cancelled()
+    assert running.exception() is not None or running.result().status == "unknown"
+
+
+def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> None:
+    stages = (
+        Stage(("(or |a| |b|)", "(=> |g0| (and |a| (not |a|)))"), {"goal": "g0"}),
+        Stage(("(=> |g1| |b|)",), {"goal": "g1"}),
+        Stage(("(=> |g2| true)",), {"goal": "g2"}),
+    )
+    constants = dict.fromkeys(["a", "b", "g0", "g1", "g2"], "Bool")
+    answer = pool.ask(Search(constants, stages, (), 5_000, 0))
+    assert answer.status == "done"
+    assert answer.models["goal"].stage == 1
+    assert answer.models["goal"].values["b"] is True
+
+
+def test_a_search_without_a_model_is_done_and_empty(pool: SolverPool) -> None:
+    stage = Stage(("(=> |g| (and |a| (not |a|)))",), {"goal": "g"})
+    answer = pool.ask(Search({"a": "Bool", "g": "Bool"}, (stage,), (), 5_000, 0))
+    assert answer.status == "done" and not answer.models
+
+
+def test_models_are_minimal(pool: SolverPool) -> None:
+    names = [f"x{number}" for number in range(12)]
+    assertion = f"(or {' '.join(f'|{name}|' for name in names)})"
+    constants = dict.fromkeys([*names, "goal"], "Bool")
+    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
+
+
+@pytest.mark.parametrize("kind", ["Bool", "Int"])
+def test_models_have_as_few_true_facts_as_can_be(pool: SolverPool, kind: str) -> None:
+    """Each of ten ways out is minimal by itself, with 10, 9, ... 1 facts; the one with a single fact is taken."""
+    ways = [[f"w{way}_{number}" for number in range(10 - way)] for way in range(10)]
+    assertion = f"(or {' '.join('(and ' + ' '.join(f'|{name}|' for name in way) + ')' for way in ways)})"
+    names = [name for way in ways for name in way]
+    constants = {**dict.fromkeys([*names, "goal"], "Bool"), "other": kind}
+    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
+
+
+def test_numbers_are_searched_too(pool: SolverPool) -> None:
+    stage = Stage(("(< 3 |n|)", "(< |n| 5)"), {"goal": "goal"})
+    answer = pool.ask(Search({"n": "Int", "goal": "Bool"}, (stage,), (), 5_000, 0))
+    assert answer.models["goal"].values["n"] == 4
+
+
+@pytest.mark.parametrize(("below", "found"), [(None, True), (8, True), (7, False)])
+def test_numbers_can_be_kept_small(pool: SolverPool, below: int | None, found: bool) -> None:
+    stage = Stage(
+        ("(=> |goal| (= |n| (+ |m| 3)))", "(=> |goal| (<= 4 |m|))", "(=> |goal| (<= 0 |n|))"), {"goal": "goal"}
+    )
+    constants = {"n": "Int", "m": "Int", "goal": "Bool"}
+    answer = pool.ask(Search(constants, (stage,), (), 5_000, 0, below))
+    assert answer.status == "done"
+    assert ("goal" in answer.models) == found
+
+
+def test_what_was_found_in_time_is_kept(pool: SolverPool) -> None:
+    """The second stage puts twelve pigeons into eleven holes."""
+    inside = [[f"|p{pigeon}h{hole}|" for hole in range(11)] for pigeon in range(12)]
+    somewhere = [f"(or {' '.join(holes)})" for holes in inside]
+    alone = [
+        f"(not (and {inside[one][hole]} {inside[other][hole]}))"
+        for hole in range(11)
+        for one in range(12)
+        for other in range(one)
+    ]
+    stages = (Stage((), {"easy": "easy"}), Stage((*somewhere, *alone), {"easy": "easy", "hard": "hard"}))
+    constants = dict.fromkeys(["easy", "hard", *(name.strip("|") for holes in inside for name in holes)], "Bool")
+    answer = pool.ask(Search(constants, stages, (), 1_500, 0))
+    assert answer.status == "unknown"
+    assert answer.models.keys() == {"easy"}
+
+
+def test_a_pool_needs_a_worker() -> None:
+    with pytest.raises(ValueError, match="worker"):
+        SolverPool(0)
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_little_effort_gives_up_where_more_does_not(pool: SolverPool, solver: SolverName) -> None:
+    """Not by the clock, so that the same is decided on every machine."""
+    text = pigeons(6)
+    assert pool.ask(Check(solver, text, 20_000, 0, effort=10)).status == "unknown"
+    assert pool.ask(Check(solver, text, 20_000, 0)).status == "unsat"
