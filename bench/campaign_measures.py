@@ -21,10 +21,10 @@ def merge_ratio() -> str:
     """How much more often starving a channel finds the discarded merge than uniform scheduling does."""
     from faults import FAULTS
 
-    from thence.conformance.harness.conform import settings_for
+    from thence.conformance.cases.schedulers import SCHEDULERS
+    from thence.conformance.conform.conform import settings_for
     from thence.conformance.harness.harness import run_scheduled
     from thence.conformance.harness.protocols import find_protocol
-    from thence.conformance.schedulers.schedulers import SCHEDULERS
 
     fault = next(each for each in FAULTS["rst"] if each.__name__ == "MergeDiscarded")
     settings = settings_for(find_protocol("rst"))

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from thence.conformance.campaign.one_system import find_protocol
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import PER_MILLE, Settings
+from thence.conformance.cases.schedule import React, Receive, Send, Tick
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import Case, run_scheduled
-from thence.conformance.harness.network import PER_MILLE, Settings
-from thence.conformance.harness.schedule import React, Receive, Send, Tick
-from thence.conformance.harness.subject import MakeProcess, load_subject
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.subject import MakeProcess, load_subject
 
 REPEATS = 5
 CASES = 1_500

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from thence.conformance.external.system import ExternalSystem
-from thence.conformance.harness.conform import Report, conform
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import Report, conform
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.system import ExternalSystem
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "conformance" / "examples"
 CASES = 1_000

@@ -25,7 +25,7 @@ from impl_measures import MEASURES as IMPLEMENTATIONS
 from proof_measures import MEASURES as PROOFS
 from trace_measures import MEASURES as TRACES
 
-from thence.conformance.harness.conform import conform, settings_for
+from thence.conformance.conform.conform import conform, settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import library, load

@@ -50,8 +50,8 @@ def million_events() -> str:
 
 def cases(make: Any, allowed: Any, replay: Any, count: int, operations: int) -> tuple[float, list[Any]]:
     """Processor seconds, and the executions."""
+    from thence.conformance.cases.schedulers import SCHEDULERS
     from thence.conformance.harness.harness import run_scheduled
-    from thence.conformance.schedulers.schedulers import SCHEDULERS
 
     begun, scheduler = time.process_time(), SCHEDULERS["uniform"]
     found = [run_scheduled(make, scheduler, seed, operations, allowed, replay).execution for seed in range(count)]
@@ -70,12 +70,12 @@ def replayed(tolerant: Any, executions: list[Any]) -> str:
 def against_a_protocol() -> str:
     """Events a second of processor time, of the cases of shipped implementations: replayed in lock step beside the
     implementation, and by what can be seen, with and without arrivals; and of one long recording."""
-    from thence.conformance.harness.conform import settings_for
+    from thence.conformance.conform.conform import settings_for
     from thence.conformance.harness.protocols import find_protocol
-    from thence.conformance.harness.subject import load_subject
     from thence.conformance.implementations import SHIPPED
     from thence.conformance.replay.partial_observation import TolerantReplay
     from thence.conformance.replay.replay import Replay
+    from thence.conformance.systems.subject import load_subject
     from thence.spec.events import Execution, Receive
 
     said = []

@@ -8,7 +8,7 @@ import json
 import sys
 from typing import Any, NamedTuple
 
-from thence.conformance.external.foreign import Answered
+from thence.conformance.systems.foreign import Answered
 from thence.impl.commands import Deliver, Send
 
 

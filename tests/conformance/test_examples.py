@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.external.system import ExternalSystem
-from thence.conformance.harness.conform import Report, conform
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.rerun import opposite
-from thence.conformance.harness.subject import Subject, load_subject
+from thence.conformance.cases.network import Settings
+from thence.conformance.conform.conform import Report, conform
+from thence.conformance.conform.rerun import opposite
+from thence.conformance.systems.subject import Subject, load_subject
+from thence.conformance.systems.system import ExternalSystem
 
 EXAMPLES = Path(__file__).parents[2] / "conformance" / "examples"
 

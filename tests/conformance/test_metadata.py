@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import Case
 from thence.conformance.replay.replay import Replay
-from thence.conformance.schedulers.schedulers import SCHEDULERS
 from thence.dsl import ir
 from thence.impl.cbcast import CBCAST
 from thence.impl.hybrid_multicast import HybridMulticast

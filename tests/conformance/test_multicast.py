@@ -14,14 +14,14 @@ import pytest
 from faults import cbcast, hybrid_multicast, ks, newtop
 
 from thence.conformance.campaign.one_system import campaign_runner
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import RecordedCase, read_case
+from thence.conformance.cases.schedule import Lose, React, Receive, Schedule, Send
+from thence.conformance.cases.shrink import minimise
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.recorded_case import RecordedCase, read_case
-from thence.conformance.harness.schedule import Lose, React, Receive, Schedule, Send
-from thence.conformance.harness.shrink import minimise
-from thence.conformance.harness.subject import Subject, SubjectError, load_subject
 from thence.conformance.replay.replay import Replay, delivers_to_senders
+from thence.conformance.systems.subject import Subject, SubjectError, load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command
 from thence.impl.commands import Deliver as HandOver

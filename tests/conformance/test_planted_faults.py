@@ -10,12 +10,12 @@ import pytest
 from faults import FAULTS
 
 from thence.conformance.campaign.one_system import PORTFOLIO, scheduler_names
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
+from thence.conformance.harness.guided import portfolio
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.network import Settings
 from thence.conformance.replay.replay import Replay
-from thence.conformance.schedulers.guided import portfolio
-from thence.conformance.schedulers.schedulers import SCHEDULERS
 from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]

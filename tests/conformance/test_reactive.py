@@ -14,10 +14,10 @@ from thence.cli.commands.matrix import Request as MatrixRequest
 from thence.cli.commands.matrix import matrix
 from thence.cli.session import Session
 from thence.conformance.campaign.one_system import campaign_runner
-from thence.conformance.external.system import Limits
-from thence.conformance.harness.claims import plan
-from thence.conformance.harness.recorded_case import read_case
-from thence.conformance.harness.rerun import rerun
+from thence.conformance.cases.recorded_case import read_case
+from thence.conformance.conform.claims import plan
+from thence.conformance.conform.rerun import rerun
+from thence.conformance.systems.system import Limits
 from thence.spec.verdict import Verdict
 
 PROGRAM = Path(__file__).with_name("hasty.py")

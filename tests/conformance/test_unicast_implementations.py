@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from faults import FAULTS
 
-from thence.conformance.harness.conform import Report, conform, settings_for
-from thence.conformance.harness.network import Settings
+from thence.conformance.cases.network import Settings
+from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from thence.conformance.harness.findings import CaseOutcome
-from thence.conformance.harness.outcomes import Reach
-from thence.conformance.harness.recorded_case import RecordedCase
-from thence.conformance.schedulers.coverage import SCENARIOS
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.conform.outcomes import Reach
+from thence.conformance.harness.coverage import SCENARIOS
+from thence.conformance.replay.findings import CaseOutcome
 
 _HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
 _KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))

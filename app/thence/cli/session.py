@@ -212,9 +212,9 @@ def _is_users_fault(error: Exception) -> bool:
         ("thence.dsl.load", "SourceError"),
         ("thence.dsl.run.narrate", "ReplayError"),
         ("thence.spec.trace", "TraceError"),
-        ("thence.conformance.harness.subject", "SubjectError"),
+        ("thence.conformance.systems.subject", "SubjectError"),
         ("thence.conformance.campaign.java", "JavaMissing"),
-        ("thence.conformance.harness.schedule", "ScheduleError"),
+        ("thence.conformance.cases.schedule", "ScheduleError"),
         ("thence.conformance.campaign", "CampaignError"),
     )
     for module, class_ in named:

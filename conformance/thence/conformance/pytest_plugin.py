@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from thence.conformance.harness.claims import Judged, Plan
+    from thence.conformance.conform.claims import Judged, Plan
 
 MARKER: Final = "thence"
 FOLDER: Final = "thence_cases"
@@ -80,7 +80,7 @@ class Claim:
         refutation = self.run.judged.refutation(self.name)
         if refutation is None:
             return
-        from thence.conformance.harness.claims import can_be_imported
+        from thence.conformance.conform.claims import can_be_imported
 
         if self.folder is None:
             last = f"pytest --thence-save keeps it, as a test, in the folder {FOLDER} beside this one."
@@ -119,8 +119,8 @@ def claim() -> Claim:
 
 
 def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str, ...]]:
-    from thence.conformance.harness.claims import plan
-    from thence.conformance.harness.subject import SubjectError
+    from thence.conformance.conform.claims import plan
+    from thence.conformance.systems.subject import SubjectError
 
     words = dict(marker.kwargs)
     asked = words.pop("claims", None)
@@ -173,8 +173,8 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fails with what is wrong, and the diagram."""
-        from thence.conformance.harness.rerun import assert_case_passes
-        from thence.conformance.harness.subject import SubjectError
+        from thence.conformance.conform.rerun import assert_case_passes
+        from thence.conformance.systems.subject import SubjectError
 
         wrong = ""
         try:

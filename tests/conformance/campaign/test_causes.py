@@ -5,8 +5,8 @@ from __future__ import annotations
 from thence.conformance.campaign.causes import Cause, causes
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.campaign.reporting import FailingCase
-from thence.conformance.harness.recorded_case import RecordedCase
-from thence.conformance.harness.rerun import rerun
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.conform.rerun import rerun
 
 PARAMETERS = {"system": "faults.rst:MergeDiscarded", "protocol": "rst", "scheduler": "portfolio", "operations": 12}
 

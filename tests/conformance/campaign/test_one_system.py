@@ -15,13 +15,13 @@ import pytest
 from thence.conformance.campaign.case import load_runner, run_cases
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.campaign.parameters import canonical_json
-from thence.conformance.campaign.tally import tally_rows
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import read_case
+from thence.conformance.cases.schedule import Send
+from thence.conformance.cases.tally import tally_rows
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.network import Settings
 from thence.conformance.harness.protocols import find_protocol, parted
-from thence.conformance.harness.recorded_case import read_case
-from thence.conformance.harness.schedule import Send
-from thence.conformance.harness.subject import SubjectError, load_subject
+from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.impl.mf import MF as MFImplementation
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"

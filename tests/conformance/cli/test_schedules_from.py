@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from faults.rst import MergeDiscarded
 
-from thence.conformance.harness.conform import LIMIT_S
-from thence.conformance.harness.network import Settings
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.cases.schedule import Receive, ScheduleError, Send
+from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import Trials
+from thence.conformance.harness.guide import DIRECTED
+from thence.conformance.harness.guided import Corpus
 from thence.conformance.harness.protocols import find_specification
-from thence.conformance.harness.recorded_case import RecordedCase
-from thence.conformance.harness.schedule import Receive, ScheduleError, Send
-from thence.conformance.harness.trials import Trials
-from thence.conformance.schedulers.guide import DIRECTED
-from thence.conformance.schedulers.guided import Corpus
-from thence.conformance.schedulers.sources import schedules_from
+from thence.conformance.harness.sources import schedules_from
 
 Thence = Callable[..., Any]
 

@@ -11,11 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from thence.conformance.harness.conform import settings_for
-from thence.conformance.harness.findings import CaseOutcome
-from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.schedule import (
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import (
     Duplicate,
     Lose,
     Operation,
@@ -26,9 +23,12 @@ from thence.conformance.harness.schedule import (
     Tick,
     schedules,
 )
-from thence.conformance.harness.subject import load_subject
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
+from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.replay.findings import CaseOutcome
+from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command
 from thence.impl.commands import Deliver as HandOver
@@ -312,8 +312,8 @@ def test_a_subject_may_be_without_timers() -> None:
 
 PRINT_DIGESTS = """
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.impl.hybrid_basic import HybridBasic
 settings = Settings(loss=True, duplication=True)
 print([run_scheduled(HybridBasic, s, seed, 20, settings).digest() for s in SCHEDULERS.values() for seed in range(20)])

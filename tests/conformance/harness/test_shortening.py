@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 from faults.rst import MergeDiscarded
 
-from thence.conformance.harness.conform import LIMIT_S
-from thence.conformance.harness.findings import CaseOutcome
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Schedule
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import Trials
+from thence.conformance.harness.guided import BUILT_IN
 from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.schedule import Schedule
 from thence.conformance.harness.shortening import Shortening
-from thence.conformance.harness.trials import Trials
-from thence.conformance.schedulers.guided import BUILT_IN
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.replay.findings import CaseOutcome
 from thence.dsl import ir
 
 SETTINGS = Settings()

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.harness.conform import settings_for
-from thence.conformance.harness.subject import SubjectError, load_subject
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.implementation_judge import (
     ImplementationBaseline,
@@ -24,6 +23,7 @@ from thence.conformance.mutation.implementation_judge import (
 from thence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
 from thence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
+from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load, load_bytes
 from thence.proofs.prove import solver_pool

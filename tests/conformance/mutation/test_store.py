@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.mutation.edits import Edit
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.lanes import mutate_all
@@ -14,6 +13,7 @@ from thence.conformance.mutation.mutants import Mutant
 from thence.conformance.mutation.run import Limits, kept
 from thence.conformance.mutation.store import Store
 from thence.conformance.mutation.subjects import context_of, library_subjects, subjects_of
+from thence.conformance.systems.subject import load_subject
 from thence.dsl.load import load
 from thence.dsl.text.syntax import Span
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 from faults import FAULTS
 
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.logged import Unfit, logs_of
 from thence.conformance.replay.partial_observation import TolerantReplay, only_sends_send, prefix
 from thence.conformance.replay.replay import Replay
 from thence.conformance.replay.state_estimate import Conditions, Search
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 

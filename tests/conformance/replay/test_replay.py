@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from faults import cykas, hybrid_basic, mf, rst
 
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Receive, Schedule, Send, Tick
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.schedule import Receive, Schedule, Send, Tick
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Divergence, Replay
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command
 from thence.impl.commands import Send as Transmit

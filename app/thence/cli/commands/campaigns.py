@@ -35,15 +35,15 @@ from thence.conformance.campaign import (
 from thence.conformance.campaign.causes import Cause, causes
 from thence.conformance.campaign.one_system import PORTFOLIO
 from thence.conformance.campaign.shipping import absolute, as_on_a_worker
-from thence.conformance.harness.conform import settings_for
-from thence.conformance.harness.protocol_subject import PREFIX
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
+from thence.conformance.harness.distinguishing import distinguishing
+from thence.conformance.harness.guided import NAME as GUIDED
+from thence.conformance.harness.guided import Corpus, grown
 from thence.conformance.harness.protocols import parted
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.schedulers.distinguishing import distinguishing
-from thence.conformance.schedulers.guided import NAME as GUIDED
-from thence.conformance.schedulers.guided import Corpus, grown
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.protocol_subject import PREFIX
+from thence.conformance.systems.subject import load_subject
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
 SEVERAL = "thence.conformance.campaign.several_systems:several_runner"

@@ -11,21 +11,21 @@ from thence.cli.byte_sizes import byte_size
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
 from thence.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
 from thence.cli.specifications import named_protocol, specification
-from thence.conformance.external.system import Limits
-from thence.conformance.harness.conform import Report, settings_for
-from thence.conformance.harness.conform import conform as drive
+from thence.conformance.cases.network import PROMISES, Settings
+from thence.conformance.cases.recorded_case import RecordedCase, read_case
+from thence.conformance.conform.conform import Report, settings_for
+from thence.conformance.conform.conform import conform as drive
+from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.rerun import opposite, pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, explained, picture
-from thence.conformance.harness.findings import CaseOutcome
-from thence.conformance.harness.network import PROMISES, Settings
-from thence.conformance.harness.outcomes import rounded
 from thence.conformance.harness.protocols import parted
-from thence.conformance.harness.recorded_case import RecordedCase, read_case
-from thence.conformance.harness.rerun import opposite, pytest_file, rerun_against
 from thence.conformance.harness.shortening import Counterexample
-from thence.conformance.harness.subject import EXEC, EXEC_PER_PROCESS, ISOLATED, Subject, load_subject
+from thence.conformance.harness.sources import known_schedules
 from thence.conformance.implementations import SHIPPED
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.partial_observation import TolerantReplay
-from thence.conformance.schedulers.sources import known_schedules
+from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED, Subject, load_subject
+from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.spec.verdict import Level, Result, Verdict
 

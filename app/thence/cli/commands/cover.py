@@ -8,16 +8,16 @@ from typing import Any
 from thence.cli.reaching import reach_table, seen_and_missing
 from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
 from thence.cli.specifications import protocol_of, specification
-from thence.conformance.external.system import Limits
-from thence.conformance.harness.conform import LIMIT_S, settings_for
-from thence.conformance.harness.outcomes import Reach
-from thence.conformance.harness.protocol_subject import PREFIX
-from thence.conformance.harness.rerun import opposite
-from thence.conformance.harness.subject import load_subject
-from thence.conformance.harness.trials import Trials
-from thence.conformance.schedulers.distinguishing import distinguishing
-from thence.conformance.schedulers.guided import NAME as GUIDED
-from thence.conformance.schedulers.guided import Corpus, grown, portfolio
+from thence.conformance.conform.conform import LIMIT_S, settings_for
+from thence.conformance.conform.outcomes import Reach
+from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.trials import Trials
+from thence.conformance.harness.distinguishing import distinguishing
+from thence.conformance.harness.guided import NAME as GUIDED
+from thence.conformance.harness.guided import Corpus, grown, portfolio
+from thence.conformance.systems.protocol_subject import PREFIX
+from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.system import Limits
 from thence.spec.verdict import Level, Result, Verdict
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.implementations import SHIPPED
+from thence.conformance.systems.subject import load_subject
 from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run_demo
 from thence.impl.transport.disturbance import Disturbance
 from thence.spec.judgement import Judgement, judge

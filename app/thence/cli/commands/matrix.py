@@ -9,16 +9,16 @@ from typing import Any, get_args
 from thence.cli.reaching import percent, withheld_json, withheld_text
 from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
 from thence.cli.specifications import named_protocol, specification
-from thence.conformance.external.system import Limits
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.conform.conform import settings_for
+from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells
+from thence.conformance.conform.outcomes import rounded
 from thence.conformance.harness.explain import explained, picture
-from thence.conformance.harness.matrix import ASSUMPTIONS, Cell, cells
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.outcomes import rounded
 from thence.conformance.harness.protocols import parted
-from thence.conformance.harness.recorded_case import RecordedCase
-from thence.conformance.harness.subject import load_subject
-from thence.conformance.schedulers.sources import known_schedules
+from thence.conformance.harness.sources import known_schedules
+from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.system import Limits
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
 

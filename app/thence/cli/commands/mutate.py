@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from thence.cli.session import UNKNOWN, BadInput, Output, Rejected, Session, write_text
 from thence.cli.specifications import known, protocol_of
-from thence.conformance.harness.subject import load_subject
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
@@ -17,6 +16,7 @@ from thence.conformance.mutation.lanes import mutate_all
 from thence.conformance.mutation.run import Limits, Score, score_of
 from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from thence.conformance.mutation.workers import Judged
+from thence.conformance.systems.subject import load_subject
 from thence.dsl.load import load
 from thence.spec.verdict import Level, Result, Verdict
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from thence.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
+from thence.conformance.campaign.recordings import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
 from thence.conformance.harness.pictures import svg_of, text_of
 from thence.conformance.replay.recordings import Opposite, said_of
-from thence.conformance.traces.many import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
 from thence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from thence.spec.judgement import Judgement, judge
 from thence.spec.trace import Trace, write_trace

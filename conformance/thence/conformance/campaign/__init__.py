@@ -10,7 +10,7 @@ from thence.conformance.campaign.drive import Progress, resume, start
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters
 from thence.conformance.campaign.reporting import FailingCase, Report, failing_cases, report, write_report
 from thence.conformance.campaign.status import Status, result, status
-from thence.conformance.campaign.tally import Tally, failure_bound
+from thence.conformance.cases.tally import Tally, failure_bound
 
 __all__ = [
     "CampaignError",

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from thence.conformance.campaign.parameters import CampaignError, canonical_json
-from thence.conformance.harness.time_limit import OutOfTime, limited
+from thence.conformance.cases.time_limit import OutOfTime, limited
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from thence.conformance.campaign.reporting import FailingCase
-from thence.conformance.harness.conform import LIMIT_S
+from thence.conformance.cases.recorded_case import RecordedCase, read_case
+from thence.conformance.cases.schedule import Schedule
+from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.harness.explain import case_explained, picture
-from thence.conformance.harness.findings import CaseOutcome, FindingKind
 from thence.conformance.harness.harness import run_case
 from thence.conformance.harness.protocols import find_protocol
-from thence.conformance.harness.recorded_case import RecordedCase, read_case
-from thence.conformance.harness.schedule import Schedule
 from thence.conformance.harness.shortening import Shortening
-from thence.conformance.harness.subject import SubjectError, load_subject
+from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Replay
+from thence.conformance.systems.subject import SubjectError, load_subject
 
 MOST_SHORTENED: Final = 48
 """So many groups are shortened: the largest of each system, then the others by size. The rest stay as they are."""

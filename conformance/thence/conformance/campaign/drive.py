@@ -29,7 +29,7 @@ from thence.conformance.campaign.store import (
     read_manifest,
     write_batch,
 )
-from thence.conformance.campaign.tally import tally_rows
+from thence.conformance.cases.tally import tally_rows
 
 if TYPE_CHECKING:
     from thence.conformance.campaign.cluster import Cluster

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from thence.conformance.campaign.case import CaseOutcome
-from thence.conformance.external.isolated import IsolatedSystem
-from thence.conformance.external.system import Limits
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import PROMISES, Settings
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.cases.schedulers import Scheduler
+from thence.conformance.conform.conform import settings_for
+from thence.conformance.conform.rerun import opposite
+from thence.conformance.harness.coverage import CoveredReplay, Features, scenarios
+from thence.conformance.harness.guided import BUILT_IN, Corpus, portfolio
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.network import PROMISES, Settings
-from thence.conformance.harness.protocol_subject import PREFIX
 from thence.conformance.harness.protocols import find_protocol, parted
-from thence.conformance.harness.recorded_case import RecordedCase
-from thence.conformance.harness.rerun import opposite
-from thence.conformance.harness.subject import Subject, load_subject
-from thence.conformance.schedulers.coverage import CoveredReplay, Features, scenarios
-from thence.conformance.schedulers.guided import BUILT_IN, Corpus, portfolio
-from thence.conformance.schedulers.schedulers import Scheduler
+from thence.conformance.systems.isolated import IsolatedSystem
+from thence.conformance.systems.protocol_subject import PREFIX
+from thence.conformance.systems.subject import Subject, load_subject
+from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.dsl.load import locate
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from thence.conformance.campaign.charts import chart
 from thence.conformance.campaign.reached import Reached
-from thence.conformance.campaign.tally import Count
+from thence.conformance.cases.tally import Count
 
 if TYPE_CHECKING:
     from thence.conformance.campaign.reporting import Report

@@ -17,7 +17,7 @@ from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.campaign.reached import Point, Reached, Reaching
 from thence.conformance.campaign.status import Status, status_of
 from thence.conformance.campaign.store import finished_batches, read_manifest, read_rows
-from thence.conformance.campaign.tally import Tally, tally_rows
+from thence.conformance.cases.tally import Tally, tally_rows
 
 SHOWN_CASES = 100
 """How many failing cases a report shows; the Parquet files have all."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from thence.conformance.campaign.parameters import CampaignParameters
 from thence.conformance.campaign.store import Batch, Manifest, finished_batches, is_locked, read_manifest
-from thence.conformance.campaign.tally import Tally
+from thence.conformance.cases.tally import Tally
 from thence.spec.verdict import Level, Result, Verdict
 
 

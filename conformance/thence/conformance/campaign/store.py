@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 import thence
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
-from thence.conformance.campaign.tally import Tally
+from thence.conformance.cases.tally import Tally
 
 FORMAT = "thence-campaign/3"
 MANIFEST = "campaign.json"

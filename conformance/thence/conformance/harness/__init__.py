@@ -1,4 +1,4 @@
-"""One case: a system under test, a schedule, a network, and the judgement of what the system did.
+"""One case run and judged: a system, a schedule, a network; where guided schedules come from, and what they reach.
 
-Begin with `harness`, then `schedule` and `network`. Knows nothing of campaigns and of the command line.
+Begin with `harness`. Knows nothing of runs of many cases, which are in `conform`.
 """

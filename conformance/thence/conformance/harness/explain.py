@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from thence.conformance.harness.findings import CaseOutcome
+from thence.conformance.cases.schedule import describe
 from thence.conformance.harness.pictures import svg_of, text_of
-from thence.conformance.harness.schedule import describe
 from thence.conformance.harness.shortening import PRINTED_LINES, Counterexample
+from thence.conformance.replay.findings import CaseOutcome
 from thence.spec import oracle
 
 DRAWN_EVENTS: Final = 60

@@ -16,9 +16,11 @@ from itertools import islice, repeat
 from random import Random
 from typing import Any, Final, assert_never
 
-from thence.conformance.external.foreign import Answered, SystemFailed, SystemRaised
-from thence.conformance.external.strangers import plain, say, shown, word
-from thence.conformance.harness.findings import (
+from thence.conformance.cases.network import Destination, Flight, Network, Settings
+from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.cases.schedulers import Scheduler
+from thence.conformance.cases.time_limit import OutOfTime, limited, was_out_of_time
+from thence.conformance.replay.findings import (
     DELIVERED,
     RECEIVED,
     SENT,
@@ -29,12 +31,10 @@ from thence.conformance.harness.findings import (
     event_of,
     from_oracle,
 )
-from thence.conformance.harness.network import Destination, Flight, Network, Settings
-from thence.conformance.harness.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
-from thence.conformance.harness.subject import MakeProcess
-from thence.conformance.harness.time_limit import OutOfTime, limited, was_out_of_time
 from thence.conformance.replay.replay import Divergence, Expected, Lockstep, Replay
-from thence.conformance.schedulers.schedulers import Scheduler
+from thence.conformance.systems.foreign import Answered, SystemFailed, SystemRaised
+from thence.conformance.systems.strangers import plain, say, shown, word
+from thence.conformance.systems.subject import MakeProcess
 from thence.impl.commands import Deliver as HandOver
 from thence.impl.commands import Send as Transmit
 from thence.spec.delivery_order import first_crossing

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from thence.conformance.harness.findings import CaseOutcome, Finding, FindingKind
-from thence.conformance.harness.schedule import Duplicate, Lose, React, Receive, Schedule, describe
-from thence.conformance.harness.shrink import ATTEMPTS, Budget, minimise
+from thence.conformance.cases.schedule import Duplicate, Lose, React, Receive, Schedule, describe
+from thence.conformance.cases.shrink import ATTEMPTS, Budget, minimise
+from thence.conformance.replay.findings import CaseOutcome, Finding, FindingKind
 
 RunAgain: TypeAlias = Callable[[Schedule], CaseOutcome]
 """Runs a schedule as the failing case was run."""

@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Mapping, Set
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from thence.conformance.harness.subject import MakeProcess
 from thence.conformance.mutation.equality import LocalStep, StepRecord
+from thence.conformance.systems.subject import MakeProcess
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.values import Message
 from thence.impl import commands as impl

@@ -9,12 +9,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from thence.conformance.external.strangers import say
-from thence.conformance.harness.conform import settings_for
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.cases.time_limit import OutOfTime, limited
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.network import Settings
-from thence.conformance.harness.subject import MakeProcess, SubjectError
-from thence.conformance.harness.time_limit import OutOfTime, limited
 from thence.conformance.mutation.edits import applied
 from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
@@ -23,7 +22,8 @@ from thence.conformance.mutation.mutants import Mutant
 from thence.conformance.mutation.protocol_judge import explored, usual_workloads
 from thence.conformance.mutation.python_edits import implementation_edits
 from thence.conformance.replay.replay import Replay
-from thence.conformance.schedulers.schedulers import SCHEDULERS
+from thence.conformance.systems.strangers import say
+from thence.conformance.systems.subject import MakeProcess, SubjectError
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import System

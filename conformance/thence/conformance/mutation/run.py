@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from thence.conformance.harness.conform import settings_for
-from thence.conformance.harness.subject import load_subject
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.mutation.fate import Fate, Outcome
 from thence.conformance.mutation.implementation_judge import (
     ImplementationJudge,
@@ -24,6 +23,7 @@ from thence.conformance.mutation.protocol_judge import baseline, judge_protocol
 from thence.conformance.mutation.store import Store
 from thence.conformance.mutation.subjects import Subject, context_of
 from thence.conformance.mutation.workers import Judge, Judged, MakeJudge, judged, limit_memory
+from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load
 from thence.proofs.prove import solver_pool

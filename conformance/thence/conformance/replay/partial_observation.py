@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, Literal
 
-from thence.conformance.harness.findings import CaseOutcome, Finding
+from thence.conformance.replay.findings import CaseOutcome, Finding
 from thence.conformance.replay.guards import DecidingGuard
 from thence.conformance.replay.logged import Logs, logs_of, require_fit
 from thence.conformance.replay.replay import Divergence, Replay

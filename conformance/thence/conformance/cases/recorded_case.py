@@ -1,0 +1,76 @@
+"""A case in a file: what was tested, under which settings, and the operations. It outlives the generators."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Schedule, ScheduleError, from_json, to_json
+
+FORMAT: Final = "thence-case/1"
+
+_FIELDS: Final = {"format", "system", "protocol", "settings", "operations"}
+
+TOLERANT: Final = "tolerant"
+"""What stands in the field `replay`, which only a case has that is replayed by what can be seen of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCase:
+    """A case to run again.
+
+    Attributes:
+        system: the subject, `module:Class`.
+        protocol: the file or library name of the protocol that it was replayed in, or None.
+        settings: what network and application were allowed.
+        operations: the schedule.
+        tolerant: whether only what can be seen of the case is replayed in the protocol.
+    """
+
+    system: str
+    protocol: str | None
+    settings: Settings
+    operations: Schedule
+    tolerant: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The case as JSON values."""
+        return {
+            "format": FORMAT,
+            "system": self.system,
+            "protocol": self.protocol,
+            "settings": self.settings.to_json(),
+            "operations": to_json(self.operations),
+            **({"replay": TOLERANT} if self.tolerant else {}),
+        }
+
+    def text(self) -> str:
+        """The case as one line of JSON."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
+
+def read_case(text: str) -> RecordedCase:
+    """The case that `RecordedCase.text` wrote.
+
+    Raises:
+        ScheduleError: the text is anything else.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScheduleError(f"a recorded case is JSON: {error}") from error
+    if not isinstance(value, dict) or set(value) - {"replay"} != _FIELDS or value["format"] != FORMAT:
+        raise ScheduleError(f"a recorded case is an object with {', '.join(sorted(_FIELDS))}; its format is {FORMAT}")
+    system, protocol = value["system"], value["protocol"]
+    if not isinstance(system, str) or not isinstance(protocol, str | None):
+        raise ScheduleError("the system of a recorded case is module:Class, its protocol a name or null")
+    tolerant = "replay" in value
+    if tolerant and value["replay"] != TOLERANT:
+        raise ScheduleError(f"the replay of a recorded case is {TOLERANT!r}, or left out")
+    try:
+        settings = Settings.from_json(value["settings"])
+    except ValueError as error:
+        raise ScheduleError(f"the settings of the recorded case: {error}") from error
+    return RecordedCase(system, protocol, settings, from_json(value["operations"]), tolerant)

@@ -1,0 +1,231 @@
+"""Schedulers: seeded generators of operations that look at the packets in flight.
+
+None is best for every fault, so they run as a portfolio; `starve_one_channel` finds most (see the table in the
+documentation) and is the default. A scheduler fixes nothing: the operations that it led to are the case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from random import Random
+from typing import Final, TypeAlias
+
+from thence.conformance.cases.network import Destination, Network, Settings
+from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+
+Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
+"""Yields so many operations, each chosen when it is asked for, from the packets that are then in flight; then up to as
+many arrivals."""
+
+_SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
+_RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
+
+_REACTIONS = 0.25
+"""The part of causal sends that answer a delivery."""
+
+_COMPANY = 0.4
+"""The chance of each other process to be a destination of a multicast too."""
+
+_DISTURBANCES = 0.1
+"""The chance of a timer, and of each fault that the network may have, per operation."""
+
+
+def starve_one_channel(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """The packets of one channel do not arrive while there are others; the first message goes there."""
+    draw = random.random
+    source = int(draw() * settings.processes)
+    destination = _process(random, settings, source)
+
+    yield _SEND(source, _including(random, settings, source, destination))
+    for _ in range(operations - 1):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif draw() < 0.4 or not (able := network.receivable_except(source, destination)):
+            yield _causal_send(random, settings)
+        else:
+            yield _receive(network, able[int(draw() * len(able))])
+    yield from _close(random, network, operations, lambda: network.receivable_except(source, destination))
+
+
+def uniform(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Sends and arrivals alike, all packets alike."""
+    for _ in range(operations):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif random.random() < 0.45 or not (able := network.receivable()):
+            yield _causal_send(random, settings)
+        else:
+            yield _receive(network, able[int(random.random() * len(able))])
+    yield from _close(random, network, operations, network.receivable)
+
+
+def priorities(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Probabilistic concurrency testing: what has the highest priority happens, and few random moments change that.
+
+    Channels and applications have the priorities (Burckhardt, Kothari, Musuvathi, Nagarakatte, section 3).
+    """
+    count = settings.processes
+    actors = [(source, destination) for source in range(count) for destination in range(-1, count)]
+    random.shuffle(actors)
+    rank = {actor: position for position, actor in enumerate(actors)}
+    budget = dict.fromkeys(range(count), max(1, operations // 2 // count + 1))
+    changes = {int(random.random() * operations) for _ in range(3)}
+
+    def first() -> list[int]:
+        able = network.receivable()
+        return [min(able, key=lambda index: rank[network.flights[index][:2]])] if able else []
+
+    for step in range(operations):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+            continue
+        heads = {network.flights[index][:2]: index for index in first()}
+        able = [*heads, *((process, -1) for process, left in budget.items() if left)]
+        if not able:
+            yield _causal_send(random, settings)
+            continue
+        actor = min(able, key=rank.__getitem__)
+        if step in changes:
+            rank[actor] = len(rank) + step
+        if actor in heads:
+            yield _receive(network, heads[actor])
+        else:
+            budget[actor[0]] -= 1
+            make = _REACT if random.random() < _REACTIONS else _SEND
+            yield make(actor[0], _destination(random, settings, actor[0]))
+    yield from _close(random, network, operations, first)
+
+
+def swarm(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """Every case leaves out some senders and closes some channels, and mixes sends and arrivals in its own way.
+
+    After Groce and others, Swarm Testing.
+    """
+    count = settings.processes
+    senders = [process for process in range(count) if random.random() < 0.6] or [int(random.random() * count)]
+    closed = {(source, destination) for source in range(count) for destination in range(count) if random.random() < 0.3}
+    ratio = 0.2 + 0.4 * random.random()
+    reactions = 0.5 * random.random()
+
+    def open_() -> list[int]:
+        return [index for index in network.receivable() if network.flights[index][:2] not in closed]
+
+    for _ in range(operations):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif random.random() < ratio or not (able := open_()):
+            process = senders[int(random.random() * len(senders))]
+            make = _REACT if random.random() < reactions else _SEND
+            yield make(process, _destination(random, settings, process))
+        else:
+            yield _receive(network, able[int(random.random() * len(able))])
+    yield from _close(random, network, operations, open_)
+
+
+SCHEDULERS: Final[dict[str, Scheduler]] = {
+    "starve_one_channel": starve_one_channel,
+    "uniform": uniform,
+    "pct": priorities,
+    "swarm": swarm,
+}
+"""The portfolio, by name; the first is the default."""
+
+
+def _destination(random: Random, settings: Settings, process: int) -> Destination:
+    """Where the next message of the process goes."""
+    match settings.delivery:
+        case "unicast":
+            return _process(random, settings, process)
+        case "multicast":
+            return _including(random, settings, process, _process(random, settings, process))
+        case "broadcast":
+            return None
+
+
+def _including(random: Random, settings: Settings, process: int, destination: int) -> Destination:
+    """Where the next message of the process goes, if `destination` is to have it."""
+    match settings.delivery:
+        case "unicast":
+            return destination
+        case "multicast":
+            draw, own = random.random, settings.self_sends
+            return tuple(
+                [
+                    other
+                    for other in range(settings.processes)
+                    if other == destination or ((other != process or own) and draw() < _COMPANY)
+                ]
+            )
+        case "broadcast":
+            return None
+
+
+def _process(random: Random, settings: Settings, process: int) -> int:
+    """A process that the given one may send to."""
+    if settings.self_sends:
+        return int(random.random() * settings.processes)
+    return (process + 1 + int(random.random() * (settings.processes - 1))) % settings.processes
+
+
+def _causal_send(random: Random, settings: Settings) -> Operation:
+    draw = random.random
+    process = int(draw() * settings.processes)
+    make = _REACT if draw() < _REACTIONS else _SEND
+    return make(process, _destination(random, settings, process))
+
+
+def _receive(network: Network, index: int) -> Operation:
+    position, channel = network.place(index)
+    return _RECEIVE(position, channel)
+
+
+def _close(random: Random, network: Network, operations: int, able: Callable[[], list[int]]) -> Iterator[Operation]:
+    """What is left to arrive arrives in the scheduler's order, not the drain's; at most `operations` packets."""
+    for _ in range(operations):
+        choice = able()
+        if not choice:
+            return
+        yield _receive(network, choice[int(random.random() * len(choice))])
+
+
+def _disturbance(random: Random, settings: Settings, network: Network) -> Operation | None:
+    """Now and then: a timer, a second copy, a loss."""
+    chosen = int(random.random() / _DISTURBANCES)
+    if chosen > 2:
+        return None
+    if chosen == 0:
+        return _TICK(int(random.random() * settings.processes))
+    if not (settings.duplication if chosen == 1 else settings.loss):
+        return None
+    able = network.receivable()
+    if not able:
+        return None
+    position, channel = network.place(able[int(random.random() * len(able))])
+    return (_DUPLICATE if chosen == 1 else _LOSE)(position, channel)
+
+
+def follow_up(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
+    """What comes after a beginning that was chosen otherwise: some sends and arrivals, most of which leave one channel
+    alone, so that what the beginning has put there stays behind.
+    """
+    draw = random.random
+    flights = network.flights
+    kept = flights[int(draw() * len(flights))][:2] if flights else (-1, -1)
+
+    def others() -> list[int]:
+        return network.receivable_except(*kept)
+
+    for _ in range(int(draw() * operations)):
+        disturbance = _disturbance(random, settings, network)
+        if disturbance is not None:
+            yield disturbance
+        elif draw() < 0.4 or not (able := others()):
+            yield _causal_send(random, settings)
+        else:
+            yield _receive(network, able[int(draw() * len(able))])
+    yield from _close(random, network, operations, others)

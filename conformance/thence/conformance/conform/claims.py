@@ -1,0 +1,197 @@
+"""What a system claims, one by one, and a run that judges all of it: what a test suite has a test each for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, TypeAlias
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.conform.conform import Report, conform, settings_for
+from thence.conformance.conform.rerun import opposite
+from thence.conformance.harness.distinguishing import distinguishing
+from thence.conformance.harness.explain import explained
+from thence.conformance.harness.guided import BUILT_IN, Corpus
+from thence.conformance.harness.protocols import find_protocol, find_specification
+from thence.conformance.harness.shortening import Counterexample
+from thence.conformance.replay.findings import FindingKind
+from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.systems.subject import Subject, SubjectError, load_subject
+from thence.dsl import ir
+
+System: TypeAlias = str | Callable[[int, int], Any]
+"""A class, or a name as `load_subject` takes it."""
+
+CASES: Final = 300
+"""Cases of a run, unless said otherwise."""
+
+OPERATIONS: Final = 12
+"""Operations of a case, unless said otherwise."""
+
+CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
+    "runs": ("crash", "hang", "memory", "endless"),
+    "causal": ("causal",),
+    "fifo": ("fifo",),
+    "total_order": ("total_order",),
+    "delivered": ("stuck",),
+    "prompt": ("over_delay",),
+    "at_most_once": ("duplicate",),
+    "no_creation": ("phantom",),
+    "conforms": ("nonconformance",),
+}
+"""Each claim, and the kinds of finding that refute it. `prompt`: nothing is kept back that nothing is missing for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is run, and against what.
+
+    Attributes:
+        subject: the system.
+        protocol: the library name or file of the protocol that it follows, or None.
+        settings: what the network does, and what the system promises.
+        cases, operations, seed: how much, and what fixes it.
+    """
+
+    subject: Subject
+    protocol: str | None
+    settings: Settings
+    cases: int
+    operations: int
+    seed: int
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims that are judged: what is promised, and what goes without saying."""
+        left_out = {name for name in ("causal", "fifo", "total_order", "delivered") if not getattr(self.settings, name)}
+        if self.settings.total_order or not self.settings.causal:
+            left_out.add("prompt")
+        if self.protocol is None:
+            left_out.add("conforms")
+        return tuple(claim for claim in CLAIMS if claim not in left_out)
+
+    def run(self) -> Judged:
+        """Runs the cases. Ctrl-C goes on to whoever runs the tests."""
+        protocol = None if self.protocol is None else find_protocol(self.protocol)
+        try:
+            held = opposite(self.subject, self.settings, protocol)
+            known = BUILT_IN
+            if self.protocol is not None and protocol is not None:
+                known = distinguishing(find_specification(self.protocol), protocol)
+            if protocol is not None and held.protocol is None:
+                follow = TolerantReplay(protocol, self.settings.processes)
+                return Judged(self, (self._conform(None, known, follow),), tolerant=True)
+            reports = []
+            # Answers come from inside a delivery only where no protocol has to follow.
+            for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
+                reports.append(self._conform(against, known))
+        finally:
+            self.subject.close()
+        return Judged(self, tuple(reports))
+
+    def _conform(self, protocol: ir.Protocol | None, known: Corpus, follow: TolerantReplay | None = None) -> Report:
+        report = conform(
+            self.subject.make_process, protocol, self.settings,
+            cases=self.cases, seed=self.seed, operations=self.operations, known=known,
+            follow=follow,
+        )  # fmt: skip
+        if report.interrupted:
+            raise KeyboardInterrupt
+        if report.undecided:
+            raise SubjectError(
+                f"{self.subject.name} is not replayed in {self.protocol}: in {report.undecided:,} cases there are too "
+                f"many possible states; let its packets have the attributes kind and message of the protocol's"
+            )
+        return report
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """Why a claim does not hold.
+
+    Attributes:
+        text: for readers: the finding, how often it showed, the operations, the diagram.
+        recorded: the case, to be run again; its system is named only as far as the class can be imported.
+    """
+
+    text: str
+    recorded: RecordedCase
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A plan, and what came of it: several reports where it was run in several ways. `tolerant`: only what can be seen
+    of the cases was replayed."""
+
+    plan: Plan
+    reports: tuple[Report, ...]
+    tolerant: bool = False
+
+    def refutation(self, claim: str) -> Refutation | None:
+        """The shortened case that refutes a claim, if there is one."""
+        kinds = CLAIMS[claim]
+        for report in self.reports:
+            for shown in report.counterexamples:
+                if not set(kinds).isdisjoint(shown.kinds):
+                    return self._refutation(report, shown, kinds)
+        return None
+
+    def _refutation(self, report: Report, shown: Counterexample, kinds: tuple[FindingKind, ...]) -> Refutation:
+        finding = next(finding for finding in shown.findings if finding.kind in kinds)
+        against = "" if report.matched == 0 or self.plan.protocol is None else f" against {self.plan.protocol}"
+        count = f"{report.failures:,} of {report.cases:,} cases failed{against}; this one has"
+        size = f"{len(shown.operations)} operation{'' if len(shown.operations) == 1 else 's'}"
+        # A class may be short of what the protocol asks for, and not of what the oracle does.
+        protocol = self.plan.protocol if "nonconformance" in kinds else None
+        return Refutation(
+            f"{finding}\n\n{self.plan.subject.name}: {count} {size}:\n\n{explained(shown)}",
+            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.tolerant),
+        )
+
+
+def plan(
+    system: System,
+    protocol: str | None = None,
+    *,
+    processes: int = 3,
+    cases: int = CASES,
+    operations: int = OPERATIONS,
+    seed: int = 0,
+    **settings: Any,
+) -> Plan:
+    """A plan. `settings` are fields of `Settings`: what is not among them is as the protocol says, or the default.
+
+    Raises:
+        ValueError: a setting is unknown or impossible; there is no such protocol.
+        SubjectError: the system cannot be used.
+    """
+    unknown = sorted(set(settings) - {field.name for field in fields(Settings)})
+    if unknown:
+        raise ValueError(f"unknown setting {', '.join(unknown)}")
+    if cases < 1 or operations < 1:
+        raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
+    subject = load_subject(system, processes) if isinstance(system, str) else subject_of(system)
+    if protocol is None:
+        default = Settings(processes, delivery=subject.delivery or "unicast", self_sends=processes == 1)
+    else:
+        default = settings_for(find_protocol(protocol), processes)
+    chosen = replace(default, **settings)
+    subject.require(chosen.delivery)
+    return Plan(subject, protocol, chosen, cases, operations, seed)
+
+
+def subject_of(system: Callable[[int, int], Any]) -> Subject:
+    """A class as a subject, by the name under which it can be imported."""
+    module, name = getattr(system, "__module__", "?"), getattr(system, "__qualname__", type(system).__qualname__)
+    reacts = callable(getattr(system, "react", None))
+    return Subject(f"{module}:{name}", system, getattr(system, "delivery", "unicast"), reacts)
+
+
+def can_be_imported(name: str) -> bool:
+    """Whether a recorded case with this system can be run again in another process."""
+    try:
+        load_subject(name)
+    except SubjectError:
+        return False
+    return True

@@ -1,0 +1,279 @@
+"""`conform`: is a system under test causal, and does it follow its protocol? Many cases, and the shortest failures.
+
+Hypothesis and a portfolio of seeded schedulers look for failures; delta debugging shortens one of each kind. A seed
+fixes everything, but for this: Hypothesis likes numbers that stand in the modules which are loaded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Final, TypeAlias
+
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import seed as hypothesis_seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.errors import Flaky
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Schedule, schedules
+from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
+from thence.conformance.cases.shrink import Budget
+from thence.conformance.conform.outcomes import Reach
+from thence.conformance.conform.trials import Trials
+from thence.conformance.harness.guide import DIRECTED
+from thence.conformance.harness.guided import BUILT_IN, Corpus
+from thence.conformance.harness.guided import NAME as GUIDED
+from thence.conformance.harness.shortening import SLOW, Counterexample
+from thence.conformance.replay.findings import CaseOutcome
+from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.replay import delivers_to_senders
+from thence.conformance.systems.subject import MakeProcess
+from thence.dsl import ir
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with the cases done and the cases planned."""
+
+OPERATIONS: Final = 30
+"""Operations of a case, unless said otherwise."""
+
+LIMIT_S: Final = 5.0
+"""What a case may take before a class of Python counts as hanging."""
+
+_WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 6, "uniform": 2, "pct": 3, "swarm": 2, GUIDED: 4}
+"""How the cases are shared out that do not follow known counterexamples."""
+
+_HYPOTHESIS_CASES: Final = 300
+"""At most so many go to Hypothesis, which is slower than the schedulers by an order of magnitude."""
+
+_PROGRESS_EVERY: Final = 20
+
+LEAST_ATTEMPTS: Final = 1_000
+"""So many attempts there are at least at shortening the failures of a kind; twice as many as cases, if that is more."""
+
+_SHRINKING: Final = 500
+"""So many attempts Hypothesis has to shrink its failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `conform` found.
+
+    Attributes:
+        settings, seed, operations: what it was asked for.
+        cases, failures: how many ran, and how many of them had a finding.
+        events: sends, arrivals and deliveries in all cases.
+        matched: events that the protocol's interpreter did as well; 0 without a protocol.
+        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        seconds: wall time.
+        reaches: what each source of schedules came to: cases, failures, coverage.
+        whole: the same of all together.
+        slowest: the case with the longest delay of a message that nothing was missing for, or None.
+        counterexamples: the gravest kind of finding first; the same case is listed once.
+        interrupted: it was stopped early, and this is what there was.
+        stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
+        undecided: cases, and attempts to shorten them, whose replay had too many possible states.
+    """
+
+    settings: Settings
+    seed: int
+    operations: int
+    cases: int
+    failures: int
+    events: int
+    matched: int
+    arrivals: int
+    withheld: int
+    seconds: float
+    reaches: tuple[Reach, ...]
+    whole: Reach
+    slowest: CaseOutcome | None
+    counterexamples: tuple[Counterexample, ...]
+    interrupted: bool = False
+    stopped: str = ""
+    undecided: int = 0
+
+
+def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
+    """What the protocol says that the network may do, where its messages go, and what it promises.
+
+    A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
+    taken to promise causal delivery.
+    """
+    network = protocol.network
+    stated = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
+    return Settings(
+        processes,
+        channels="reordering" if network.reordering else "fifo",
+        duplication=network.duplicating,
+        loss=network.lossy,
+        self_sends=protocol.delivery == "broadcast" and delivers_to_senders(protocol, processes),
+        delivery=protocol.delivery,
+        causal="causal" in stated,
+        fifo=not stated.isdisjoint({"causal", "fifo"}),
+        delivered="delivered" in stated,
+        total_order="total_order" in stated,
+    )
+
+
+def conform(
+    make_process: MakeProcess,
+    protocol: ir.Protocol | None,
+    settings: Settings,
+    *,
+    cases: int = 1_000,
+    seed: int = 0,
+    operations: int = OPERATIONS,
+    known: Corpus = BUILT_IN,
+    progress: Progress | None = None,
+    limit_s: float = LIMIT_S,
+    follow: TolerantReplay | None = None,
+) -> Report:
+    """Runs `cases` cases, and shortens a failure of each kind that shows.
+
+    The counterexamples in `known` come first, each as it is; see `thence.conformance.harness.guide`. Ctrl-C ends the run early:
+    the report then covers what has run. So does a foreign system that is `hopeless`; it has time limits of its own, and
+    `limit_s` is for classes of Python. `follow`, in place of a protocol, replays what could be seen of each case.
+
+    Raises:
+        ValueError: there are no cases or no operations to run.
+    """
+    if cases < 1 or operations < 1:
+        raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
+    start = time.monotonic()
+    trials = Trials(make_process, protocol, settings, operations, known, limit_s, follow)
+    run = _Run(trials, cases, progress)
+    interrupted = False
+    try:
+        run.directed(seed)
+        run.hypothesis(seed)
+        run.scheduled(seed)
+    except KeyboardInterrupt:
+        interrupted = True
+        trials.complete = False
+    counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * cases))
+    outcomes = trials.outcomes
+    whole = outcomes.whole
+    return Report(
+        settings,
+        seed,
+        operations,
+        whole.cases,
+        whole.failures,
+        whole.events,
+        outcomes.matched,
+        outcomes.arrivals,
+        outcomes.withheld,
+        time.monotonic() - start,
+        tuple(outcomes.reaches.values()),
+        whole,
+        outcomes.slowest,
+        tuple(counterexamples),
+        interrupted or not trials.complete,
+        trials.hopeless(),
+        0 if follow is None else follow.undecided,
+    )
+
+
+class _Run:
+    """The sources of schedules, one after the other."""
+
+    def __init__(self, trials: Trials, cases: int, progress: Progress | None) -> None:
+        self._trials = trials
+        self._cases = cases
+        self._progress = progress
+
+    def directed(self, seed: int) -> None:
+        """What is known to matter, as it is."""
+        for scheduler in self._trials.guide.directed[: self._cases]:
+            self._run(DIRECTED, scheduler, seed)
+
+    def hypothesis(self, seed: int) -> None:
+        """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
+        cases = min(self._share("hypothesis"), _HYPOTHESIS_CASES)
+        if not cases:
+            return
+        trials, attempts = self._trials, Budget(_SHRINKING)
+        failed = False
+
+        @hypothesis_seed(seed)
+        @hypothesis_settings(
+            max_examples=cases,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        @given(schedules(trials.settings, trials.operations))
+        def check(schedule: Schedule) -> None:
+            nonlocal failed
+            if not failed:
+                if not trials.hopeless():
+                    failed = bool(self._counted(trials.run_schedule("hypothesis", schedule)).findings)
+            elif attempts.left <= 0:
+                raise _Enough
+            else:
+                attempts.left -= 1
+                outcome = trials.again(schedule)
+                trials.outcomes.keep("hypothesis", outcome)
+                if not outcome.kinds.isdisjoint(SLOW):
+                    attempts.charge_hang(trials.hang_s)
+                if not outcome.findings:
+                    return
+            if failed:
+                raise _Failed
+
+        try:
+            # Hypothesis keeps what it learns of the loaded modules in a folder; not where the user happens to be.
+            with TemporaryDirectory() as folder:
+                set_hypothesis_home_dir(folder)
+                check()
+        except (_Failed, _Enough, Flaky):
+            # Flaky: the subject does not always do the same. The kept case says so when it is replayed.
+            assert failed, "Hypothesis reports a failure that no case had"
+        finally:
+            set_hypothesis_home_dir(None)
+
+    def scheduled(self, seed: int) -> None:
+        """The portfolio; last the guided scheduler, which has learned from all that went before."""
+        counts = {name: self._share(name) for name in (*SCHEDULERS, GUIDED)}
+        # Hypothesis ends with its first failure: the default scheduler has what is left over.
+        counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
+        for name, count in counts.items():
+            for number in range(count):
+                scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
+                self._run(name, scheduler, seed + number)
+
+    @property
+    def _left(self) -> int:
+        """Cases that have not run."""
+        return self._cases - self._trials.outcomes.cases
+
+    def _share(self, name: str) -> int:
+        """How many cases a source has, of those that are not directed."""
+        known = self._trials.outcomes.reaches.get(DIRECTED)
+        undirected = self._cases - (0 if known is None else known.cases)
+        return undirected * _WEIGHTS[name] // sum(_WEIGHTS.values())
+
+    def _run(self, name: str, scheduler: Scheduler, seed: int) -> None:
+        if not self._trials.hopeless():
+            self._counted(self._trials.run(name, scheduler, seed))
+
+    def _counted(self, outcome: CaseOutcome) -> CaseOutcome:
+        done = self._trials.outcomes.cases
+        if self._progress is not None and done % _PROGRESS_EVERY == 0:
+            self._progress(done, self._cases)
+        return outcome
+
+
+class _Failed(Exception):
+    """A case had findings: Hypothesis shrinks what raises."""
+
+
+class _Enough(BaseException):
+    """The attempts at shrinking are spent. Hypothesis lets pass what is no Exception."""

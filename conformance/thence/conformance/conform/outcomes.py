@@ -1,0 +1,144 @@
+"""The outcomes of many cases of one system: counted for each scheduler, and what is worth keeping of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from thence.conformance.cases.tally import failure_bound
+from thence.conformance.harness.coverage import CaseCoverage, Coverage
+from thence.conformance.harness.observing import Observer
+from thence.conformance.replay.findings import CaseOutcome, FindingKind
+
+
+@dataclass(slots=True)
+class Reach:
+    """What one scheduler came to on one system.
+
+    Attributes:
+        name: of the scheduler.
+        coverage: what its cases reached.
+        failures: how many of them had a finding.
+        events: sends, arrivals and deliveries in all of them.
+        kinds: how many showed each kind of finding.
+    """
+
+    name: str
+    coverage: Coverage
+    failures: int = 0
+    events: int = 0
+    kinds: dict[FindingKind, int] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> int:
+        """How many ran."""
+        return self.coverage.cases
+
+    @property
+    def hit_rate(self) -> float | None:
+        """The share of cases that failed; None of no cases."""
+        return self.failures / self.cases if self.cases else None
+
+    @property
+    def bound(self) -> float:
+        """The upper bound on the failure rate at 95 %; 1.0 of no cases."""
+        return failure_bound(self.cases, self.failures) if self.cases else 1.0
+
+    def count(self, outcome: CaseOutcome, reached: CaseCoverage) -> None:
+        """One case more."""
+        self.failures += bool(outcome.findings)
+        self.events += len(outcome.log)
+        for kind in outcome.kinds:
+            self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        self.coverage.add(reached)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "name": self.name,
+            "cases": self.cases,
+            "failures": self.failures,
+            "events": self.events,
+            "hit_rate": self.hit_rate,
+            "failure_rate_bound": rounded(self.bound),
+            "kinds": by_gravity(self.kinds),
+            "coverage": self.coverage.to_json(),
+        }
+
+
+def by_gravity(kinds: Mapping[FindingKind, int]) -> dict[FindingKind, int]:
+    """The kinds of finding, the gravest first."""
+    return {kind: kinds[kind] for kind in get_args(FindingKind) if kind in kinds}
+
+
+def rounded(bound: float) -> float:
+    """A rate with the digits that mean something."""
+    return float(f"{bound:.3g}")
+
+
+class Outcomes:
+    """The cases of a system so far.
+
+    Attributes:
+        reaches: by scheduler, in the order in which they came.
+        matched: events that the protocol's interpreter did as well.
+        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        slowest: the case with the longest delay of such a message, or None.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self.reaches: dict[str, Reach] = {}
+        self.matched = self.arrivals = self.withheld = 0
+        self.slowest: CaseOutcome | None = None
+        self._seen = Coverage(observer.features)
+        self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
+
+    @property
+    def cases(self) -> int:
+        """How many there are."""
+        return self._seen.cases
+
+    @property
+    def whole(self) -> Reach:
+        """All schedulers together."""
+        whole = Reach("all", self._seen)
+        for one in self.reaches.values():
+            whole.failures += one.failures
+            whole.events += one.events
+            for kind, count in one.kinds.items():
+                whole.kinds[kind] = whole.kinds.get(kind, 0) + count
+        return whole
+
+    @property
+    def kinds(self) -> tuple[FindingKind, ...]:
+        """The kinds of finding that have shown, the gravest first."""
+        return tuple(kind for kind in get_args(FindingKind) if kind in self._shortest)
+
+    def count(self, name: str, outcome: CaseOutcome) -> bool:
+        """A case of a scheduler, which has just ended; whether it reached anything that none had before."""
+        reach = self.reaches.get(name)
+        if reach is None:
+            reach = self.reaches[name] = Reach(name, Coverage(self.observer.features))
+        self.matched += outcome.matched
+        self.arrivals += outcome.arrivals
+        self.withheld += outcome.withheld
+        worst = None if self.slowest is None else self.slowest.longest_delay
+        if outcome.longest_delay is not None and (worst is None or outcome.longest_delay.rank > worst.rank):
+            self.slowest = outcome
+        self.keep(name, outcome)
+        reached = self.observer.reached(outcome)
+        reach.count(outcome, reached)
+        return self._seen.add(reached)
+
+    def keep(self, name: str, outcome: CaseOutcome) -> None:
+        """Keeps a case that failed, and does not count it, if it is the scheduler's shortest of its kind."""
+        for kind in outcome.kinds:
+            known = self._shortest.setdefault(kind, {})
+            if name not in known or len(outcome.operations) < len(known[name].operations):
+                known[name] = outcome
+
+    def starts(self, kind: FindingKind) -> list[CaseOutcome]:
+        """Cases that show the kind, one of each scheduler at most, the shortest first."""
+        return sorted(self._shortest[kind].values(), key=lambda outcome: len(outcome.operations))

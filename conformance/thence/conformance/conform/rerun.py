@@ -1,0 +1,141 @@
+"""Recorded cases run again: by `thence conform --replay`, in a pytest file, in a folder of the pytest plugin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.recorded_case import RecordedCase, read_case
+from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.harness.explain import case_explained
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.protocols import find_protocol
+from thence.conformance.replay.findings import CaseOutcome, Finding
+from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.replay import Replay
+from thence.conformance.systems.foreign import SystemRaised
+from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
+from thence.conformance.systems.system import Limits
+from thence.dsl import ir
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """What a subject is held against step by step: a protocol that is replayed in lock step, or only the oracle.
+
+    Attributes:
+        protocol: what is replayed, or None.
+        why_not: why the protocol that was asked for is not; empty where it is, or none was asked for. What can be seen
+            of a case is replayed all the same, see `thence.conformance.replay.partial_observation`.
+    """
+
+    protocol: ir.Protocol | None
+    why_not: str = ""
+
+
+def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
+    """What a subject can be held against. A foreign system is started and asked; a class is made to send on trial.
+
+    Raises:
+        SubjectError: the system refuses such settings, or its messages go elsewhere.
+    """
+    subject.require(settings.delivery)
+    if subject.external is None:
+        if protocol is not None and not shows_kinds(subject.make_process, settings):
+            return Opposite(None, "its packets do not say of which kinds they are (they have no attribute kind)")
+        return Opposite(protocol)
+    try:
+        abilities = subject.external.introduce(settings)
+    except SystemRaised as error:
+        raise SubjectError(f"{subject.name} refuses to begin: {error}") from error
+    if protocol is not None and (abilities is None or not abilities.kinds):
+        return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
+    return Opposite(protocol)
+
+
+def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
+    """What happens when the case is run again.
+
+    Raises:
+        SubjectError: the system cannot be used.
+        ValueError: the protocol cannot be read.
+    """
+    protocol = None if recorded.protocol is None else find_protocol(recorded.protocol)
+    return rerun_against(recorded, protocol, limits)
+
+
+def rerun_against(
+    recorded: RecordedCase,
+    protocol: ir.Protocol | None,
+    limits: Limits | None = None,
+    transcript: list[str] | None = None,
+) -> CaseOutcome:
+    """As `rerun`, against a protocol that is already there. What was said to a foreign system and what it said, line
+    by line, is added to `transcript`."""
+    if protocol is not None and protocol.delivery != recorded.settings.delivery:
+        delivery = recorded.settings.delivery
+        raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
+    subject = load_subject(recorded.system, recorded.settings.processes, limits)
+    try:
+        held = opposite(subject, recorded.settings, protocol).protocol
+        if recorded.tolerant:
+            held = None
+        replay = None if held is None else Replay(held, recorded.settings.processes)
+        limit_s = LIMIT_S if subject.external is None else None
+        outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
+        if protocol is None or held is not None:
+            return outcome
+        follow = TolerantReplay(protocol, recorded.settings.processes)
+        outcome = follow.follow(outcome)
+        if follow.undecided and not outcome.findings:
+            raise SubjectError(
+                f"the case is not decided: {protocol.name} has too many possible states after its events"
+            )
+        return outcome
+    finally:
+        if subject.external is not None and transcript is not None:
+            transcript += subject.external.transcript
+        subject.close()
+
+
+def assert_case_passes(case: Mapping[str, Any] | str) -> None:
+    """Runs a recorded case again, given as a mapping or as its text. For tests: nothing may be wrong with it.
+
+    Raises:
+        AssertionError: something is wrong; the message shows what, with the diagram.
+        ScheduleError: it is no recorded case. And as in `rerun`.
+    """
+    outcome = rerun(read_case(case if isinstance(case, str) else json.dumps(case)))
+    if outcome.findings:
+        raise AssertionError(f"{outcome.findings[0]}\n\n{case_explained(outcome)}")
+
+
+_TEMPLATE = '''"""{title}
+
+Found and shortened by `thence conform`. The test fails as long as the fault is there, and shows it.
+"""
+
+from thence.conformance.conform.rerun import assert_case_passes
+
+CASE = {case}
+
+
+def test_{name}() -> None:
+    assert_case_passes(CASE)
+'''
+
+
+def pytest_file(recorded: RecordedCase, findings: Sequence[Finding]) -> str:
+    """The text of a test that fails as long as the case does. What was found is its title."""
+    title = "\n".join(str(finding) for finding in findings) + "."
+    lines = [f"    {key!r}: {value!r}," for key, value in recorded.to_json().items() if key != "operations"]
+    operations = [f"        {operation!r}," for operation in recorded.to_json()["operations"]]
+    case = "\n".join(["{", *lines, "    'operations': [", *operations, "    ],", "}"])
+    kinds = dict.fromkeys(finding.kind for finding in findings)
+    # What a foreign system calls its messages is in the title.
+    return _TEMPLATE.format(
+        title=title.replace("\\", "\\\\").replace('"""', "'''"), case=case, name="_".join(["no", *kinds])
+    )

@@ -1,0 +1,118 @@
+"""The cases of one system under the same settings: run, counted, learned from, and the failures shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Schedule
+from thence.conformance.cases.schedulers import Scheduler
+from thence.conformance.conform.outcomes import Outcomes
+from thence.conformance.harness.coverage import CoveredReplay
+from thence.conformance.harness.guide import Guide
+from thence.conformance.harness.guided import Corpus
+from thence.conformance.harness.harness import run_case, run_scheduled
+from thence.conformance.harness.observing import Observer
+from thence.conformance.harness.shortening import Counterexample, Shortening
+from thence.conformance.replay.findings import CaseOutcome
+from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.systems.subject import MakeProcess
+from thence.conformance.systems.system import ExternalSystem
+from thence.dsl import ir
+
+
+class Trials:
+    """Drives one system.
+
+    Attributes:
+        settings: what the network may do, and what is promised.
+        operations: how many a scheduler chooses for a case.
+        hang_s: what a hang of the subject takes.
+        outcomes: what has come of it.
+        guide: what it knows and has learned.
+        complete: whether every failure has been shortened as far as it goes; false after Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        make_process: MakeProcess,
+        protocol: ir.Protocol | None,
+        settings: Settings,
+        operations: int,
+        known: Corpus,
+        limit_s: float,
+        follow: TolerantReplay | None = None,
+    ) -> None:
+        """`limit_s`: what a case may take before a class of Python hangs; a foreign system has limits of its own.
+        `follow`: replays each case when it is over, where no step can be compared with the `protocol`."""
+        self.settings = settings
+        self.guide = Guide(known)
+        self._make = make_process
+        self._foreign = make_process if isinstance(make_process, ExternalSystem) else None
+        self._limit_s = None if self._foreign is not None else limit_s
+        self.hang_s = limit_s if self._foreign is None else self._foreign.limits.reply_s
+        self.operations = operations
+        self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
+        self._follow = follow
+        self.outcomes = Outcomes(Observer(self._replay))
+        self.complete = True
+
+    def run(self, name: str, scheduler: Scheduler, seed: int) -> CaseOutcome:
+        """One case of the scheduler."""
+        outcome = run_scheduled(
+            self._make, scheduler, seed, self.operations, self.settings, self._replay, limit_s=self._limit_s
+        )
+        return self._counted(name, self._followed(outcome))
+
+    def run_schedule(self, name: str, schedule: Schedule) -> CaseOutcome:
+        """One case with operations that came from elsewhere."""
+        return self._counted(name, self.again(schedule))
+
+    def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
+        """A schedule that counts for nothing."""
+        replay = self._replay if replayed else None
+        outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
+        return self._followed(outcome) if replayed else outcome
+
+    def _followed(self, outcome: CaseOutcome) -> CaseOutcome:
+        return outcome if self._follow is None else self._follow.follow(outcome)
+
+    def hopeless(self) -> str:
+        """Why there is no point in running more cases; empty where there is."""
+        return (self._foreign.hopeless() or "") if self._foreign is not None else ""
+
+    def counterexamples(self, attempts: int) -> Sequence[Counterexample]:
+        """A shortened failure of each kind, the gravest kind first. Ctrl-C ends it with the failures as they are."""
+        found: dict[Schedule, Counterexample] = {}
+        for shown in self._shortened(attempts):
+            same = found.get(shown.operations)
+            if same is not None:
+                kinds = (*same.kinds, *shown.kinds)
+                shown = Counterexample(kinds, same.operations, same.outcome, same.reproduced and shown.reproduced)
+            found[shown.operations] = shown
+        return tuple(found.values())
+
+    def worst(self, attempts: int) -> Counterexample | None:
+        """A shortened failure of the gravest kind, if there is any."""
+        return next(self._shortened(attempts), None)
+
+    def _shortened(self, attempts: int) -> Iterator[Counterexample]:
+        for kind in self.outcomes.kinds:
+            # The oracle's findings do not depend on the replay, which takes most of the time.
+            replayed = kind == "nonconformance"
+
+            def quick(schedule: Schedule, replayed: bool = replayed) -> CaseOutcome:
+                return self.again(schedule, replayed=replayed)
+
+            search = Shortening(kind, self.outcomes.starts(kind), self.again, self.hang_s, quick)
+            try:
+                if self.complete:
+                    search.run(attempts)
+            except KeyboardInterrupt:
+                self.complete = False
+            yield search.shown
+
+    def _counted(self, name: str, outcome: CaseOutcome) -> CaseOutcome:
+        if self.outcomes.count(name, outcome):
+            self.guide.learn(outcome.operations)
+        return outcome

@@ -1,0 +1,372 @@
+"""What cases reach of a protocol: handlers, branches, states, and scenarios that should happen sometimes.
+
+Coverage is of the protocol, through the replay of each case in its interpreter, so that it means the same for every
+implementation of it, whatever its language. Steps are looked at once and remembered; a case then costs little more.
+
+An *abstract state* is a process's state with numbers and sizes told apart up to `MANY` only: there are few of them, and
+which were met says how far cases go where local states are without number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
+
+from thence.conformance.cases.schedule import React
+from thence.conformance.replay.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
+from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay
+from thence.dsl import ir
+from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
+from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.values import Fault, Value
+from thence.dsl.write.show import show_expression
+
+MANY: Final = 2
+"""Numbers and sizes from here on are alike in an abstract state."""
+
+Feature: TypeAlias = tuple[str, str]
+"""(kind, name): `handler`, `branch` or `scenario`."""
+
+SCENARIOS: Final = {
+    "overtaken": "a packet arrives before an older one of its channel",
+    "held back": "a message arrives, and is not delivered at once",
+    "released": "one arrival has several messages delivered",
+    "concurrent": "two messages that neither is before the other are delivered at one process",
+    "relayed": "a message depends on one that its sender never had: by a chain over another process",
+    "answered": "an application sends from inside a delivery",
+    "crossing": "two processes have messages on the way to each other",
+}
+"""What should happen sometimes in the cases of any system, whatever its protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """All that there is to reach in a protocol, in a fixed order.
+
+    Attributes:
+        names: of every feature; its place is its bit.
+    """
+
+    names: tuple[Feature, ...]
+
+    @staticmethod
+    def of(protocol: ir.Protocol | None) -> Features:
+        """Of a protocol, with its `reachable` formulas; without one, the scenarios only."""
+        found: list[Feature] = []
+        if protocol is not None:
+            found += [("handler", _handler(handler)) for handler in protocol.handlers]
+            for statement in guarded(protocol):
+                found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
+            found += [("scenario", name) for name in protocol.witnesses]
+        found += [("scenario", name) for name in SCENARIOS]
+        return Features(tuple(dict.fromkeys(found)))
+
+    def bits(self, features: Iterable[Feature]) -> int:
+        """The set as a number."""
+        return sum(1 << self.names.index(feature) for feature in set(features))
+
+    def named(self, bits: int) -> tuple[Feature, ...]:
+        """The set that the number is."""
+        return tuple(name for place, name in enumerate(self.names) if bits >> place & 1)
+
+    def count(self, bits: int, kind: str) -> tuple[int, int]:
+        """How many of a kind are in the set, and how many there are."""
+        of_kind = [place for place, name in enumerate(self.names) if name[0] == kind]
+        return sum(bits >> place & 1 for place in of_kind), len(of_kind)
+
+
+def guarded(protocol: ir.Protocol) -> Iterator[ir.If | ir.While]:
+    """Every `if` and `while` of the protocol, in the text's order."""
+    for body in (*(handler.body for handler in protocol.handlers), *(each.body for each in protocol.procedures)):
+        yield from _guarded(body)
+
+
+def _guarded(block: tuple[ir.Stmt, ...]) -> Iterator[ir.If | ir.While]:
+    for statement in block:
+        match statement:
+            case ir.If(then=then, otherwise=otherwise):
+                yield statement
+                yield from _guarded(then)
+                yield from _guarded(otherwise)
+            case ir.While(body=body):
+                yield statement
+                yield from _guarded(body)
+            case ir.For(body=body):
+                yield from _guarded(body)
+            case _:
+                continue
+
+
+def _handler(handler: ir.Handler) -> str:
+    return handler.event if handler.kind is None else f"receive {handler.kind}"
+
+
+def _branch(statement: ir.If | ir.While, outcome: bool) -> str:
+    condition = show_expression(statement.condition)
+    return f"line {statement.span.line}: {condition} is {'true' if outcome else 'false'}"
+
+
+@dataclass(slots=True)
+class CaseCoverage:
+    """What one case reached: features as bits, abstract states by hash, local states by hash.
+
+    `broken` are the invariants of the protocol that were false on the way (its own: no fault of who follows it).
+    """
+
+    bits: int = 0
+    abstract: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
+    broken: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class CoveredReplay(Replay):
+    """A replay that remembers what its last case reached: see `reached`."""
+
+    features: Features = field(init=False)
+    _last: CoveredLockstep | None = field(init=False, default=None)
+    _known: dict[tuple[int, int, Input], tuple[int, int, int]] = field(init=False, default_factory=dict)
+    """Of each step: its bits, and the hashes of the abstract and the local state that it leads to."""
+    _hashes: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
+    """The two hashes of each state that has a number."""
+    _branches: dict[tuple[int, bool], int] = field(init=False, default_factory=dict)
+    """The bit of each branch, by the identity of its statement in the protocol."""
+    _met: dict[tuple[int, ...], frozenset[str]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Replay.__post_init__(self)
+        self.features = Features.of(self.protocol)
+
+    def begin(self) -> Lockstep:
+        """A new case."""
+        steps = len(self._steps)
+        plain = Replay.begin(self)
+        if len(self._steps) < steps:
+            self._known.clear()
+            self._hashes.clear()
+            self._met.clear()
+        self._last = CoveredLockstep(self, plain.states)
+        return self._last
+
+    def reached(self, outcome: CaseOutcome) -> CaseCoverage:
+        """What the case that has just ended reached."""
+        assert self._last is not None, "no case was replayed"
+        bits, abstract, local = self.features.bits(("scenario", name) for name in scenarios(outcome)), set(), set()
+        for step in dict.fromkeys(self._last.taken):
+            own, shape, state = self._look(*step)
+            bits |= own
+            abstract.add(shape)
+            local.add(state)
+        broken: set[str] = set()
+        for states in dict.fromkeys(self._last.met):
+            broken |= self._broken(states)
+        witnessed = broken.intersection(self.protocol.witnesses)
+        bits |= self.features.bits(("scenario", name) for name in witnessed)
+        return CaseCoverage(bits, frozenset(abstract), frozenset(local), frozenset(broken - witnessed))
+
+    def _look(self, process: int, state: int, given: Input) -> tuple[int, int, int]:
+        known = self._known.get((process, state, given))
+        if known is None:
+            step = self._run(process, state, given, observe=True)
+            bits = self._bit("handler", self._handled(given))
+            for each in step.guards:
+                bits |= self._branch_bit(each.statement, each.outcome)
+            known = self._known[process, state, given] = (bits, *self._hashes_of(step.state))
+        return known
+
+    def _hashes_of(self, state: LocalState) -> tuple[int, int]:
+        """Of the abstract state, and of the state itself."""
+        number = self._number(state)
+        known = self._hashes.get(number)
+        if known is None:
+            known = self._hashes[number] = _hash(abstraction(self.protocol, state)), _hash(state)
+        return known
+
+    def _branch_bit(self, statement: ir.If | ir.While, outcome: bool) -> int:
+        known = self._branches.get((id(statement), outcome))
+        if known is None:
+            known = self._branches[id(statement), outcome] = self._bit("branch", _branch(statement, outcome))
+        return known
+
+    def _bit(self, kind: str, name: str) -> int:
+        """The bit of a feature; 0 for what is none, as a handler that the protocol does not have."""
+        return self.features.bits([(kind, name)]) if (kind, name) in self.features.names else 0
+
+    def _handled(self, given: Input) -> str:
+        match given:
+            case (_, _):
+                return "causal_send"
+            case (int(number),):
+                return f"receive {self._packets[number].kind}"
+            case _:
+                return "periodically"
+
+    def _broken(self, states: tuple[int, ...]) -> frozenset[str]:
+        """The invariants that are false; a `reachable` formula is the denial of one of them."""
+        known = self._met.get(states)
+        if known is None:
+            if len(self._met) > REMEMBERED:
+                self._met.clear()
+            try:
+                broken = self._interpreter.broken_invariants([self._states[number] for number in states])
+            except Fault:
+                broken = ()
+            known = self._met[states] = frozenset(broken)
+        return known
+
+
+class CoveredLockstep(Lockstep):
+    """A lockstep that notes its steps and, where there is something to look at, the states."""
+
+    __slots__ = ("met", "taken")
+
+    def __init__(self, replay: CoveredReplay, states: list[int]) -> None:
+        Lockstep.__init__(self, replay, states)
+        self.taken: list[tuple[int, int, Input]] = []
+        self.met: list[tuple[int, ...]] = []
+
+    def accept(self, process: int, expected: Expected) -> None:
+        """The subject did what was expected."""
+        self.taken.append((process, self.states[process], expected.input))
+        Lockstep.accept(self, process, expected)
+        if self.replay.protocol.invariants:
+            self.met.append(tuple(self.states))
+
+
+def abstraction(protocol: ir.Protocol, state: LocalState) -> tuple[Any, ...]:
+    """The abstract state of a process."""
+    return tuple(_abstract(value, variable.type) for value, variable in zip(state, protocol.state, strict=True))
+
+
+def _abstract(value: Value, type_: Type) -> Any:
+    match type_:
+        case Bool():
+            return value
+        case Nat():
+            return min(value, MANY)
+        case Sort():
+            return "some"
+        case Record(fields=fields):
+            return tuple(_abstract(part, known[1]) for part, known in zip(value, fields, strict=True))
+        case Collection("option", item):
+            return None if value is None else (_abstract(value, item),)
+        case Collection("sliding array" | "sliding map"):
+            return min(value[0], MANY), min(len(value[1]), MANY)
+        case Collection():
+            return min(len(value), MANY)
+        case Map(value=inner):
+            shapes = sorted({repr(_abstract(item, inner)) for _, item in value})
+            return min(len(value), MANY), tuple(shapes)
+
+
+def _hash(value: Any) -> int:
+    """64 bits of a value, signed, the same in every process. Sets are put in order first."""
+    return int.from_bytes(blake2b(repr(_ordered(value)).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return "set", sorted(repr(_ordered(item)) for item in value)
+    if isinstance(value, tuple):
+        return tuple([_ordered(item) for item in value])
+    return value
+
+
+def scenarios(outcome: CaseOutcome) -> set[str]:
+    """Which of `SCENARIOS` a case shows, from what an outside observer sees of it."""
+    found: set[str] = set()
+    if any(isinstance(operation, React) for operation in outcome.operations):
+        found.add("answered")
+    count = outcome.settings.processes
+    number: dict[str, int] = {}
+    past: list[int] = [0] * count
+    before: list[int] = []
+    sender: list[int] = []
+    waiting: list[set[str]] = [set() for _ in range(count)]
+    delivered: list[list[int]] = [[] for _ in range(count)]
+    on_the_way: set[tuple[int, int]] = set()
+    newest: dict[tuple[int, int], int] = {}
+    burst = 0
+    for kind, process, message, other in outcome.log:
+        burst = burst + 1 if kind == DELIVERED else 0
+        if kind == SENT:
+            to = other if isinstance(other, tuple) else (other,)
+            number[message] = len(before)
+            before.append(past[process])
+            sender.append(process)
+            past[process] |= 1 << number[message]
+            on_the_way |= {(process, one) for one in to if one != process}
+            if any((one, process) in on_the_way for one in to if one != process):
+                found.add("crossing")
+        elif kind == RECEIVED and message in number:
+            channel = (sender[number[message]], process)
+            if number[message] < newest.get(channel, -1):
+                found.add("overtaken")
+            newest[channel] = max(newest.get(channel, -1), number[message])
+            if waiting[process]:
+                found.add("held back")
+            waiting[process].add(message)
+        elif kind == DELIVERED and message in number:
+            own = number[message]
+            waiting[process].discard(message)
+            if burst >= 2:
+                found.add("released")
+            if any(not before[own] >> other & 1 and not before[other] >> own & 1 for other in delivered[process]):
+                found.add("concurrent")
+            if any(before[own] >> other & 1 and sender[other] not in (sender[own], process)
+                   for other in range(len(before))):  # fmt: skip
+                found.add("relayed")
+            delivered[process].append(own)
+            past[process] |= before[own] | 1 << own
+            on_the_way.discard((sender[own], process))
+    return found
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What many cases reached. `curve` has (cases, abstract states, bits) whenever more was reached."""
+
+    features: Features
+    cases: int = 0
+    bits: int = 0
+    abstract: set[int] = field(default_factory=set)
+    local: set[int] = field(default_factory=set)
+    seen: dict[Feature, int] = field(default_factory=dict)
+    """How many cases had each feature."""
+    curve: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def add(self, case: CaseCoverage) -> bool:
+        """Counts a case; whether it reached anything new, local states apart."""
+        self.cases += 1
+        new = bool(case.bits & ~self.bits) or not case.abstract <= self.abstract
+        self.bits |= case.bits
+        self.abstract |= case.abstract
+        self.local |= case.local
+        for feature in self.features.named(case.bits):
+            self.seen[feature] = self.seen.get(feature, 0) + 1
+        if new:
+            self.curve.append((self.cases, len(self.abstract), self.bits))
+        return new
+
+    @property
+    def missing(self) -> tuple[Feature, ...]:
+        """What was not reached."""
+        return tuple(name for name in self.features.names if name not in self.seen)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        found: dict[str, Any] = {"cases": self.cases}
+        for kind in ("handler", "branch", "scenario"):
+            reached, there = self.features.count(self.bits, kind)
+            found[_PLURALS[kind]] = {"reached": reached, "there": there}
+        found["abstract_states"] = len(self.abstract)
+        found["local_states"] = len(self.local)
+        found["missing"] = [f"{kind} {name}" for kind, name in self.missing]
+        found["scenarios_seen"] = {name: self.seen.get(("scenario", name), 0)
+                                   for kind, name in self.features.names if kind == "scenario"}  # fmt: skip
+        return found
+
+
+_PLURALS: Final = {"handler": "handlers", "branch": "branches", "scenario": "scenarios"}

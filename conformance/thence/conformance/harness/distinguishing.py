@@ -1,0 +1,110 @@
+"""Executions that tell a protocol from what it must not be: the shortest counterexamples that the explorer finds.
+
+What a mutant of a protocol does wrong, an implementation may do wrong, and what the file refutes of the protocol itself
+is where it is weak: the counterexample is where to look. Each is kept twice: as a script, which any system can be led
+through, and as the schedule of every packet, control packets, timers and faults of the network among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from thence.conformance.cases.network import Channel, Destination
+from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick
+from thence.conformance.harness.guided import Corpus, Script, script_of
+from thence.dsl import ir
+from thence.dsl.run.execute import Delivered, Sent
+from thence.dsl.run.narrate import NarratedStep, execution
+from thence.dsl.run.system import System
+from thence.proofs.engines import explore
+
+STATES: Final = 20_000
+"""So far the mutants are explored: what is deeper is left out."""
+
+
+def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit: int = STATES) -> Corpus:
+    """The counterexamples to the protocol and to its mutants that the file states, in the scopes that it names."""
+    scripts: dict[Script, None] = {}
+    schedules: dict[Schedule, None] = {}
+    for subject, expects in _stated(specification, protocol):
+        for workload, names in _refuted(expects).items():
+            explored = explore(subject, workload, names, stop_when_refuted=True, limit=limit, engine="interpreted")
+            for violation in explored.violations.values():
+                scripts[script_of(execution(violation.system, violation.steps))] = None
+                if all(step.action.kind != "send" or step.action.destinations for step in violation.steps):
+                    schedules[schedule_of(violation.system, violation.steps)] = None
+    return Corpus(tuple(filter(None, scripts)), tuple(filter(None, schedules)))
+
+
+def schedule_of(system: System, steps: Sequence[NarratedStep]) -> Schedule:
+    """The run as operations: what the harness has to do to bring it about, on a system that sends the same packets."""
+    delivery = system.protocol.delivery
+    flights: list[tuple[Channel, int]] = []
+    operations: list[Operation] = []
+
+    def place(packet: int) -> tuple[int, Channel]:
+        """Where the packet stands on its channel."""
+        known = system.packet(packet)
+        channel = known.src, known.dst
+        return [number for on, number in flights if on == channel].index(packet), channel
+
+    def destination(destinations: tuple[int, ...]) -> Destination:
+        match delivery:
+            case "unicast":
+                return destinations[0]
+            case "multicast":
+                return tuple(sorted(destinations))
+            case "broadcast":
+                return None
+
+    for step in steps:
+        action, outcome = step.action, step.outcome
+        for emission in outcome.emissions:
+            if isinstance(emission, Delivered) and emission.then is not None:
+                operations.append(React(action.process, destination(emission.then.dsts)))
+        match action.kind:
+            case "send":
+                operations.append(Send(action.process, destination(action.destinations)))
+            case "tick":
+                operations.append(Tick(action.process))
+            case "receive" | "lose":
+                position, channel = place(action.packet)
+                operations.append((Receive if action.kind == "receive" else Lose)(position, channel))
+                flights.remove((channel, action.packet))
+            case "duplicate":
+                position, channel = place(action.packet)
+                operations.append(Duplicate(position, channel))
+                flights.append((channel, action.packet))
+        for emission in outcome.emissions:
+            if isinstance(emission, Sent):
+                number = system.packet_number(action.process, emission)
+                flights.append(((action.process, emission.to), number))
+    return tuple(operations)
+
+
+def _stated(
+    specification: ir.Specification, protocol: ir.Protocol
+) -> Iterator[tuple[ir.Protocol, Iterable[ir.Expectation]]]:
+    """The protocol and its mutants, each with what the file says should come out."""
+    for scope in specification.scopes:
+        if scope.protocol == protocol.name:
+            yield protocol, [_in_scope(expect, scope) for expect in scope.expects]
+    for mutant in specification.mutants:
+        if mutant.subject == protocol.name and isinstance(mutant.mutated, ir.Protocol):
+            yield mutant.mutated, mutant.expects
+
+
+def _in_scope(expect: ir.Expectation, scope: ir.Scope) -> ir.Expectation:
+    settings = expect.settings or scope.workload
+    return ir.Expectation(expect.verdict, expect.names, expect.scope, settings)
+
+
+def _refuted(expects: Iterable[ir.Expectation]) -> dict[ir.Workload, Sequence[str]]:
+    """What is expected to be refuted where; scopes without end, and links, are of no use here."""
+    wanted: dict[ir.Workload, list[str]] = {}
+    for expect in expects:
+        names = [name for name in expect.names if name != "link"]
+        if expect.verdict == "refuted" and expect.settings is not None and not any(expect.settings.endless) and names:
+            wanted.setdefault(expect.settings, []).extend(names)
+    return dict(wanted)

@@ -1,0 +1,254 @@
+"""The contract `thence-exec/1`: what Thence and a foreign system say to each other, one JSON object a line.
+
+`contract.schema.json` has it as a JSON Schema, and docs/conformance.md explains it. Thence asks on the system's
+standard input, the system answers on its standard output, one reply for each request, in order. This module makes
+requests and reads replies; nothing here knows how they travel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn, TypeAlias
+
+from thence.conformance.cases.network import Settings
+
+VERSION: Final = "thence-exec/1"
+
+LINE_BYTES: Final = 4 * 2**20
+"""A reply may have so many bytes, and no more."""
+
+CASE_BYTES: Final = 64 * 2**20
+"""All replies of a case together may have so many bytes, and no more."""
+
+NAME_LENGTH: Final = 200
+"""What a system says in words is kept up to this length, in characters."""
+
+
+class Broken(ValueError):
+    """A reply that the contract does not allow; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a system says of itself in its reply to `init`.
+
+    Attributes:
+        timers: it wants `tick`.
+        react: it can send from inside a delivery callback.
+        kinds: it gives every packet the kind, and the message, of the packet of the protocol that it implements, and
+            does in each step what the protocol does.
+    """
+
+    timers: bool = True
+    react: bool = True
+    kinds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A packet of a foreign system: `content` is its own business, and any JSON value.
+
+    `kind` and `message` are what the system says about it: the kind of the protocol's packet, and the application
+    message that it moves; None where it says nothing.
+    """
+
+    content: Any
+    kind: str | None = None
+    message: str | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.kind or 'packet'} {shortened(self.content)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A packet was put on the network, a copy to each destination."""
+
+    destinations: tuple[int, ...]
+    packet: Foreign
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A message was handed to the application; `sender` is None where the system does not say whose it is."""
+
+    message: str
+    sender: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reacted:
+    """Inside a delivery callback the application causal-sent the message of an earlier `react`."""
+
+    message: str
+
+
+Event: TypeAlias = Emitted | Delivered | Reacted
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The system refused the request, with an error of its own."""
+
+    error: str
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def init(settings: Settings, hosts: Iterable[int]) -> bytes:
+    """Begins a case: everything that was before is forgotten. The process hosts the participants `hosts`."""
+    return _line(
+        {
+            "request": "init",
+            "version": VERSION,
+            "processes": settings.processes,
+            "hosts": list(hosts),
+            "delivery": settings.delivery,
+            "channels": settings.channels,
+            "duplication": settings.duplication,
+            "loss": settings.loss,
+            "self_sends": settings.self_sends,
+        }
+    )
+
+
+def send(request: Literal["send", "react"], process: int, destinations: Iterable[int], message: str) -> bytes:
+    """`send`: the application of `process` causal-sends. `react`: it does so inside its next delivery callback."""
+    return _line({"request": request, "process": process, "destinations": list(destinations), "message": message})
+
+
+def receive(process: int, source: int, content: Any) -> bytes:
+    """A packet arrives. Raises: Broken, for a packet that JSON cannot express."""
+    try:
+        return _line({"request": "receive", "process": process, "from": source, "packet": content})
+    except RecursionError:
+        raise Broken("has sent a packet that is nested too deeply") from None
+
+
+def tick(process: int) -> bytes:
+    """A timer fires."""
+    return _line({"request": "tick", "process": process})
+
+
+def _line(request: dict[str, Any]) -> bytes:
+    return _ENCODER.encode(request).encode() + b"\n"
+
+
+# --- replies -------------------------------------------------------------------------------------
+
+
+def read_abilities(line: bytes) -> Abilities | Raised:
+    """The reply to `init`. Raises: Broken."""
+    reply = _object(line)
+    error = reply.get("error")
+    if error is not None:
+        return _raised(error)
+    version = reply.get("version")
+    if version != VERSION:
+        raise Broken(f"replies to init with the version {shortened(version)}, and not {VERSION!r}")
+    said = {name: reply[name] for name in ("timers", "react", "kinds") if name in reply}
+    for name, value in said.items():
+        if not isinstance(value, bool):
+            raise Broken(f"replies to init with {name}: {shortened(value)}, which is neither true nor false")
+    return Abilities(**said)
+
+
+def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
+    """Every other reply: what happened, in order. Raises: Broken."""
+    reply = _object(line)
+    error = reply.get("error")
+    if error is not None:
+        return _raised(error)
+    if "events" not in reply:
+        raise Broken(f"replies {shown(line)}, without events")
+    events = reply["events"]
+    if not isinstance(events, list):
+        raise Broken(f"replies with the events {shortened(events)}, which is no list")
+    return tuple([_event(entry, processes) for entry in events])
+
+
+def _event(entry: Any, processes: int) -> Event:
+    match entry:
+        case {"packet": content, "to": to}:
+            kind, message = entry.get("kind"), entry.get("message")
+            if not isinstance(kind, str | None) or not isinstance(message, str | None):
+                raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
+            return Emitted(_destinations(to, processes), Foreign(content, _named(kind), _named(message)))
+        case {"deliver": str(message)}:
+            given = entry.get("from")
+            sender = None if given is None else _number(given)
+            if sender is None and given is not None:
+                raise Broken(f"reports a delivery from {shortened(given)}, which is not the number of a process")
+            return Delivered(printable(message), sender)
+        case {"sent": str(message)}:
+            return Reacted(printable(message))
+        case _:
+            raise Broken(f"reports the event {shortened(entry)}, which is none of packet, deliver and sent")
+
+
+def _destinations(to: object, processes: int) -> tuple[int, ...]:
+    found = [_number(one) for one in (to if isinstance(to, list) else [to])]
+    inside = tuple([one for one in found if one is not None and 0 <= one < processes])
+    if len(inside) != len(found):
+        raise Broken(f"sends a packet to {shortened(to)}; there are processes 0 to {processes - 1}")
+    return inside
+
+
+def _number(value: object) -> int | None:
+    """The integer that a JSON value is; some languages write 1.0 for 1."""
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        reply = _DECODER.decode(line.decode())
+    except (ValueError, RecursionError):
+        raise Broken(f"prints {shown(line)}, which is not JSON") from None
+    if not isinstance(reply, dict):
+        raise Broken(f"prints {shown(line)}, which is not a JSON object")
+    if "request" in reply:
+        raise Broken(f"prints {shown(line)}: it repeats what it was asked")
+    return reply
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}")
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
+
+
+def _raised(error: object) -> Raised:
+    return Raised(printable(error) if isinstance(error, str) else shortened(error))
+
+
+def _named(name: str | None) -> str | None:
+    return None if name is None else printable(name)
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def shown(data: bytes) -> str:
+    """What a system printed, for people."""
+    return repr(printable(data[: 2 * NAME_LENGTH].decode(errors="replace").rstrip("\r\n")))
+
+
+def printable(text: str) -> str:
+    """The text on one line, without anything that a terminal would obey or a file could not hold, and not endless."""
+    if len(text) <= NAME_LENGTH and text.isprintable():
+        return text
+    kept = text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in kept)
+
+
+def shortened(value: object) -> str:
+    """A JSON value for people."""
+    text = printable(repr(value))
+    return text if len(text) <= 80 else text[:79] + "…"

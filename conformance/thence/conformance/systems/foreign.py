@@ -1,0 +1,58 @@
+"""What systems under test may do beyond the interface of `thence.impl.commands`.
+
+A factory of processes may be a `ForeignSystem`. A process may have a method `react`, which takes what its `causal_send`
+takes: its application is to causal-send that message from inside the delivery callback of its next delivery, and to say
+so by `Answered` among its commands, there where it happened. The application of a process without `react` sends right
+after the step that delivered something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from thence.conformance.cases.network import Settings
+
+FailureKind: TypeAlias = Literal["crash", "hang", "memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """As a command: inside the delivery before it, the application causal-sent `message`, as `react` had said."""
+
+    message: str
+
+
+class SystemFailed(Exception):
+    """A system in another operating-system process ended, printed nonsense, gave no answer, or took too much.
+
+    Attributes:
+        kind: `hang`: no answer in time; `memory`: it used more than its limit; `crash`: anything else.
+        printed: what it had written last on its standard error.
+    """
+
+    def __init__(self, kind: FailureKind, text: str, printed: str = "") -> None:
+        super().__init__(text)
+        self.kind: FailureKind = kind
+        self.printed = printed
+
+
+class SystemRaised(Exception):
+    """A system in another operating-system process answered with an error of its own."""
+
+
+@runtime_checkable
+class ForeignSystem(Protocol):
+    """A factory of processes that live elsewhere. It is told when a case begins, and has time limits of its own."""
+
+    def __call__(self, identity: int, processes: int) -> Any:
+        """Process `identity` of the case."""
+        ...
+
+    def begin_case(self, settings: Settings) -> object:
+        """Everything that was before is forgotten. Raises: SystemFailed, SystemRaised."""
+        ...
+
+    def hopeless(self) -> str | None:
+        """Why there is no point in running more cases; None where there is."""
+        ...

@@ -1,0 +1,48 @@
+"""What objects of a system under test say of themselves: whatever they do when asked, these functions return text."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from thence.conformance.systems.contract import printable
+
+_LONGEST: Final = 300
+
+
+def shown(value: object) -> str:
+    """Its text in code, on one line, printable, not endless; its type, where it has no text."""
+    try:
+        return printable(repr(value))
+    except Exception:
+        return f"<{type(value).__name__} without a text>"
+
+
+def word(thing: object, name: str) -> str | None:
+    """An attribute that is a name, or None: where there is none, where it is None, and where it cannot be had."""
+    try:
+        value: Any = getattr(thing, name, None)
+    except Exception:
+        return None
+    if value is None or (type(value) is str and value.isprintable()):
+        return value
+    return printable(value) if type(value) is str else shown(value)
+
+
+def say(error: BaseException) -> str:
+    """`Type: message`, on one line, printable, and not endless."""
+    try:
+        message = " ".join(str(error).split())
+    except Exception:
+        message = "(without a message)"
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 1] + "…"
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    """The text without anything that a terminal would obey or a file could not hold; its lines stay."""
+    if text.isprintable():
+        return text
+    kept = (letter if letter == "\n" or letter.isprintable() else letter.encode("unicode_escape") for letter in text)
+    return "".join(letter if isinstance(letter, str) else letter.decode() for letter in kept)

@@ -1,0 +1,180 @@
+"""The system under test: a Python class with an interface of `thence.impl.commands`, or a program in any language."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, get_args
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.systems.os_process import CommandError
+from thence.conformance.systems.strangers import say
+from thence.conformance.systems.system import ExternalSystem, Limits
+from thence.impl.commands import AnyProcess, Delivery, Send
+
+MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
+"""Makes process `identity` of `processes`. See also `thence.conformance.systems.foreign`."""
+
+EXEC: Final = "exec:"
+EXEC_PER_PROCESS: Final = "exec-per-process:"
+"""What the name of a foreign system begins with; its command follows."""
+
+ISOLATED: Final = "isolated:"
+"""What the name of a class in a process of its own begins with: it is driven as a foreign system."""
+
+REQUIRED: Final = ("causal_send", "receive")
+"""The methods that a subject has. `tick` is optional: without it, there are no timers."""
+
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+class SubjectError(Exception):
+    """A system under test that cannot be used as one; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system under test.
+
+    Attributes:
+        name: what it was asked for by.
+        make_process: makes its processes.
+        delivery: where its messages go, as its attribute `delivery` says; unicast where it has none; None for a
+            program, which is told where they go.
+        reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
+    """
+
+    name: str
+    make_process: MakeProcess
+    delivery: Delivery | None = "unicast"
+    reacts: bool = False
+
+    @property
+    def external(self) -> ExternalSystem | None:
+        """The foreign system that it is, if it is one."""
+        return self.make_process if isinstance(self.make_process, ExternalSystem) else None
+
+    def close(self) -> None:
+        """Ends the processes of a foreign system."""
+        if self.external is not None:
+            self.external.close()
+
+    def require(self, delivery: Delivery) -> None:
+        """Raise SubjectError unless it is driven with messages to one process, to sets of them, or to all."""
+        if self.delivery is not None and self.delivery != delivery:
+            raise SubjectError(
+                f"{self.name} is a {self.delivery} system, by its attribute delivery; it is to be driven as {delivery}"
+            )
+
+
+def load_subject(name: str, processes: int = 3, limits: Limits | None = None) -> Subject:
+    """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`, or the
+    protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`. `isolated:module:Class` is the class in a process of
+    its own, which may end, hang or grow.
+
+    Modules of the current directory are found; one process is made on trial, as the first of `processes`. A program is
+    not started before it is needed; `limits` are its limits.
+
+    Raises:
+        SubjectError: there is no such program; the name has another form; the module does not import; it has no such
+            class; the class lacks a method, or cannot be called with (identity, processes); its attribute `delivery`
+            is none of the three.
+    """
+    for prefix, per_process in ((EXEC, False), (EXEC_PER_PROCESS, True)):
+        if name.startswith(prefix):
+            try:
+                system = ExternalSystem(name.removeprefix(prefix), per_process=per_process, limits=limits)
+            except CommandError as error:
+                raise SubjectError(str(error)) from error
+            return Subject(name, system, None, reacts=True)  # type: ignore[arg-type]
+    if name.startswith("protocol:"):
+        return _protocol(name)
+    if name.startswith(ISOLATED):
+        return _isolated(name, processes, limits)
+    if not _NAME.fullmatch(name):
+        raise SubjectError(f"{name!r} does not name a class: write module:Class, as in thence.impl.mf:MF")
+    module_name, _, class_name = name.partition(":")
+    module = _import(module_name)
+    subject = getattr(module, class_name, None)
+    if subject is None:
+        raise SubjectError(f"the module {module_name} has no class {class_name}{_hint(module)}")
+    if not callable(subject):
+        raise SubjectError(f"{name} is not a class, but {type(subject).__name__}")
+    try:
+        process = subject(0, processes)
+    except (Exception, SystemExit) as error:
+        trial = f"{class_name}(0, {processes})"
+        raise SubjectError(f"{name} is made by {trial}, with identity and processes; it raises {say(error)}") from error
+    lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
+    if lacking:
+        raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see thence.impl.commands.CausalProcess")
+    delivery: Any = getattr(process, "delivery", "unicast")
+    if delivery not in get_args(Delivery):
+        raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
+    return Subject(name, subject, delivery, callable(getattr(process, "react", None)))
+
+
+def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
+    """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
+    taken to show it: the cases will tell."""
+    sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
+    everyone = frozenset({receiver})
+    to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
+    try:
+        process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
+        commands = tuple(process.causal_send(*to, "m0.1"))
+    except (Exception, SystemExit):
+        return True
+    return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Send))
+
+
+def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
+    """A class in a process of its own."""
+    from thence.conformance.systems.isolated import IsolatedSystem, Refused
+
+    try:
+        system = IsolatedSystem(name.removeprefix(ISOLATED), processes, limits)
+    except (CommandError, Refused) as error:
+        raise SubjectError(str(error)) from error
+    said = system.description
+    return Subject(name, system, said["delivery"], said["reacts"])  # type: ignore[arg-type]
+
+
+def _protocol(name: str) -> Subject:
+    """A protocol as the system under test."""
+    # The language is not needed by whoever tests a class of Python with the oracle alone.
+    from thence.conformance.systems.protocol_subject import ProtocolSystem, named_protocol
+
+    try:
+        system = ProtocolSystem(named_protocol(name))
+    except ValueError as error:
+        raise SubjectError(str(error)) from error
+    return Subject(name, system, system.delivery)
+
+
+def _import(name: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise SubjectError(f"there is no module {name}, here or installed") from error
+        raise SubjectError(f"the module {name} does not import: {say(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise SubjectError(f"the module {name} does not import: {say(error)}") from error
+
+
+def _hint(module: Any) -> str:
+    """The classes of the module that would do."""
+    fitting = sorted(
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and all(callable(getattr(value, method, None)) for method in REQUIRED)
+    )
+    return f"; it has {', '.join(fitting)}" if fitting else ""

@@ -1,0 +1,307 @@
+"""A foreign system as a system under test: its participants look like objects of Python to the harness."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.systems import contract
+from thence.conformance.systems.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
+from thence.conformance.systems.foreign import Answered, SystemFailed, SystemRaised
+from thence.conformance.systems.os_process import GRACE_S, LINUX, OsProcess, size, split_command
+from thence.impl.commands import Command, Deliver, Send
+
+REPLY_S: Final = 5.0
+"""What a reply may take."""
+
+START_S: Final = 20.0
+"""What the first reply of a fresh process may take: a virtual machine has to start."""
+
+CASE_S: Final = 20.0
+"""What all replies of a case together may take, the first of a fresh process left out."""
+
+FAILED_STARTS: Final = 3
+"""After so many processes in a row that never said a proper word, there is no point in starting another."""
+
+HANGS: Final = 3
+"""After so many requests without an answer in time, the next one is no news."""
+
+
+MEMORY_BYTES: Final = 2 * 2**30
+"""What a process and all that it starts may have in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a foreign system may take.
+
+    Attributes:
+        reply_s, start_s, case_s: seconds for a reply, for the first reply of a process, for all replies of a case.
+        memory_bytes: in memory, for each process with all that it starts; 0 is no limit. Linux only.
+    """
+
+    reply_s: float = REPLY_S
+    start_s: float = START_S
+    case_s: float = CASE_S
+    memory_bytes: int = MEMORY_BYTES
+
+
+@dataclass(slots=True)
+class _Seat:
+    """An operating-system process, when there is one, and the participants that it hosts."""
+
+    hosts: tuple[int, ...]
+    process: OsProcess | None = None
+
+    def part(self) -> None:
+        if self.process is not None:
+            self.process.part()
+
+    def wait(self, until: float) -> None:
+        if self.process is not None:
+            self.process.wait(until)
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.close()
+            self.process = None
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What is left of a case's limits."""
+
+    settings: Settings = field(default_factory=Settings)
+    seconds: float = 0.0
+    bytes: int = CASE_BYTES
+
+
+class ExternalSystem:
+    """Makes the participants of a foreign system: a `MakeProcess`. One operating-system process, or one for each.
+
+    Processes are started when they are first needed, serve case after case, and are started again after they have
+    misbehaved. `close` ends them; so does the end of Thence, whatever its cause.
+
+    Attributes:
+        command: how a process is started.
+        per_process: whether every participant has an operating-system process of its own.
+        limits: how long is waited for.
+        transcript: the lines of the case, as they were said: a request, its reply, and so on.
+        starts: how many processes have been started.
+    """
+
+    def __init__(self, command: str, *, per_process: bool = False, limits: Limits | None = None) -> None:
+        """Raises: CommandError, where the command is not the form of one, or names no program."""
+        self.command = command
+        self.per_process = per_process
+        self.limits = Limits() if limits is None else limits
+        self.starts = 0
+        self.transcript: list[str] = []
+        self._words = split_command(command)
+        self._seats: list[_Seat] = []
+        self._abilities = Abilities()
+        self._budget = _Budget()
+        self._senders: dict[str, int] = {}
+        """Whose each message of the case is: deliveries need not say it."""
+        self._failed_starts = 0
+        self._hangs = self._excesses = 0
+        self._dead: SystemFailed | None = None
+        """Why no process is started any more: none of them has ever said a proper word."""
+
+    def begin_case(self, settings: Settings) -> Abilities:
+        """Has the system forget everything and begin anew.
+
+        Raises:
+            SystemFailed: it does not answer as the contract says. Once it is known never to, this is said at once.
+            SystemRaised: it refuses.
+        """
+        if self._dead is not None:
+            raise self._dead
+        groups = [(one,) for one in range(settings.processes)] if self.per_process else [(*range(settings.processes),)]
+        if [seat.hosts for seat in self._seats] != groups:
+            self.close()
+            self._seats = [_Seat(hosts) for hosts in groups]
+        self._budget = _Budget(settings, self.limits.case_s)
+        self._senders.clear()
+        self.transcript.clear()
+        try:
+            for seat in self._seats:
+                self._abilities = self._initialise(seat)
+        except SystemFailed as failed:
+            if self._failed_starts >= FAILED_STARTS or (failed.kind == "hang" and self._failed_starts == self.starts):
+                self._dead = failed
+            if failed.kind == "hang" and self._failed_starts:
+                failed.args = (f"{failed}; is every line flushed?",)
+            raise
+        return self._abilities
+
+    def __call__(self, identity: int, processes: int) -> ExternalProcess:
+        """Participant `identity` of the case that `begin_case` began; without it, of one with default settings."""
+        if sum(len(seat.hosts) for seat in self._seats) != processes:
+            self.begin_case(Settings(processes, self_sends=processes == 1))
+        return ExternalProcess(self, identity, self._budget.settings, self._abilities)
+
+    def introduce(self, settings: Settings) -> Abilities | None:
+        """What the system says of itself when it is first asked; None if it fails to, which the first case will show.
+
+        Raises:
+            SystemRaised: it refuses such settings.
+        """
+        try:
+            return self.begin_case(settings)
+        except SystemFailed:
+            return None
+
+    def hopeless(self) -> str | None:
+        """Why there is no point in running more cases; None where there is."""
+        if self._dead is not None:
+            return "its processes do not answer their first request"
+        if self._hangs >= HANGS:
+            return f"{HANGS} requests had no answer in time"
+        if self._excesses >= HANGS:
+            return f"{HANGS} times it used more memory than {size(self.limits.memory_bytes)}"
+        return None
+
+    @property
+    def unlimited(self) -> str:
+        """Which limits do not hold on this machine, as a sentence; empty where all do."""
+        if LINUX or not self.limits.memory_bytes:
+            return ""
+        return "the memory limit holds on Linux only: here there is none"
+
+    def close(self) -> None:
+        """Ends all processes of the system, and everything that they started. A next case starts new ones."""
+        running = [seat for seat in self._seats if seat.process is not None]
+        until = time.monotonic() + GRACE_S
+        try:
+            for seat in running:
+                seat.part()
+            for seat in running:
+                seat.wait(until)
+        finally:
+            for seat in running:
+                seat.close()
+
+    def ask(self, identity: int, line: bytes) -> Iterator[Any]:
+        """The commands with which the participant answers. Raises: SystemFailed, SystemRaised."""
+        seat = self._seats[identity if self.per_process else 0]
+        reply = self._exchange(seat, line, min(self.limits.reply_s, self._budget.seconds))
+        try:
+            events = contract.read_events(reply, self._budget.settings.processes)
+        except Broken as error:
+            raise self._failed(seat, SystemFailed("crash", str(error))) from None
+        if isinstance(events, Raised):
+            raise SystemRaised(events.error)
+        return self._commands(events)
+
+    def note(self, message: str, sender: int) -> None:
+        """Remembers whose message it is."""
+        self._senders[message] = sender
+
+    def _commands(self, events: Iterable[contract.Event]) -> Iterator[Command | Answered]:
+        for event in events:
+            match event:
+                case Emitted(destinations, packet):
+                    for destination in destinations:
+                        yield Send(destination, packet)  # type: ignore[arg-type]
+                case Delivered(message, sender):
+                    yield Deliver(self._senders.get(message, -1) if sender is None else sender, message)
+                case Reacted(message):
+                    yield Answered(message)
+
+    def _initialise(self, seat: _Seat) -> Abilities:
+        fresh = seat.process is None
+        if seat.process is None:
+            self.starts += 1
+            self._failed_starts += 1
+            seat.process = OsProcess(self._words, self.limits.memory_bytes)
+        limit_s = self.limits.start_s if fresh else self.limits.reply_s
+        reply = self._exchange(seat, contract.init(self._budget.settings, seat.hosts), limit_s)
+        try:
+            abilities = contract.read_abilities(reply)
+        except Broken as error:
+            raise self._failed(seat, SystemFailed("crash", str(error))) from None
+        self._failed_starts = 0
+        if fresh:
+            self._budget.seconds = self.limits.case_s
+        if isinstance(abilities, Raised):
+            raise SystemRaised(abilities.error)
+        return abilities
+
+    def _exchange(self, seat: _Seat, line: bytes, limit_s: float) -> bytes:
+        assert seat.process is not None, "after a failure, a case has no more requests"
+        self.transcript.append(line.decode().rstrip())
+        begun = time.monotonic()
+        try:
+            [reply] = seat.process.ask(line, limit_s)
+        except SystemFailed as failed:
+            raise self._failed(seat, failed) from None
+        except BaseException:
+            # The reply to come would be taken for that to the next request.
+            seat.close()
+            raise
+        self.transcript.append(reply.decode(errors="replace"))
+        self._budget.seconds -= time.monotonic() - begun
+        self._budget.bytes -= len(reply)
+        if self._budget.bytes < 0:
+            raise self._failed(seat, SystemFailed("crash", f"answers with more than {CASE_BYTES:,} bytes in one case"))
+        return reply
+
+    def _failed(self, seat: _Seat, failed: SystemFailed) -> SystemFailed:
+        """The process is not asked again; its last words belong to the failure."""
+        self._hangs += failed.kind == "hang"
+        self._excesses += failed.kind == "memory"
+        if seat.process is not None and not failed.printed:
+            failed.printed = seat.process.printed
+        seat.close()
+        return failed
+
+
+class ExternalProcess:
+    """One participant. Its methods take and return what those of `thence.impl.commands.AnyProcess` do.
+
+    What they raise is `SystemFailed` or `SystemRaised`. Without timers `tick` is None, and without the ability `react`
+    is.
+    """
+
+    def __init__(self, system: ExternalSystem, identity: int, settings: Settings, abilities: Abilities) -> None:
+        self._system = system
+        self._identity = identity
+        self._settings = settings
+        self.delivery = settings.delivery
+        self.tick = self._tick if abilities.timers else None
+        self.react = self._react if abilities.react else None
+
+    def causal_send(self, *arguments: Any) -> Iterator[Any]:
+        """The application sends a message, named last; where it goes comes first, unless it goes to all."""
+        destinations, message = self._addressed(arguments)
+        self._system.note(message, self._identity)
+        return self._system.ask(self._identity, contract.send("send", self._identity, destinations, message))
+
+    def receive(self, sender: int, packet: contract.Foreign) -> Iterator[Any]:
+        """A packet arrives."""
+        return self._system.ask(self._identity, contract.receive(self._identity, sender, packet.content))
+
+    def _react(self, *arguments: Any) -> Iterator[Any]:
+        """As `causal_send`, from inside the next delivery."""
+        destinations, message = self._addressed(arguments)
+        self._system.note(message, self._identity)
+        return self._system.ask(self._identity, contract.send("react", self._identity, destinations, message))
+
+    def _tick(self) -> Iterator[Any]:
+        """A timer fires."""
+        return self._system.ask(self._identity, contract.tick(self._identity))
+
+    def _addressed(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
+        match arguments:
+            case (message,):
+                return self._settings.destinations(self._identity, None), message
+            case (int(destination), message):
+                return (destination,), message
+            case (Set() as destinations, message):
+                return tuple(sorted(destinations)), message
+            case _:
+                raise ValueError(f"what is sent where? {arguments!r}")

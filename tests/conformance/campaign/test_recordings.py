@@ -1,0 +1,117 @@
+"""Many recorded executions at once: folders, files that are none, Spark, and an end in the middle."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thence.cli.commands.trace import judged
+from thence.conformance.campaign.recordings import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
+from thence.spec.trace import TraceError
+from thence.spec.verdict import Result, Verdict
+
+THENCE = Path(sys.executable).parent / "thence"
+HEADER = '{"format": "thence-trace/1", "processes": 2}\n'
+SENT = '{"event": "send", "process": 0, "message": "%s", "destinations": [1]}\n'
+DELIVERED = '{"event": "deliver", "process": 1, "message": "%s"}\n'
+GOOD = HEADER + SENT % "a" + DELIVERED % "a"
+BAD = HEADER + SENT % "a" + SENT % "b" + DELIVERED % "b" + DELIVERED % "a"
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    """A folder with a folder in it: good ones, a bad one, one that is none, and a hidden one."""
+    place = tmp_path / "runs"
+    (place / "deeper").mkdir(parents=True)
+    for number in range(5):
+        (place / f"good-{number}.ndjson").write_text(GOOD)
+    (place / "deeper" / "bad.ndjson").write_text(BAD)
+    (place / "letter.txt").write_text("dear")
+    (place / ".hidden").write_text("x")
+    return place
+
+
+def test_the_files_of_folders_by_name(recordings: Path) -> None:
+    names = [str(Path(file).relative_to(recordings)) for file in listed([str(recordings)])]
+    assert names == ["deeper/bad.ndjson", *(f"good-{number}.ndjson" for number in range(5)), "letter.txt"]
+    one = str(recordings / "good-0.ndjson")
+    assert listed([one, "elsewhere", one]) == [one, "elsewhere"]
+
+
+def test_a_folder_without_files(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="has no files in it"):
+        listed([str(tmp_path)])
+
+
+def test_one_that_cannot_be_read_stops_nothing(recordings: Path) -> None:
+    found = dict(one_by_one(listed([str(recordings)]), partial(judged, format_=None)))
+    unreadable = [Path(file).name for file, outcome in found.items() if isinstance(outcome, Unreadable)]
+    refuted = [
+        Path(file).name
+        for file, outcome in found.items()
+        if isinstance(outcome, Result) and outcome.verdict is Verdict.REFUTED
+    ]
+    assert (unreadable, refuted, len(found)) == (["letter.txt"], ["bad.ndjson"], 7)
+
+
+def test_spark_pays_for_much_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert not worth_spark(["a"] * (MANY_FILES - 1))
+    assert worth_spark(["a"] * MANY_FILES)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert not worth_spark(["a"] * MANY_FILES)
+
+
+def check(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [THENCE, "trace", "check", "--json", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    for result in found.get("results", ()):
+        result.pop("seconds")
+    return done.returncode, found
+
+
+@pytest.mark.xdist_group("spark")
+def test_on_spark_as_one_after_the_other(recordings: Path) -> None:
+    code, alone = check(recordings.parent, "runs")
+    again, spark = check(recordings.parent, "--spark", "--master", "local[2]", "runs")
+    assert code == again == 1
+    assert spark["results"] == alone["results"]
+    assert len(alone["results"]) == 7
+    assert [result["subject"] for result in alone["results"] if "unknown" in result] == ["runs/letter.txt"]
+
+
+def test_the_exit_code_is_that_of_the_worst(recordings: Path) -> None:
+    (recordings / "deeper" / "bad.ndjson").unlink()
+    assert check(recordings.parent, "runs")[0] == 2
+    (recordings / "letter.txt").unlink()
+    code, found = check(recordings.parent, "runs")
+    assert (code, found["complete"], len(found["results"])) == (0, True, 5)
+
+
+def test_interrupted_it_keeps_what_is_judged(tmp_path: Path) -> None:
+    place = tmp_path / "runs"
+    place.mkdir()
+    (place / "a.ndjson").write_text(BAD)
+    os.mkfifo(place / "b.ndjson")
+    (place / "c.ndjson").write_text(GOOD)
+    command = [str(THENCE), "trace", "check", "runs"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process, (place / "b.ndjson").open("w"):  # opens when it is being read, and says nothing
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        printed, complained = process.communicate(timeout=60)
+    assert "runs/a.ndjson: not causal, not fifo" in printed
+    assert "incomplete: interrupted; 2 of 3 files are not judged" in printed
+    assert (process.returncode, "Traceback" in complained) == (1, False)

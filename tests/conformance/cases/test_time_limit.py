@@ -1,0 +1,83 @@
+"""The limit on foreign code."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from thence.conformance.cases.time_limit import OutOfTime, limited, was_out_of_time
+
+
+def test_a_loop_ends_although_it_catches_exceptions() -> None:
+    begun = time.monotonic()
+    with pytest.raises(OutOfTime), limited(0.05):
+        while True:
+            try:
+                time.sleep(0.001)
+            except Exception:
+                continue
+    assert time.monotonic() - begun < 2
+
+
+def test_afterwards_there_is_no_alarm() -> None:
+    with limited(5):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_limit_in_force_stays() -> None:
+    with pytest.raises(OutOfTime), limited(0.05), limited(60):
+        time.sleep(5)
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_none_is_no_limit() -> None:
+    with limited(None):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_other_threads_have_no_limit() -> None:
+    reached = []
+
+    def work() -> None:
+        with limited(0.01):
+            time.sleep(0.05)
+            reached.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert reached == [True]
+
+
+def test_a_block_that_catches_everything_is_over_its_limit_all_the_same() -> None:
+    reached = []
+    with pytest.raises(OutOfTime), limited(0.02):
+        try:
+            time.sleep(5)
+        except BaseException:
+            reached.append(True)
+    assert reached == [True] and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_an_error_that_comes_of_the_limit_is_known() -> None:
+    def raised(cause: BaseException, *, chained: bool) -> BaseException:
+        try:
+            try:
+                raise cause
+            except BaseException as error:
+                if chained:
+                    raise RuntimeError("broken") from error
+                raise KeyError("nothing there") from None
+        except Exception as error:
+            return error
+
+    assert was_out_of_time(OutOfTime())
+    assert was_out_of_time(raised(OutOfTime(), chained=True)) and was_out_of_time(raised(OutOfTime(), chained=False))
+    assert not was_out_of_time(raised(ValueError(), chained=True))
+    circle = ValueError()
+    circle.__context__ = circle
+    assert not was_out_of_time(circle)

@@ -1,0 +1,69 @@
+"""What cases came to: for each scheduler, with a protocol and without one; and the longest delay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from faults.rst import MergeDiscarded, TimerDelivers
+
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import Receive, Send
+from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import LIMIT_S, conform
+from thence.conformance.conform.trials import Trials
+from thence.conformance.harness.guide import DIRECTED
+from thence.conformance.harness.guided import BUILT_IN
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.observing import SITUATIONS, Observer, situations
+from thence.dsl import ir
+from thence.impl.rst import RST
+
+
+def test_each_scheduler_and_all_of_them_add_up(library: Callable[[str], ir.Protocol]) -> None:
+    report = conform(MergeDiscarded, library("rst"), Settings(), cases=200)
+    reaches, whole = report.reaches, report.whole
+    assert [reach.name for reach in reaches] == [DIRECTED, "hypothesis", *SCHEDULERS, "guided"]
+    assert sum(reach.cases for reach in reaches) == whole.cases == report.cases == 200
+    assert sum(reach.failures for reach in reaches) == whole.failures == report.failures > 0
+    assert sum(reach.events for reach in reaches) == whole.events == report.events
+    for reach in reaches:
+        shown = reach.to_json()
+        assert shown["hit_rate"] == reach.failures / reach.cases < shown["failure_rate_bound"] <= 1
+        assert max(reach.kinds.values(), default=0) <= reach.failures
+        assert reach.coverage.abstract <= whole.coverage.abstract
+    assert whole.coverage.to_json()["branches"] == {"reached": 4, "there": 4}
+
+
+def test_without_a_protocol_there_are_scenarios_and_situations() -> None:
+    report = conform(RST, None, Settings(), cases=120)
+    found = report.whole.coverage.to_json()
+    assert found["handlers"] == found["branches"] == {"reached": 0, "there": 0}
+    assert found["scenarios"]["reached"] == 7
+    assert 20 < found["abstract_states"] <= SITUATIONS
+    first = situations(run_case(RST, (Send(0, 1),), Settings()))
+    more = situations(run_case(RST, (Send(0, 1), Send(0, 1), Receive(1, (0, 1))), Settings()))
+    assert len(first) < len(more) and max(more) < SITUATIONS
+    assert situations(run_case(RST, (), Settings())) == frozenset()
+
+
+def test_what_reaches_something_new_is_learned_and_followed(library: Callable[[str], ir.Protocol]) -> None:
+    trials = Trials(RST, library("rst"), Settings(), 12, BUILT_IN, LIMIT_S)
+    assert len(trials.guide.directed) == len(BUILT_IN.scripts)
+    for seed in range(30):
+        trials.run("guided", trials.guide.scheduler, seed)
+    assert trials.outcomes.whole.coverage.cases == 30
+    learned = len(trials.outcomes.whole.coverage.curve)
+    assert 3 < learned == len(trials.guide._learned) < 30
+    assert Observer(None).features.names != trials.outcomes.observer.features.names
+
+
+def test_the_longest_delay_is_kept(library: Callable[[str], ir.Protocol]) -> None:
+    report = conform(TimerDelivers, None, Settings(), cases=100)
+    assert 0 < report.withheld <= report.arrivals
+    assert report.slowest is not None
+    worst = report.slowest.longest_delay
+    assert worst is not None and worst.delivered and worst.arrivals >= 2
+    assert str(worst).endswith(f"while {worst.arrivals} other messages arrived, though nothing was missing")
+    again = run_case(TimerDelivers, report.slowest.operations, Settings())
+    assert again.longest_delay == worst and len(again.delays) == again.withheld
+    assert conform(RST, library("rst"), Settings(), cases=40).slowest is None
