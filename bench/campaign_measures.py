@@ -24,10 +24,10 @@ def merge_ratio() -> str:
     from thence.conformance.cases.schedulers import SCHEDULERS
     from thence.conformance.conform.conform import settings_for
     from thence.conformance.harness.harness import run_scheduled
-    from thence.conformance.harness.protocols import find_protocol
+    from thence.dsl.find import named_protocol
 
     fault = next(each for each in FAULTS["rst"] if each.__name__ == "MergeDiscarded")
-    settings = settings_for(find_protocol("rst"))
+    settings = settings_for(named_protocol("rst"))
 
     def hits(name: str) -> int:
         runs = (run_scheduled(fault, SCHEDULERS[name], seed, 12, settings) for seed in range(MERGE_CASES))
@@ -48,8 +48,8 @@ def campaign_seconds(master: str) -> tuple[float, float, int]:
     from thence.conformance.campaign import CampaignParameters, start
 
     parameters = CampaignParameters(
-        "thence.conformance.campaign.one_system:campaign_runner", EXPENSIVE, cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES,
-        partitions=8, master=master,
+        "thence.conformance.campaign.one_system:campaign_runner", EXPENSIVE,
+        cases=EXPENSIVE_CASES, batch=EXPENSIVE_CASES, partitions=8, master=master,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from thence.conformance.campaign.one_system import find_protocol
 from thence.conformance.cases.network import PER_MILLE, Settings
 from thence.conformance.cases.schedule import React, Receive, Send, Tick
 from thence.conformance.cases.schedulers import SCHEDULERS
@@ -24,6 +23,7 @@ from thence.conformance.harness.harness import Case, run_scheduled
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import MakeProcess, load_subject
+from thence.dsl.find import named_protocol
 
 REPEATS = 5
 CASES = 1_500
@@ -34,7 +34,7 @@ PROCESSES = 3
 
 def rate(name: str, *, replayed: bool) -> float:
     """Cases a second of processor time, by a protocol's implementation: the median of five runs, after a warm one."""
-    protocol = find_protocol(name)
+    protocol = named_protocol(name)
     allowed, make = settings_for(protocol, PROCESSES), load_subject(SHIPPED[name]).make_process
     replay = Replay(protocol, PROCESSES) if replayed else None
     scheduler = next(iter(SCHEDULERS.values()))
@@ -86,7 +86,7 @@ def state_machine(make: MakeProcess, allowed: Settings) -> tuple[type[RuleBasedS
 
 def machine_rate(name: str) -> float:
     """Cases a second of the state machine, oracle alone: the median of five runs."""
-    allowed, make = settings_for(find_protocol(name), PROCESSES), load_subject(SHIPPED[name]).make_process
+    allowed, make = settings_for(named_protocol(name), PROCESSES), load_subject(SHIPPED[name]).make_process
     rates = []
     for _ in range(REPEATS):
         machine, done = state_machine(make, allowed)

@@ -71,16 +71,16 @@ def against_a_protocol() -> str:
     """Events a second of processor time, of the cases of shipped implementations: replayed in lock step beside the
     implementation, and by what can be seen, with and without arrivals; and of one long recording."""
     from thence.conformance.conform.conform import settings_for
-    from thence.conformance.harness.protocols import find_protocol
     from thence.conformance.implementations import SHIPPED
     from thence.conformance.replay.partial_observation import TolerantReplay
     from thence.conformance.replay.replay import Replay
     from thence.conformance.systems.subject import load_subject
+    from thence.dsl.find import named_protocol
     from thence.spec.events import Execution, Receive
 
     said = []
     for name in ("rst", "cykas", "hybrid_basic"):
-        protocol, make = find_protocol(name), load_subject(SHIPPED[name]).make_process
+        protocol, make = named_protocol(name), load_subject(SHIPPED[name]).make_process
         allowed, tolerant = settings_for(protocol), TolerantReplay(protocol, 3)
         alone, executions = cases(make, allowed, None, CASES, 12)
         lockstep, _ = cases(make, allowed, Replay(protocol, 3), CASES, 12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.cli.byte_sizes import LEAST, byte_size
-from thence.cli.session import BadInput
+from thence.cli.output import BadInput
 
 
 @pytest.mark.parametrize(

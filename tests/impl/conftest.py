@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import copy
 import random
-import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from thence.impl.commands import AnyProcess, Deliver, ProtocolError, Send
-
-TESTS = str(Path(__file__).resolve().parents[1])
-if TESTS not in sys.path:
-    sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `thence conform` sees them
 
 
 @dataclass(frozen=True)

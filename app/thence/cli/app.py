@@ -11,7 +11,8 @@ from thence.cli.commands.campaign_commands import campaign
 from thence.cli.commands.conform_command import conform
 from thence.cli.commands.executions_command import executions
 from thence.cli.options import MOST_PROCESSES, Exec, ExecPerProcess, Impl, Json, MemoryLimit, Schedules, Seed
-from thence.cli.session import BAD_INPUT, UNKNOWN, fail_usage, run_command
+from thence.cli.output import BAD_INPUT, UNKNOWN
+from thence.cli.session import fail_usage, run_command
 
 app = typer.Typer(
     name="thence",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thence.cli.session import BadInput
+from thence.cli.output import BadInput
 
 LEAST = 2**20
 """Nothing runs in less than a mebibyte."""

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from thence.cli.session import BadInput, check_writable, write_text
+from thence.cli.output import BadInput
+from thence.cli.session import check_writable, write_text
 from thence.cli.targets import Target
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file

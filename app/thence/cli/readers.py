@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from thence.cli.session import Output
+from thence.cli.output import Output
 from thence.spec.verdict import Result
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thence.cli.session import BadInput
-from thence.cli.specifications import known
+from thence.cli.output import BadInput
+from thence.dsl.find import known
 from thence.proofs.engines import FEW
 from thence.proofs.explore.exploration import Engine
 from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS, kept_by

@@ -17,61 +17,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-if TYPE_CHECKING:
-    from thence.dsl.load import Loaded
-    from thence.dsl.text.diagnostics import Diagnostic
-    from thence.spec.verdict import Result
-
-AS_EXPECTED, REFUTED, BAD_INPUT, UNKNOWN = range(4)
+from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
+from thence.spec.user_error import UserError
 
 PROGRESS_AFTER_S = 0.5
-
-
-class BadInput(Exception):
-    """The user's input is at fault; the message says where and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What a command found out.
-
-    Attributes:
-        results: the statements and their verdicts.
-        diagnostics: with the files that they are about, for excerpts.
-        text: for readers, before the table of results.
-        fields: further fields of the JSON object.
-        exit: the exit code, where it does not follow from the results and diagnostics.
-        table: whether readers get the table of results.
-        brief: whether only what is not as expected is explained.
-    """
-
-    results: tuple[Result, ...] = ()
-    diagnostics: tuple[tuple[Diagnostic, Loaded], ...] = ()
-    text: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    exit: int | None = None
-    table: bool = True
-    brief: bool = False
-
-    def exit_code(self) -> int:
-        """The exit code by the rules of the design."""
-        if self.exit is not None:
-            return self.exit
-        if any(diagnostic.severity == "error" for diagnostic, _ in self.diagnostics):
-            return BAD_INPUT
-        from thence.spec.verdict import exit_code
-
-        return exit_code(self.results)
-
-
-class Rejected(Exception):
-    """The text of a file has errors; `output` shows them."""
-
-    def __init__(self, loaded: Loaded) -> None:
-        super().__init__(f"{loaded.path} has errors")
-        self.output = Output(diagnostics=tuple((diagnostic, loaded) for diagnostic in loaded.diagnostics))
 
 
 @dataclass(slots=True)
@@ -145,21 +96,25 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     """What the command found; the errors that a user can cause, as a message and an exit code."""
     try:
         return body(session)
-    except Rejected as rejected:
-        return rejected.output
-    except BadInput as error:
-        return Failure(str(error), BAD_INPUT)
+    except UserError as error:
+        return _rejection(error) or Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:
         return Failure("interrupted; nothing was finished", UNKNOWN)
     except MemoryError:
         return Failure("out of memory", UNKNOWN)
     except Exception as error:
-        if _is_users_fault(error):
-            return Failure(str(error), BAD_INPUT)
         if isinstance(error, OSError) and error.filename is not None:
             return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
         traceback.print_exc()
         return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
+
+
+def _rejection(error: UserError) -> Output | None:
+    """The diagnostics of a file whose text has errors. Where the language is not loaded, it did not raise this."""
+    find = sys.modules.get("thence.dsl.find")
+    if find is None or not isinstance(error, find.Rejected):
+        return None
+    return Output(diagnostics=tuple((diagnostic, error.loaded) for diagnostic in error.loaded.diagnostics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,24 +159,6 @@ def _close_stdout() -> None:
 def _complain(message: str) -> None:
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
-
-
-def _is_users_fault(error: Exception) -> bool:
-    """Whether a layer raised this about its input. The modules that are not loaded did not raise it."""
-    named = (
-        ("thence.dsl.load", "SourceError"),
-        ("thence.dsl.run.narrate", "ReplayError"),
-        ("thence.spec.trace", "TraceError"),
-        ("thence.conformance.systems.subject", "SubjectError"),
-        ("thence.conformance.campaign.java", "JavaMissing"),
-        ("thence.conformance.cases.schedule", "ScheduleError"),
-        ("thence.conformance.campaign", "CampaignError"),
-    )
-    for module, class_ in named:
-        loaded = sys.modules.get(module)
-        if loaded is not None and isinstance(error, getattr(loaded, class_, ())):
-            return True
-    return False
 
 
 def _print(session: Session, found: Output | Failure, code: int) -> None:

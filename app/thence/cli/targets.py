@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from thence.cli.session import BadInput
-from thence.cli.specifications import known, specification
+from thence.cli.output import BadInput
 from thence.dsl import ir
 from thence.dsl.check.adapt import Unsettled, adapt
 from thence.dsl.check.workload import (
@@ -17,6 +16,7 @@ from thence.dsl.check.workload import (
     ProtocolKind,
     all_choices,
 )
+from thence.dsl.find import known, specification
 
 
 @dataclass(frozen=True, slots=True)

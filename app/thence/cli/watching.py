@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from thence.cli.output import AS_EXPECTED, BAD_INPUT, Output
 from thence.cli.readers import print_output
-from thence.cli.session import AS_EXPECTED, BAD_INPUT, Output, Session
+from thence.cli.session import Session
 from thence.dsl.load import SourceError, load, locate
 from thence.proofs.prove import UnknownName, proofs_by, solver_pool
 from thence.proofs.solving.discharge import Discharge, Options, Progress

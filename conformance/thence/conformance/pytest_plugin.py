@@ -120,7 +120,7 @@ def claim() -> Claim:
 
 def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str, ...]]:
     from thence.conformance.conform.claims import plan
-    from thence.conformance.systems.subject import SubjectError
+    from thence.spec.user_error import UserError
 
     words = dict(marker.kwargs)
     asked = words.pop("claims", None)
@@ -129,7 +129,7 @@ def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str,
             words[option] = value
     try:
         found = plan(*marker.args, **words)
-    except (TypeError, ValueError, SubjectError) as error:
+    except (TypeError, ValueError, UserError) as error:
         raise Broken(str(error)) from error
     unknown = sorted(set(asked or ()) - set(found.claims))
     if unknown:
@@ -174,14 +174,14 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Fails with what is wrong, and the diagram."""
         from thence.conformance.conform.rerun import assert_case_passes
-        from thence.conformance.systems.subject import SubjectError
+        from thence.spec.user_error import UserError
 
         wrong = ""
         try:
             assert_case_passes(self.path.read_text(encoding="utf-8"))
         except AssertionError as refuted:
             wrong = str(refuted)
-        except (SubjectError, ValueError, OSError) as error:
+        except (UserError, ValueError, OSError) as error:
             wrong = f"{self.path}: {error}"
         if wrong:
             pytest.fail(wrong, pytrace=False)

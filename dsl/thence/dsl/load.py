@@ -10,11 +10,12 @@ from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.text.diagnostics import Diagnostic, SourceText, nearest
 from thence.dsl.text.parse import decode, parse
+from thence.spec.user_error import UserError
 
 SUFFIX = ".thence"
 
 
-class SourceError(Exception):
+class SourceError(UserError):
     """A file that cannot be found or read; the message says which and what to do."""
 
 

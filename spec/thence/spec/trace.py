@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
 _decode: Final = json.JSONDecoder().raw_decode
@@ -30,7 +31,7 @@ LONGEST_LINE_BYTES: Final = 1 << 20
 MOST_PROCESSES: Final = 1024
 
 
-class TraceError(ValueError):
+class TraceError(UserError, ValueError):
     """The file is not a trace. `str()` is `file:line: what is wrong`, then what to do."""
 
     def __init__(self, path: Path, line: int | None, problem: str, advice: str) -> None:

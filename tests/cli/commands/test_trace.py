@@ -10,7 +10,7 @@ import pytest
 
 Thence = Callable[..., Any]
 
-SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
+SAMPLES = Path(__file__).parents[2] / "conformance" / "traces" / "samples"
 
 
 def test_a_sample_of_each_format_is_judged(thence: Thence) -> None:

@@ -54,7 +54,7 @@ def properties(home: Path, version: str) -> str:
 
 @pytest.mark.xdist_group("spark")
 def test_spark_runs_on_the_packaged_java(no_java: Path, tmp_path: Path) -> None:
-    demo = Path(__file__).parent / "campaign"
+    demo = Path(__file__).parent
     run = subprocess.run(
         [sys.executable, "-c", TINY_CAMPAIGN, str(tmp_path / "campaign")],
         capture_output=True,

@@ -20,8 +20,8 @@ from thence.conformance.cases.recorded_case import read_case
 from thence.conformance.cases.schedule import Send
 from thence.conformance.cases.tally import tally_rows
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.protocols import find_protocol, parted
 from thence.conformance.systems.subject import SubjectError, load_subject
+from thence.dsl.find import named_protocol, parted
 from thence.impl.mf import MF as MFImplementation
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
@@ -118,24 +118,24 @@ def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
     broken = tmp_path / "broken.thence"
     broken.write_text("protocol x\n")
     with pytest.raises(ValueError, match="has errors"):
-        find_protocol(str(broken))
+        named_protocol(str(broken))
     several = tmp_path / "several.thence"
     several.write_text("# nothing\n")
     with pytest.raises(ValueError, match=r"declares nothing|has errors"):
-        find_protocol(str(several))
+        named_protocol(str(several))
 
 
 def test_a_protocol_is_named_by_its_file_or_in_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert parted("mf") == ("mf", "") and parted("mf:as_is") == ("mf", "as_is") and parted("a:b/c") == ("a:b/c", "")
-    assert find_protocol("mf:mf") == find_protocol("mf")
+    assert named_protocol("mf:mf") == named_protocol("mf")
     with pytest.raises(ValueError, match="mf has no protocol nf"):
-        find_protocol("mf:nf")
+        named_protocol("mf:nf")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mf:mf").write_text("protocol x\n")
     assert parted("mf:mf") == ("mf:mf", "")
 
 
-MISBEHAVING = shlex.join([sys.executable, str(Path(__file__).parent / "external" / "misbehaving.py")])
+MISBEHAVING = shlex.join([sys.executable, str(Path(__file__).parents[1] / "systems" / "misbehaving.py")])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at on Linux only")

@@ -12,8 +12,8 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedule import Receive, ScheduleError, Send
 from thence.conformance.harness.guided import TRIANGLE, Corpus
-from thence.conformance.harness.protocols import find_specification
 from thence.conformance.harness.sources import PROVER, known_schedules, schedules_from
+from thence.dsl.find import specification
 from thence.spec.events import Deliver, Execution
 from thence.spec.events import Send as SendEvent
 from thence.spec.trace import Trace, TraceError, write_trace
@@ -27,7 +27,7 @@ def written(path: Path, value: Any) -> str:
 
 
 def test_the_prover_itself_is_asked() -> None:
-    corpus = schedules_from(PROVER, find_specification("ses"))
+    corpus = schedules_from(PROVER, specification("ses"))
     assert len(corpus.scripts) >= 3 and not corpus.schedules
     with pytest.raises(ScheduleError, match="name a protocol"):
         schedules_from(PROVER, None)
@@ -65,4 +65,4 @@ def test_cases_corpora_and_traces(tmp_path: Path) -> None:
 )
 def test_what_has_no_schedules(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises((ScheduleError, TraceError), match=said):
-        schedules_from(written(tmp_path / "x.json", text), find_specification("rst"))
+        schedules_from(written(tmp_path / "x.json", text), specification("rst"))

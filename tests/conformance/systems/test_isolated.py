@@ -83,9 +83,9 @@ def test_a_right_class_does_the_same_as_without_a_process_of_its_own(isolated: A
 
 
 def test_its_steps_are_held_against_a_protocol_where_its_packets_have_kinds(isolated: Any) -> None:
-    from thence.conformance.harness.protocols import find_protocol
+    from thence.dsl.find import named_protocol
 
-    rst = find_protocol("rst")
+    rst = named_protocol("rst")
     assert opposite(isolated("thence.impl.rst:RST"), Settings(), rst).protocol is rst
     broadcast = isolated("ending:Everybody")
     assert broadcast.delivery == "broadcast" and not broadcast.reacts

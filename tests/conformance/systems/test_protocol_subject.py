@@ -12,7 +12,7 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.replay.replay import Replay
-from thence.conformance.systems.protocol_subject import ProtocolSystem, named_protocol
+from thence.conformance.systems.protocol_subject import ProtocolSystem, subject_protocol
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
@@ -32,9 +32,9 @@ def test_a_protocol_follows_itself(name: str, library: Library) -> None:
 
 
 def test_names() -> None:
-    assert named_protocol("protocol:mf").name == "mf"
-    mutant = named_protocol("protocol:cykas#no_secret_mode")
-    assert mutant.name == "cykas" and mutant != named_protocol("protocol:cykas")
+    assert subject_protocol("protocol:mf").name == "mf"
+    mutant = subject_protocol("protocol:cykas#no_secret_mode")
+    assert mutant.name == "cykas" and mutant != subject_protocol("protocol:cykas")
     assert load_subject("protocol:cbcast").delivery == "broadcast"
     for name, said in [("protocol:nothing", "no file"), ("protocol:cykas#nothing", "no mutant"),
                        ("protocol:execution", "no protocol")]:  # fmt: skip

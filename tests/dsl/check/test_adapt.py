@@ -10,7 +10,7 @@ from thence.dsl.check.workload import ProtocolKind, build_workload
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import NOWHERE
 
-from .conftest import Specify
+from ..conftest import Specify
 
 EVERYONE = ((1, 2), (0, 2), (0, 1))
 PLAIN = ir.Workload(3, (1, 1, 1), EVERYONE)

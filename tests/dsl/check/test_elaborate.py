@@ -19,7 +19,7 @@ from thence.dsl.text.parse import parse
 from thence.dsl.write.show import show_expression
 
 LIBRARY = sorted((Path(str(thence.spec.__file__)).parent / "library").glob("*.thence"))
-FIXTURES = sorted((Path(__file__).parent / "golden").glob("W0[2-9]*.thence"))
+FIXTURES = sorted((Path(__file__).parents[1] / "text" / "golden").glob("W0[2-9]*.thence"))
 
 BASE = """
 protocol p:

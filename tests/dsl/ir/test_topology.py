@@ -13,7 +13,7 @@ from thence.dsl.ir.topology import Edges, fault_of, line, neighbours, next_hops
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.engines import explore
 
-from .conftest import Specify
+from ..conftest import Specify
 
 HOPS = """
 protocol hops:

@@ -17,11 +17,11 @@ from thence.dsl.text.parse import MAX_BYTES, MAX_FAULTS, decode, parse
 from thence.dsl.text.syntax import Apply, Binary, Binder, Name, NamedType, Quantified, Setting, Variable
 from thence.dsl.write.format import format_source
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 SAMPLES = sorted((HERE / "samples").glob("*.thence"))
 TEXTS = [
     path.read_bytes().decode("utf-8", "replace")
-    for path in [*SAMPLES, *sorted((HERE / "golden").glob("W0[12]*.thence"))]
+    for path in [*SAMPLES, *sorted((HERE / "text" / "golden").glob("W0[12]*.thence"))]
     if path.stat().st_size < 5_000
 ]
 

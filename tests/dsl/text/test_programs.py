@@ -19,7 +19,7 @@ from thence.proofs.explore.exploration import Exploration
 from thence.proofs.scopes.scopes import explain, explore_scope
 from thence.spec.events import Send
 
-from .conftest import Specify
+from ..conftest import Specify
 
 BLOCKING = """protocol blocking:
   message MSG(m: message) carries m

@@ -17,8 +17,8 @@ from thence.dsl.text.lines import clean_doc
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source, print_file
 
-SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.thence"))
-LIBRARY = sorted((Path(__file__).parents[2] / "spec/thence/spec/library").glob("*.thence"))
+SAMPLES = sorted((Path(__file__).parents[1] / "samples").glob("*.thence"))
+LIBRARY = sorted((Path(__file__).parents[3] / "spec/thence/spec/library").glob("*.thence"))
 
 # --- generated trees ---------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import load_bytes, locate
 from thence.proofs.explore.exploration import Progress
+from thence.proofs.scopes import link as links
 from thence.proofs.scopes.link import LinkCheck, check_link
-from thence.proofs.scopes.scopes import link as links
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from thence.cli.session import UNKNOWN, BadInput, Output, Session
-from thence.cli.specifications import known, specification
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session
 from thence.cli.targets import Choice, Target, targets
 from thence.dsl import ir
+from thence.dsl.find import known, specification
 from thence.proofs.bounded.ghost import JUDGED
 from thence.proofs.bounded.machine import Reach, bounded_statements
 from thence.proofs.bounded.results import Case, machine_results, protocol_results

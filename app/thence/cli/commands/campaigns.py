@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from thence.cli.commands.conform import subject_name
-from thence.cli.session import UNKNOWN, BadInput, Output, Session, write_text
-from thence.cli.specifications import known, named_protocol, specification
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session, write_text
 from thence.conformance.campaign import (
     CampaignParameters,
     Status,
@@ -40,10 +40,10 @@ from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.guided import Corpus, grown
-from thence.conformance.harness.protocols import parted
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import load_subject
+from thence.dsl.find import known, named_protocol, parted, specification
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
 SEVERAL = "thence.conformance.campaign.several_systems:several_runner"

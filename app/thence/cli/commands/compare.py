@@ -9,7 +9,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from thence.cli.session import UNKNOWN, BadInput, Output, Session
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session
 from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from thence.cli.byte_sizes import byte_size
+from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_json, withheld_text
-from thence.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
-from thence.cli.specifications import named_protocol, specification
+from thence.cli.session import Session, check_writable, write_text
 from thence.conformance.cases.network import PROMISES, Settings
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.conform.conform import Report, settings_for
@@ -18,7 +18,6 @@ from thence.conformance.conform.conform import conform as drive
 from thence.conformance.conform.outcomes import rounded
 from thence.conformance.conform.rerun import opposite, pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, explained, picture
-from thence.conformance.harness.protocols import parted
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.implementations import SHIPPED
@@ -27,6 +26,7 @@ from thence.conformance.replay.partial_observation import TolerantReplay
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED, Subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
+from thence.dsl.find import named_protocol, parted, specification
 from thence.spec.verdict import Level, Result, Verdict
 
 LONGEST_S = 86_400

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import reach_table, seen_and_missing
-from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
-from thence.cli.specifications import protocol_of, specification
+from thence.cli.session import Session
 from thence.conformance.conform.conform import LIMIT_S, settings_for
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.rerun import opposite
@@ -18,6 +18,7 @@ from thence.conformance.harness.guided import Corpus, grown, portfolio
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import load_subject
 from thence.conformance.systems.system import Limits
+from thence.dsl.find import protocol_of, specification
 from thence.spec.verdict import Level, Result, Verdict
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.session import Session
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import load_subject
 from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run_demo

@@ -9,9 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from thence.cli.session import UNKNOWN, BadInput, Output, Session
-from thence.cli.specifications import protocol_of
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session
 from thence.dsl import ir
+from thence.dsl.find import protocol_of
 from thence.dsl.text.programs import describe
 from thence.proofs.executions.figures import FIGURES
 from thence.proofs.executions.generation import generates, why_not

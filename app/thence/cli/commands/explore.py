@@ -11,13 +11,14 @@ from typing import Any
 
 from thence.cli.byte_sizes import byte_size
 from thence.cli.counterexamples import Files, write_first
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reducing import reductions_of, reductions_text
-from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session, check_writable, write_text
-from thence.cli.specifications import known
+from thence.cli.session import Session, check_writable, write_text
 from thence.cli.targets import Choice, Target, targets
+from thence.dsl.find import known
+from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, execution, record, replay, text
-from thence.dsl.run.quiescence import COMPLETES
 from thence.dsl.run.simulate import simulate as random_run
 from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources

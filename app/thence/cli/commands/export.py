@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from thence.cli.session import BadInput, Output, write_text
-from thence.cli.specifications import known, specification
+from thence.cli.output import BadInput, Output
+from thence.cli.session import write_text
 from thence.cli.targets import Choice, targets
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Unsupported
 from thence.dsl.export.tla.machine import export_machine
 from thence.dsl.export.tla.protocol import export_protocol
+from thence.dsl.find import known, specification
 from thence.proofs.machine.transitions import actions, rigid
 from thence.proofs.scopes.scopes import describe
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from thence.cli.session import REFUTED, Output, write_text
+from thence.cli.output import REFUTED, Output
+from thence.cli.session import write_text
 from thence.dsl.load import Loaded, SourceError, load, locate
 from thence.dsl.text.diagnostics import Diagnostic, SourceText
 

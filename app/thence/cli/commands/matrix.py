@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_json, withheld_text
-from thence.cli.session import REFUTED, UNKNOWN, BadInput, Output, Session
-from thence.cli.specifications import named_protocol, specification
+from thence.cli.session import Session
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells
 from thence.conformance.conform.outcomes import rounded
 from thence.conformance.harness.explain import explained, picture
-from thence.conformance.harness.protocols import parted
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.systems.subject import load_subject
 from thence.conformance.systems.system import Limits
+from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from thence.cli.session import UNKNOWN, BadInput, Output, Rejected, Session, write_text
-from thence.cli.specifications import known, protocol_of
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
@@ -17,6 +17,7 @@ from thence.conformance.mutation.run import Limits, Score, score_of
 from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from thence.conformance.mutation.workers import Judged
 from thence.conformance.systems.subject import load_subject
+from thence.dsl.find import Rejected, known, protocol_of
 from thence.dsl.load import load
 from thence.spec.verdict import Level, Result, Verdict
 

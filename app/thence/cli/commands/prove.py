@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from thence.cli.commands.recheck import CertificateRequest, certify
-from thence.cli.session import UNKNOWN, BadInput, Output, Session
-from thence.cli.specifications import known, specification
+from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.session import Session
+from thence.dsl.find import known, specification
 from thence.proofs.prove import proofs_by, provable_names, solver_pool
 from thence.proofs.solving.answer_cache import AnswerCache, default_directory
 from thence.proofs.solving.discharge import Options, Progress

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.proof_checker import CheckerMissing, find_checker
-from thence.cli.session import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output, Session
+from thence.cli.session import Session
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.certificate.build import Certificate, NotCertified, certificate

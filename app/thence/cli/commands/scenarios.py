@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from thence.cli.session import BadInput, Output, check_writable, write_text
-from thence.cli.specifications import known, specification
+from thence.cli.output import BadInput, Output
+from thence.cli.session import check_writable, write_text
 from thence.cli.targets import Choice
+from thence.dsl.find import known, specification
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.spec.verdict import Verdict
 

@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from thence.cli.session import BAD_INPUT, UNKNOWN, BadInput, Output, Session, check_writable, write_text
+from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
+from thence.cli.session import Session, check_writable, write_text
 from thence.conformance.campaign.recordings import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
 from thence.conformance.harness.pictures import svg_of, text_of
 from thence.conformance.replay.recordings import Opposite, said_of

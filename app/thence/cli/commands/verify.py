@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from thence.cli.session import REFUTED, UNKNOWN, Output, Session, check_writable, write_text
+from thence.cli.output import REFUTED, UNKNOWN, Output
+from thence.cli.session import Session, check_writable, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load

@@ -7,8 +7,9 @@ imports Spark, and only when a campaign runs: `status` and `report` read files.
 
 from thence.conformance.campaign.case import CaseFunction, CaseOutcome
 from thence.conformance.campaign.drive import Progress, resume, start
+from thence.conformance.campaign.page import write_report
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters
-from thence.conformance.campaign.reporting import FailingCase, Report, failing_cases, report, write_report
+from thence.conformance.campaign.reporting import FailingCase, Report, failing_cases, report
 from thence.conformance.campaign.status import Status, result, status
 from thence.conformance.cases.tally import Tally, failure_bound
 

@@ -18,11 +18,12 @@ from thence.conformance.cases.schedule import Schedule
 from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.harness.explain import case_explained, picture
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.protocols import find_protocol
 from thence.conformance.harness.shortening import Shortening
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Replay
-from thence.conformance.systems.subject import SubjectError, load_subject
+from thence.conformance.systems.subject import load_subject
+from thence.dsl.find import named_protocol
+from thence.spec.user_error import UserError
 
 MOST_SHORTENED: Final = 48
 """So many groups are shortened: the largest of each system, then the others by size. The rest stay as they are."""
@@ -198,8 +199,8 @@ def _shortened(group: _Group) -> Cause | None:
         return None
     try:
         subject = load_subject(recorded.system, recorded.settings.processes)
-        protocol = None if recorded.protocol is None else find_protocol(recorded.protocol)
-    except (SubjectError, ValueError):
+        protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
+    except (UserError, ValueError):
         return None
     settings = recorded.settings
     replay = None if protocol is None else Replay(protocol, settings.processes)

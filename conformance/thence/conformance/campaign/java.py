@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from thence.spec.user_error import UserError
+
 OLDEST = 17
 """The first Java version that Spark 4 runs on."""
 
@@ -30,7 +32,7 @@ VECTOR_OPTION = "--add-modules=jdk.incubator.vector"
 PROBE_LIMIT_S = 30.0
 
 
-class JavaMissing(Exception):
+class JavaMissing(UserError):
     """No Java that Spark could use; the message says what to install."""
 
 

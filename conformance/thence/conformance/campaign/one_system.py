@@ -17,12 +17,12 @@ from thence.conformance.conform.rerun import opposite
 from thence.conformance.harness.coverage import CoveredReplay, Features, scenarios
 from thence.conformance.harness.guided import BUILT_IN, Corpus, portfolio
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.harness.protocols import find_protocol, parted
 from thence.conformance.systems.isolated import IsolatedSystem
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import Subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
+from thence.dsl.find import named_protocol, parted
 from thence.dsl.load import locate
 
 PORTFOLIO: Final = "portfolio"
@@ -80,7 +80,7 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     given = params.get("corpus")
     schedulers = portfolio(BUILT_IN if given is None else Corpus.from_json(given))
     names = scheduler_names(params.get("scheduler", next(iter(schedulers))), schedulers)
-    protocol = None if protocol_name is None else find_protocol(protocol_name)
+    protocol = None if protocol_name is None else named_protocol(protocol_name)
     settings = _settings(params, protocol)
     subject = load_subject(system, settings.processes, _limits(params))
     held = opposite(subject, settings, protocol)

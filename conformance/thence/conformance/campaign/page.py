@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from thence.conformance.campaign.charts import chart
+from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.campaign.reached import Reached
+from thence.conformance.campaign.reporting import Report
 from thence.conformance.cases.tally import Count
-
-if TYPE_CHECKING:
-    from thence.conformance.campaign.reporting import Report
 
 _KINDS: Final = ("handler", "branch", "scenario")
 
@@ -67,7 +69,26 @@ class Row:
         return self.count.failures / judged if judged else 0.0
 
 
-def render(report: Report, causes: Sequence[tuple[ShownCause, str]]) -> str:
+def write_report(report: Report, path: Path, causes: Sequence[tuple[ShownCause, str]] = ()) -> None:
+    """Write the HTML page to `path`, whole or not at all. See `render` for the rest.
+
+    Raises:
+        CampaignError: it cannot be written.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".report-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(render(report, causes))
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def render(report: Report, causes: Sequence[tuple[ShownCause, str]] = ()) -> str:
     """The page: one file that needs nothing from elsewhere. With each cause comes the command that runs it again."""
     environment = Environment(
         loader=PackageLoader("thence.conformance.campaign", "templates"), autoescape=True, undefined=StrictUndefined,

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
 
+from thence.spec.user_error import UserError
+
 LAST_SEED = 2**63 - 1
 """Seeds are stored as signed 64-bit numbers."""
 
@@ -23,7 +25,7 @@ LARGEST_CASE_LIMIT_S = 86_400.0
 RUNNER_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
-class CampaignError(Exception):
+class CampaignError(UserError):
     """A campaign that cannot be started, resumed or read; the message says what to do about it."""
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from thence.conformance.campaign.page import ShownCause, render
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.campaign.reached import Point, Reached, Reaching
 from thence.conformance.campaign.status import Status, status_of
@@ -64,10 +61,6 @@ class Report:
         curve = [point.to_json() for point in self.curve]
         return {**self.status.to_json(), "verdict": verdict, "reached": reached, "curve": curve, "failing": cases}
 
-    def to_html(self, causes: Sequence[tuple[ShownCause, str]] = ()) -> str:
-        """One page without anything from elsewhere. With each cause comes the command that runs it again, or ""."""
-        return render(self, causes)
-
 
 def report(directory: Path, shown: int = SHOWN_CASES) -> Report:
     """Read the campaign in `directory` whole and check it: every seed of a finished batch is there once, and the
@@ -103,25 +96,6 @@ def failing_cases(directory: Path) -> Iterator[FailingCase]:
     """
     for batch in finished_batches(directory, read_manifest(directory).parameters):
         yield from _failing(read_rows(batch))
-
-
-def write_report(report: Report, path: Path, causes: Sequence[tuple[ShownCause, str]] = ()) -> None:
-    """Write the HTML page to `path`, whole or not at all. See `Report.to_html` for the rest.
-
-    Raises:
-        CampaignError: it cannot be written.
-    """
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".report-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(report.to_html(causes))
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise CampaignError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _failing(rows: Any) -> Iterator[FailingCase]:

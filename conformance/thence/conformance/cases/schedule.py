@@ -1,22 +1,8 @@
 """A schedule is a value: a flat tuple of operations, leniently interpreted.
 
 An operation that is not possible where it stands is skipped. Whatever the operations, a deterministic drain follows
-(see `thence.conformance.harness.harness`). Hence every sub-sequence of a schedule is a schedule, which makes shrinking work;
-and a stored schedule outlives every change of the generators.
-
-As JSON, each operation is a list:
-
-====================================  ==================================================================
-`["send", p, q]`                      the application of process p causal-sends its next message to q
-`["send", p, [q, r]]`                 to q and r, where delivery is multicast
-`["send", p]`                         to all, where delivery is broadcast
-`["react", p, q]` and so on           the same, right after the next step of p that delivers something
-`["receive", f]`                      the packet f thousandths of the way through those that may arrive next
-`["receive", p, q, k]`                the k-th packet in flight from p to q, from 0
-`["tick", p]`                         a timer of p fires
-`["duplicate", f]`, `[..., p, q, k]`  a second copy of the packet is in flight
-`["lose", f]`, `[..., p, q, k]`       the packet vanishes
-====================================  ==================================================================
+(see `harness`). Hence every sub-sequence of a schedule is a schedule, which makes shrinking work; and a stored
+schedule outlives every change of the generators.
 """
 
 from __future__ import annotations
@@ -26,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from thence.conformance.cases.network import PER_MILLE, Channel, Destination, Settings
+from thence.spec.user_error import UserError
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -94,7 +81,7 @@ _ON_PACKETS: dict[str, type[Receive] | type[Duplicate] | type[Lose]] = {
 _SENDS: dict[str, type[Send] | type[React]] = {"send": Send, "react": React}
 
 
-class ScheduleError(ValueError):
+class ScheduleError(UserError, ValueError):
     """Stored operations that are none; the message says which one and what is wrong."""
 
 

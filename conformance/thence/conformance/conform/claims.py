@@ -13,12 +13,12 @@ from thence.conformance.conform.rerun import opposite
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.explain import explained
 from thence.conformance.harness.guided import BUILT_IN, Corpus
-from thence.conformance.harness.protocols import find_protocol, find_specification
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import FindingKind
 from thence.conformance.replay.partial_observation import TolerantReplay
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject
 from thence.dsl import ir
+from thence.dsl.find import named_protocol, specification
 
 System: TypeAlias = str | Callable[[int, int], Any]
 """A class, or a name as `load_subject` takes it."""
@@ -73,12 +73,12 @@ class Plan:
 
     def run(self) -> Judged:
         """Runs the cases. Ctrl-C goes on to whoever runs the tests."""
-        protocol = None if self.protocol is None else find_protocol(self.protocol)
+        protocol = None if self.protocol is None else named_protocol(self.protocol)
         try:
             held = opposite(self.subject, self.settings, protocol)
             known = BUILT_IN
             if self.protocol is not None and protocol is not None:
-                known = distinguishing(find_specification(self.protocol), protocol)
+                known = distinguishing(specification(self.protocol), protocol)
             if protocol is not None and held.protocol is None:
                 follow = TolerantReplay(protocol, self.settings.processes)
                 return Judged(self, (self._conform(None, known, follow),), tolerant=True)
@@ -175,7 +175,7 @@ def plan(
     if protocol is None:
         default = Settings(processes, delivery=subject.delivery or "unicast", self_sends=processes == 1)
     else:
-        default = settings_for(find_protocol(protocol), processes)
+        default = settings_for(named_protocol(protocol), processes)
     chosen = replace(default, **settings)
     subject.require(chosen.delivery)
     return Plan(subject, protocol, chosen, cases, operations, seed)

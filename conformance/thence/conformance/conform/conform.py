@@ -134,7 +134,7 @@ def conform(
 ) -> Report:
     """Runs `cases` cases, and shortens a failure of each kind that shows.
 
-    The counterexamples in `known` come first, each as it is; see `thence.conformance.harness.guide`. Ctrl-C ends the run early:
+    The counterexamples in `known` come first, each as it is; see `harness.guide`. Ctrl-C ends the run early:
     the report then covers what has run. So does a foreign system that is `hopeless`; it has time limits of its own, and
     `limit_s` is for classes of Python. `follow`, in place of a protocol, replays what could be seen of each case.
 

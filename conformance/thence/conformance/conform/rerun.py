@@ -12,7 +12,6 @@ from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.harness.explain import case_explained
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.protocols import find_protocol
 from thence.conformance.replay.findings import CaseOutcome, Finding
 from thence.conformance.replay.partial_observation import TolerantReplay
 from thence.conformance.replay.replay import Replay
@@ -20,6 +19,7 @@ from thence.conformance.systems.foreign import SystemRaised
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
+from thence.dsl.find import named_protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
         SubjectError: the system cannot be used.
         ValueError: the protocol cannot be read.
     """
-    protocol = None if recorded.protocol is None else find_protocol(recorded.protocol)
+    protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
     return rerun_against(recorded, protocol, limits)
 
 

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from thence.cli.specifications import named_protocol
 from thence.conformance.replay.logged import Unfit
 from thence.conformance.replay.partial_observation import Answer, TolerantReplay, prefix
 from thence.conformance.replay.replay import Divergence
 from thence.conformance.replay.state_estimate import MOST_STATES
 from thence.dsl import ir
+from thence.dsl.find import named_protocol
 from thence.spec.diagram import draw_svg, draw_text
 from thence.spec.judgement import Judgement
 from thence.spec.trace import Trace, TraceError

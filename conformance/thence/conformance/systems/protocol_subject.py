@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
 from thence.dsl import ir
-from thence.dsl.load import SourceError, load
+from thence.dsl.find import NotThere, protocol_of, specification
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Interpreter, Step
 from thence.dsl.run.values import Message, Packet
@@ -106,26 +106,15 @@ class ProtocolSystem:
         return ProtocolProcess(interpreter, self._carries, identity)
 
 
-def named_protocol(name: str) -> ir.Protocol:
+def subject_protocol(name: str) -> ir.Protocol:
     """The protocol, or the mutant of one, that `protocol:FILE` or `protocol:FILE#MUTANT` names.
 
-    Raises:
-        ValueError: there is none, or the file has errors.
+    Raises: UserError, where there is none, or the file has errors.
     """
     file, _, mutant = name.removeprefix(PREFIX).partition("#")
-    try:
-        loaded = load(file)
-    except SourceError as error:
-        raise ValueError(str(error)) from error
-    found = loaded.specification
-    if found is None:
-        raise ValueError(f"{file} has errors; see thence check {file}")
-    if mutant:
-        for known in found.mutants:
-            if known.name == mutant and isinstance(known.mutated, ir.Protocol):
-                return known.mutated
-        raise ValueError(f"{file} has no mutant {mutant} of a protocol")
-    for protocol in found.protocols:
-        if len(found.protocols) == 1 or protocol.name == loaded.path.stem:
-            return protocol
-    raise ValueError(f"{file} has no protocol of its own name, and not just one")
+    if not mutant:
+        return protocol_of(file)
+    for known in specification(file).mutants:
+        if known.name == mutant and isinstance(known.mutated, ir.Protocol):
+            return known.mutated
+    raise NotThere(f"{file} has no mutant {mutant} of a protocol")

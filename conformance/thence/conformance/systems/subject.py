@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 from thence.conformance.cases.network import Settings
+from thence.conformance.systems.isolated import IsolatedSystem, Refused
 from thence.conformance.systems.os_process import CommandError
 from thence.conformance.systems.strangers import say
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.impl.commands import AnyProcess, Delivery, Send
+from thence.spec.user_error import UserError
 
 MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 """Makes process `identity` of `processes`. See also `thence.conformance.systems.foreign`."""
@@ -32,7 +34,7 @@ REQUIRED: Final = ("causal_send", "receive")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
-class SubjectError(Exception):
+class SubjectError(UserError):
     """A system under test that cannot be used as one; the message says which and what to do."""
 
 
@@ -134,8 +136,6 @@ def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
 
 def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
     """A class in a process of its own."""
-    from thence.conformance.systems.isolated import IsolatedSystem, Refused
-
     try:
         system = IsolatedSystem(name.removeprefix(ISOLATED), processes, limits)
     except (CommandError, Refused) as error:
@@ -147,11 +147,11 @@ def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
 def _protocol(name: str) -> Subject:
     """A protocol as the system under test."""
     # The language is not needed by whoever tests a class of Python with the oracle alone.
-    from thence.conformance.systems.protocol_subject import ProtocolSystem, named_protocol
+    from thence.conformance.systems.protocol_subject import ProtocolSystem, subject_protocol
 
     try:
-        system = ProtocolSystem(named_protocol(name))
-    except ValueError as error:
+        system = ProtocolSystem(subject_protocol(name))
+    except UserError as error:
         raise SubjectError(str(error)) from error
     return Subject(name, system, system.delivery)
 

@@ -12,10 +12,10 @@ from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, lis
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
 from thence.dsl.check.unused import warn_of_unused
+from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Type, has_zero
-from thence.dsl.run.quiescence import COMPLETES
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter

@@ -12,8 +12,8 @@ from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, l
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import MOST_PROCESSES
 from thence.dsl.ir import topology
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
-from thence.dsl.run.quiescence import COMPLETES, DEADLOCK_FREE
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter

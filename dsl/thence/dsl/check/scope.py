@@ -8,7 +8,7 @@ from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.delivery import delivery_of
 from thence.dsl.check.terms.environment import listed, plural
 from thence.dsl.check.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
-from thence.dsl.run.quiescence import COMPLETES
+from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.text import syntax
 from thence.dsl.text.programs import imbalance
 from thence.dsl.text.reporter import Reporter

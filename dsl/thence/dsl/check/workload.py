@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import assert_never
 
@@ -101,13 +101,6 @@ def build_workload(
         "any_number" in settings,
         settings["room"].values[0] if "room" in settings else None,
     )
-
-
-def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
-    """The protocol on the network of the scope, which may do less than the protocol's own."""
-    if not workload.fifo or not protocol.network.reordering:
-        return protocol
-    return replace(protocol, network=replace(protocol.network, reordering=False))
 
 
 def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple[tuple[tuple[int, ...], ...], ...]:

@@ -335,13 +335,13 @@ class Workload:
 
     `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `groups[i]` are the sets of processes
     that a message of i may go to, where delivery is multicast or broadcast; in unicast there are none. `ticks` None:
-    timers fire only when no packet is in flight (or at any moment, see `thence.dsl.run.identity_reuse`); a number: at most so
+    timers fire only when no packet is in flight (or at any moment, see `run.identity_reuse`); a number: at most so
     often a process, at any moment.
     `endless`, where it is not empty: with how many identities process i sends for ever (0: it sends `sends[i]`
-    messages); see `thence.dsl.run.identity_reuse`. `prompt`: a message is sent only when the protocol network-sends it at once.
+    messages); see `run.identity_reuse`. `prompt`: a message is sent only when the protocol network-sends it at once.
     `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
     processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
-    in order (None: it does as it likes); see `thence.dsl.text.programs`. `fifo`: channels keep their order, whatever the
+    in order (None: it does as it likes); see `text.programs`. `fifo`: channels keep their order, whatever the
     protocol's network may do. `unbounded`: any number of messages, sent at any time; see `thence.proofs.abstraction`.
     `room`, where messages are sent for ever: those processes send only while each collection of every process has
     fewer elements.

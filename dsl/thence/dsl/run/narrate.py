@@ -13,6 +13,7 @@ from thence.dsl.run.quiescence import blocked, completed
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Packet, show
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class NarratedStep:
     outcome: Outcome
 
 
-class ReplayError(ValueError):
+class ReplayError(UserError, ValueError):
     """A recorded run does not fit the protocol: some step is not possible where it stands."""
 
 

@@ -5,15 +5,10 @@ A run is at its end when no packet can arrive and the application can do nothing
 
 from __future__ import annotations
 
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.system import State, System
 from thence.dsl.text.programs import waits
-
-DEADLOCK_FREE = "deadlock_free"
-"""Property: a run does not end before every message is sent that is to be sent, and every program has ended."""
-
-COMPLETES = "completes"
-"""Witness: some run brings every program to its end."""
 
 
 def blocked(system: System, state: State) -> Finding | None:

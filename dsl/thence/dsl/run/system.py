@@ -12,7 +12,6 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
-from thence.dsl.check.workload import in_scope
 from thence.dsl.run.causality import Finding, Ghost, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Interpreter, LocalState, NotNow, Reactions, Step
@@ -63,6 +62,13 @@ class Outcome:
     findings: tuple[Finding, ...]
     subject: Message | None = None
     guards: tuple[Guard, ...] = ()
+
+
+def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
+    """The protocol on the network of the scope, which may do less than the protocol's own."""
+    if not workload.fifo or not protocol.network.reordering:
+        return protocol
+    return replace(protocol, network=replace(protocol.network, reordering=False))
 
 
 @dataclass(slots=True)

@@ -10,8 +10,7 @@ from thence.dsl.text.build_body import Children, Doc, FormulaBody, NameList, Sec
 from thence.dsl.text.build_scenario import ScenarioBuilder
 from thence.dsl.text.lines import Word
 from thence.dsl.text.programs import setting_key
-from thence.dsl.text.syntax import Clause, Expect, Formula, Handler, Name, Node, Setting
-from thence.dsl.write.scenario import Cast
+from thence.dsl.text.syntax import Cast, Clause, Expect, Formula, Handler, Name, Node, Setting
 
 
 @dataclass(frozen=True, slots=True)

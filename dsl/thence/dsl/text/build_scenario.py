@@ -8,8 +8,7 @@ from typing import Any
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
-from thence.dsl.text.syntax import Assertion, Name, Node, ScenarioStep, TreeLink
-from thence.dsl.write.scenario import Cast
+from thence.dsl.text.syntax import Assertion, Cast, Name, Node, ScenarioStep, TreeLink
 
 
 @dataclass(frozen=True, slots=True)

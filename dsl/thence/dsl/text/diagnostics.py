@@ -294,8 +294,8 @@ def render_catalogue() -> str:
     lines = [
         "# Error codes",
         "",
-        "Generated from the catalogue in `dsl/thence/dsl/text/diagnostics.py`; do not edit by hand. Fixtures named after",
-        "the codes, in `tests/dsl/golden`, show what each looks like.",
+        "Generated from the catalogue in `dsl/thence/dsl/text/diagnostics.py`; do not edit. Fixtures named after",
+        "the codes, in `tests/dsl/text/golden`, show what each looks like.",
     ]
     for prefix, title in _CHAPTERS.items():
         codes = [code for code in sorted(CODES) if code.startswith(prefix)]

@@ -47,6 +47,7 @@ __all__ = [
     "Binary",
     "BinaryOperator",
     "Binder",
+    "Cast",
     "CollectionType",
     "Conditional",
     "Construct",
@@ -504,6 +505,13 @@ class ScenarioStep(Node):
     subject: Name | None = None
     arguments: tuple[Expr, ...] = ()
     rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    """`processes Alice, Bob`: the processes of a scenario, by name."""
+
+    names: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import TypeAlias, assert_never
 
 from thence.dsl.text import syntax
-from thence.dsl.text.syntax import Formula, Name, Node, Parameter, Setting, Span
+from thence.dsl.text.syntax import Cast, Formula, Name, Node, Parameter, Setting, Span
 from thence.dsl.write.expressions import INDENT, WIDTH, Line, lines_of, text_of, type_text
-from thence.dsl.write.scenario import Cast, step_text
+from thence.dsl.write.scenario import step_text
 from thence.dsl.write.statements import BareLines, starting_at, with_body
 
 _END_OF_FILE = 10**9

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
-from thence.dsl.text.syntax import Name, Node, ScenarioStep, TreeLink
+from thence.dsl.text.syntax import Cast, Name, ScenarioStep, TreeLink
 from thence.dsl.write.expressions import list_text
-
-
-@dataclass(frozen=True, slots=True)
-class Cast(Node):
-    """`processes Alice, Bob`: the processes of a scenario, by name."""
-
-    names: tuple[Name, ...]
 
 
 def step_text(item: Cast | TreeLink | ScenarioStep) -> str:

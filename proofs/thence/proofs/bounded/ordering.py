@@ -1,4 +1,4 @@
-"""The order of symbolic values of one type, as `thence.dsl.run.values.ascending` has it: lexicographic, part by part."""
+"""The order of symbolic values of one type, as `run.values.ascending` has it: lexicographic, part by part."""
 
 from __future__ import annotations
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
-from thence.dsl.check.workload import in_scope
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import Action, State, System, in_scope
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at

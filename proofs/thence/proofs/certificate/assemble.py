@@ -18,10 +18,9 @@ from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import HISTORY, statement_formula, stating
-from thence.proofs.machine.reachability import Run
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.prove import VACUITY, expected_names
-from thence.proofs.solving.finding import Proof
+from thence.proofs.solving.finding import Proof, Run
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
 

@@ -15,6 +15,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate
 from thence.proofs.machine.reachability import Change, Firing, Goal, Run, Violation, reaches
 from thence.proofs.machine.transitions import actions, initial, rigid, symbols
+from thence.proofs.solving import finding
 from thence.proofs.solving.finding import REFUTATION
 from thence.proofs.solving.finite_models import Model, checked
 from thence.proofs.theory.obligations import refutation_problem
@@ -32,7 +33,7 @@ def model_json(model: Model) -> dict[str, Any]:
     return {"kind": "model", **_structure_json(model.structure), "environment": dict(sorted(model.environment.items()))}
 
 
-def run_json(run: Run) -> dict[str, Any]:
+def run_json(run: finding.Run) -> dict[str, Any]:
     """A run as a JSON value: where it starts, and its transitions."""
     steps = [{"transition": action.name, "arguments": list(arguments)} for action, arguments in run.steps]
     return {"kind": "run", **_structure_json(run.start), "steps": steps}

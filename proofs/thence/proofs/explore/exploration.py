@@ -1,4 +1,4 @@
-"""What is asked of an exploration, and what comes of it; a violation is believed once the interpreter has replayed it."""
+"""A request to explore, and its result. A violation counts once the interpreter has replayed it."""
 
 from __future__ import annotations
 

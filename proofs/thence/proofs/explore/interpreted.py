@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.quiescence import COMPLETES, DEADLOCK_FREE, blocked, completed
+from thence.dsl.run.quiescence import blocked, completed
 from thence.dsl.run.system import Action, State, System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
@@ -19,7 +20,7 @@ from thence.proofs.explore.exploration import Exploration, Progress, Request, pa
 
 @dataclass(slots=True)
 class Interpretation:
-    """An exploration by the interpreter. `origins` has the states reached, each with the state and action from which it was first reached."""
+    """An exploration by the interpreter. `origins`: by state, the state and action from which it was first reached."""
 
     request: Request
     result: Exploration = field(default_factory=Exploration)

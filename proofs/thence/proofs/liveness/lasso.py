@@ -1,6 +1,6 @@
 """Starvation: a fair run of a protocol in which some message is never delivered, as a stem and a cycle.
 
-The reachable states are a finite graph where identities of messages are used again (`thence.dsl.run.identity_reuse`). Of the
+The reachable states are a finite graph where identities of messages are used again (`run.identity_reuse`). Of the
 states in which a message waits, those are kept that lie on a cycle which does not deliver it and which is fair; under
 strong fairness states are taken away that offer what the cycle never takes, until what is left is fair or nothing.
 Where numbers grow, `thence.proofs.liveness.order_rounds` says whether each packet arrives.

@@ -14,12 +14,12 @@ from thence.dsl import ir
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.formula import Unsupported, symbols_of
+from thence.proofs.machine.cores import with_cores
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set
 from thence.proofs.machine.obligations import Conjunct, conjuncts, delivered_once, inconsistent
 from thence.proofs.machine.reachability import Searched, Violation, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
-from thence.proofs.solving.cores import with_cores
 from thence.proofs.solving.discharge import Note, Options, discharge_all, level_of, solver_facts
 from thence.proofs.solving.finding import REFUTATION, Finding, unknown
 from thence.proofs.solving.solver import SolverPool

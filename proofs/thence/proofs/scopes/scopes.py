@@ -8,8 +8,8 @@ from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.check.workload import MOST_MULTICAST, all_choices
+from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
-from thence.dsl.run.quiescence import COMPLETES
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
 from thence.proofs.abstraction.report import abstraction_facts, describe_saturation

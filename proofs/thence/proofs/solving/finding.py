@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from thence.proofs.machine.reachability import Run
+from thence.proofs.logic.structure import Structure
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Level, Result, Verdict
+
+
+class Named(Protocol):
+    """A transition."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Run(Protocol):
+    """A run of a machine, which evaluation can replay; see `machine.reachability.Run`."""
+
+    @property
+    def start(self) -> Structure: ...
+    @property
+    def steps(self) -> Sequence[tuple[Named, tuple[int, ...]]]: ...
+    def states(self) -> tuple[Structure, ...]: ...
+
 
 REFUTATION = ""
 """The key of a refuting model or run; the others are named by what they are evidence for."""

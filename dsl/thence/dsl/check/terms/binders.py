@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from thence.dsl import ir
+from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.environment import RESERVED, LocalKind, LocalName, a
 from thence.dsl.check.terms.inference import infer_types
 from thence.dsl.check.terms.queries import element_type
@@ -15,11 +16,10 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
 
-if TYPE_CHECKING:
-    from thence.dsl.check.terms.expressions import ExpressionChecker
+AnyChecker = TypeVar("AnyChecker", bound=Checker)
 
 
-def introduce(checker: ExpressionChecker, name: syntax.Name, type_: Type | None, kind: LocalKind) -> LocalName:
+def introduce(checker: Checker, name: syntax.Name, type_: Type | None, kind: LocalKind) -> LocalName:
     """A new local name; reports it if it hides another one."""
     text, words = name.text, checker.vocabulary
     if text in RESERVED:
@@ -40,7 +40,7 @@ def introduce(checker: ExpressionChecker, name: syntax.Name, type_: Type | None,
     return LocalName(type_, name.span, kind)
 
 
-def is_type_name(checker: ExpressionChecker, domain: syntax.Expr) -> bool:
+def is_type_name(checker: Checker, domain: syntax.Expr) -> bool:
     """Whether a domain is written as a type: `for p in process`."""
     return (
         isinstance(domain, syntax.Variable)
@@ -51,8 +51,8 @@ def is_type_name(checker: ExpressionChecker, domain: syntax.Expr) -> bool:
 
 
 def bind(
-    checker: ExpressionChecker, binders: Sequence[syntax.Binder], formulas: Sequence[syntax.Expr]
-) -> tuple[tuple[ir.Bound, ...] | None, ExpressionChecker]:
+    checker: AnyChecker, binders: Sequence[syntax.Binder], formulas: Sequence[syntax.Expr]
+) -> tuple[tuple[ir.Bound, ...] | None, AnyChecker]:
     """The bound variables, typed as written or as the formulas use them, and the checker that knows them."""
     open_names = [binder.name.text for binder in binders if binder.type is None and binder.domain is None]
     inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
@@ -69,7 +69,7 @@ def bind(
 
 
 def _binder_type(
-    checker: ExpressionChecker, binder: syntax.Binder, inferred: dict[str, Type | None]
+    checker: Checker, binder: syntax.Binder, inferred: dict[str, Type | None]
 ) -> tuple[Type | None, ir.Expr | None]:
     if binder.type is not None:
         return resolve_type(binder.type, checker.vocabulary.types, checker.reporter), None
@@ -103,7 +103,7 @@ def _binder_type(
     return element, domain
 
 
-def _can_range_over(checker: ExpressionChecker, type_: Type, span: Span) -> bool:
+def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
     numbers = type_ == NAT and checker.vocabulary.place == "machine"
     if not isinstance(type_, Sort) and not numbers:
         fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
@@ -117,7 +117,7 @@ def _can_range_over(checker: ExpressionChecker, type_: Type, span: Span) -> bool
     return True
 
 
-def check_quantified(checker: ExpressionChecker, expr: syntax.Quantified) -> ir.Expr | None:
+def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | None:
     """`forall`, `exists`, `count`. Where a domain speaks of an earlier variable, quantifiers are nested."""
     bounds, inner = bind(checker, expr.binders, (expr.body,))
     body = inner.check(expr.body, BOOL)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from thence.dsl import ir
+from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.delivery import report_dst
 from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Record
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 
-if TYPE_CHECKING:
-    from thence.dsl.check.terms.expressions import ExpressionChecker
-
 SENT_BY = ir.Symbol("sent_by", (ir.Variable("p", PROCESS), ir.Variable("n", NAT)), MESSAGE)
 """In clauses of links: the n-th message, counting from 1, that process p causal-sends."""
 
 
-def resolve_variable(checker: ExpressionChecker, expr: syntax.Variable) -> ir.Expr | None:
+def resolve_variable(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
     """A name used as a value."""
     name, span, words = expr.name, expr.span, checker.vocabulary
     if name in checker.locals:
@@ -40,7 +36,7 @@ def resolve_variable(checker: ExpressionChecker, expr: syntax.Variable) -> ir.Ex
     return None
 
 
-def _state(checker: ExpressionChecker, expr: syntax.Variable) -> ir.Expr | None:
+def _state(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
     type_ = checker.vocabulary.state[expr.name]
     match checker.vocabulary.place:
         case "property":
@@ -58,7 +54,7 @@ def _state(checker: ExpressionChecker, expr: syntax.Variable) -> ir.Expr | None:
             return None if type_ is None else ir.StateOf(type_, expr.name, None, span=expr.span)
 
 
-def _report_unknown(checker: ExpressionChecker, expr: syntax.Variable) -> None:
+def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
     name, words = expr.name, checker.vocabulary
     report = checker.reporter.error
     if name in words.symbols:
@@ -83,7 +79,7 @@ def _report_unknown(checker: ExpressionChecker, expr: syntax.Variable) -> None:
         report("W0201", expr.span, f"`{name}` is not bound here", *did_you_mean(name, candidates))
 
 
-def resolve_at(checker: ExpressionChecker, expr: syntax.At) -> ir.Expr | None:
+def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
     """`X@p`, in a property."""
     name, words = expr.variable.text, checker.vocabulary
     if words.place != "property":
@@ -104,7 +100,7 @@ def resolve_at(checker: ExpressionChecker, expr: syntax.At) -> ir.Expr | None:
     return None if type_ is None or process is None else ir.StateOf(type_, name, process, span=expr.span)
 
 
-def apply_name(checker: ExpressionChecker, expr: syntax.Apply) -> ir.Expr | None:
+def apply_name(checker: Checker, expr: syntax.Apply) -> ir.Expr | None:
     """`f(a, b)`: a relation or function."""
     name, words = expr.function.text, checker.vocabulary
     symbol = SENT_BY if name == "sent_by" and words.place == "clause" else words.symbols.get(name)
@@ -116,7 +112,7 @@ def apply_name(checker: ExpressionChecker, expr: syntax.Apply) -> ir.Expr | None
     return None if arguments is None else ir.Apply(symbol.result, name, arguments, span=expr.span)
 
 
-def _report_unknown_function(checker: ExpressionChecker, expr: syntax.Apply) -> None:
+def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
     name, words, span = expr.function.text, checker.vocabulary, expr.function.span
     report = checker.reporter.error
     if name in words.procedures:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from thence.dsl import ir
+from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.environment import UNKNOWN, Expected, Unknown, a, listed
 from thence.dsl.check.terms.queries import can_be_empty
 from thence.dsl.ir.types import NAT, Collection, Record
@@ -12,13 +11,8 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.syntax import Span
 
-if TYPE_CHECKING:
-    from thence.dsl.check.terms.expressions import ExpressionChecker
 
-
-def make_zero(
-    checker: ExpressionChecker, expr: syntax.Nothing | syntax.Empty, expected: Expected, word: str
-) -> ir.Expr | None:
+def make_zero(checker: Checker, expr: syntax.Nothing | syntax.Empty, expected: Expected, word: str) -> ir.Expr | None:
     """`none` or `empty`, of the type that the context asks for."""
     if isinstance(expected, Unknown):
         return None
@@ -38,7 +32,7 @@ def make_zero(
     return None
 
 
-def make_window(checker: ExpressionChecker, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
+def make_window(checker: Checker, expr: syntax.Apply, expected: Expected) -> ir.Expr | None:
     """`window(n)`: an empty sliding array or map whose next index is n."""
     start = checker.arguments("`window`", expr.arguments, (ir.Variable("start", NAT),), expr.span)
     if start is None or isinstance(expected, Unknown):
@@ -55,7 +49,7 @@ def make_window(checker: ExpressionChecker, expr: syntax.Apply, expected: Expect
     return None
 
 
-def make_record(checker: ExpressionChecker, expr: syntax.Construct) -> ir.Expr | None:
+def make_record(checker: Checker, expr: syntax.Construct) -> ir.Expr | None:
     """`Rec(field: e, ...)`: every field once, in any order."""
     name = expr.record.text
     record = checker.vocabulary.types.get(name)
@@ -104,9 +98,7 @@ def make_record(checker: ExpressionChecker, expr: syntax.Construct) -> ir.Expr |
     return ir.Construct(record, complete, span=expr.span) if len(complete) == len(ordered) else None
 
 
-def make_set(
-    checker: ExpressionChecker, items: tuple[syntax.Expr, ...], expected: Expected, span: Span
-) -> ir.Expr | None:
+def make_set(checker: Checker, items: tuple[syntax.Expr, ...], expected: Expected, span: Span) -> ir.Expr | None:
     """`{a, b}`."""
     known: Expected = UNKNOWN if isinstance(expected, Unknown) else None
     if isinstance(expected, Collection) and expected.kind == "set":

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
-from thence.dsl.check.workload import in_scope
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
+from thence.dsl.run.system import in_scope
 
 _MODULE_NAMES = words("""
 Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next

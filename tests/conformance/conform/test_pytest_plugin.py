@@ -98,7 +98,7 @@ def test_a_crash_refutes_one_claim(suite: pytest.Pytester) -> None:
 
 
 def test_a_foreign_system(suite: pytest.Pytester) -> None:
-    adapter = Path(__file__).parents[2] / "conformance" / "examples" / "python" / "adapter.py"
+    adapter = Path(__file__).parents[3] / "conformance" / "examples" / "python" / "adapter.py"
     command = f"exec:{sys.executable} {adapter}"
     marked(suite, f"system={command!r}, protocol='rst'")
     suite.runpytest().assert_outcomes(passed=8)

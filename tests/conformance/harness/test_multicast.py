@@ -220,7 +220,7 @@ def test_a_campaign_runs_them(name: str) -> None:
 def test_from_the_shell(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("thence")
     faulty = [command, "conform", "ks", "--impl", "faults.ks:OwnEntriesDropped", "--cases", "60"]
-    tests = Path(__file__).resolve().parents[1]
+    tests = Path(__file__).resolve().parents[2]
     saved = tmp_path / "case.json"
     found = subprocess.run([*faulty, "--save", saved, "--json"], cwd=tests, capture_output=True, text=True, check=False)
     assert found.returncode == 1, found.stderr

@@ -16,8 +16,8 @@ from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import Corpus
-from thence.conformance.harness.protocols import find_specification
 from thence.conformance.harness.sources import schedules_from
+from thence.dsl.find import specification
 
 Thence = Callable[..., Any]
 
@@ -39,18 +39,18 @@ def shows(corpus: Corpus) -> set[str]:
 
 def test_what_the_explorer_printed_is_tried(thence: Thence, tmp_path: Path) -> None:
     found = thence("explore", "rst", "--mutant", "no_merge", "--json").out
-    corpus = schedules_from(written(tmp_path / "found.json", found), find_specification("rst"))
+    corpus = schedules_from(written(tmp_path / "found.json", found), specification("rst"))
     assert len(corpus.scripts) == len(corpus.schedules) == 1 and len(corpus.schedules[0]) == 5
     assert "causal" in shows(corpus)
     with pytest.raises(ScheduleError, match="the steps are of rst/no_merge: name the file"):
         schedules_from(str(tmp_path / "found.json"), None)
     with pytest.raises(ScheduleError, match="the steps are of rst/no_merge: name the file"):
-        schedules_from(str(tmp_path / "found.json"), find_specification("mf"))
+        schedules_from(str(tmp_path / "found.json"), specification("mf"))
 
 
 def test_a_scope_that_the_file_does_not_name(thence: Thence, tmp_path: Path) -> None:
     found = thence("explore", "rst", "--mutant", "no_merge", "--sends", "2,1,1", "--json").out
-    corpus = schedules_from(written(tmp_path / "found.json", found), find_specification("rst"))
+    corpus = schedules_from(written(tmp_path / "found.json", found), specification("rst"))
     assert "causal" in shows(corpus)
 
 

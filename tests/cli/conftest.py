@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 THENCE = str(Path(sys.executable).parent / "thence")
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)

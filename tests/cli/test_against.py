@@ -11,7 +11,7 @@ import pytest
 
 Thence = Callable[..., Any]
 
-RECORDED = Path(__file__).parents[2] / "traces"
+RECORDED = Path(__file__).parents[1] / "traces"
 
 CHAT = """
 from dataclasses import dataclass

