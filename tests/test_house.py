@@ -15,13 +15,17 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PORTIONS = ("spec", "dsl", "impl", "proofs", "conformance")
+PORTIONS = ("spec", "dsl", "impl", "proofs", "conformance", "app")
+PACKAGES = {portion: (portion,) for portion in PORTIONS} | {"app": ("cli", "pages")}
+"""The packages of the namespace in each portion."""
+
 MAY_IMPORT = {
     "spec": {"spec"},
     "impl": {"impl", "spec"},
     "dsl": {"dsl", "spec"},
     "proofs": {"proofs", "dsl", "spec"},
     "conformance": {"conformance", "proofs", "dsl", "impl", "spec"},
+    "app": {"cli", "pages", "conformance", "proofs", "dsl", "impl", "spec"},
 }
 ONLY_IN = {
     "z3": "proofs",
@@ -71,12 +75,13 @@ def imports(path: Path) -> Iterator[str]:
                 yield from (f"thence.{alias.name}" for alias in node.names)
 
 
-def test_the_namespace_has_five_portions_and_no_init() -> None:
-    for portion in PORTIONS:
+def test_the_namespace_has_six_portions_and_no_init() -> None:
+    for portion, packages in PACKAGES.items():
         folder = ROOT / portion / "thence"
-        assert [path.name for path in folder.iterdir() if path.name != "__pycache__"] == [portion]
-        assert (folder / portion / "__init__.py").is_file()
-        assert (folder / portion / "py.typed").is_file()
+        assert sorted(path.name for path in folder.iterdir() if path.name != "__pycache__") == sorted(packages)
+        for package in packages:
+            assert (folder / package / "__init__.py").is_file()
+            assert (folder / package / "py.typed").is_file()
     assert not list(ROOT.glob("*/thence/__init__.py")), "it would hide the other portions"
 
 
@@ -108,6 +113,20 @@ def test_modules_stay_small() -> None:
     assert long == {}
 
 
+MOST_MODULES = 20
+"""Modules a folder; the implementations of the library's rows aside."""
+
+
+def test_rooms_stay_small_and_say_what_they_are() -> None:
+    """Each sub-package begins with a docstring: its contents, where to begin reading, what it must not know."""
+    folders = sorted({path.parent for path in modules(*PORTIONS)} - {ROOT / "impl" / "thence" / "impl"})
+    crowded = {str(folder.relative_to(ROOT)) for folder in folders if len(list(folder.glob("*.py"))) - 1 > MOST_MODULES}
+    assert crowded == set()
+    for folder in folders:
+        if not folder.is_relative_to(ROOT / "conformance" / "examples"):
+            assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+
+
 def line_count(path: Path) -> int:
     return path.read_text(encoding="utf-8").count("\n")
 
@@ -124,7 +143,7 @@ def test_no_file_contains(what: str) -> None:
 
 def test_the_former_name_is_gone() -> None:
     """It is a builtin of zsh and ksh. Only the decision against it and the changelog may name it."""
-    former = "whence"
+    former = "ecnehw"[::-1]
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
         "\n"
     )
@@ -224,7 +243,7 @@ def test_the_unpacked_wheel_imports(wheel: Path, tmp_path: Path) -> None:
     look = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import importlib\n"
-        "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance'):\n"
+        "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance', 'cli', 'pages'):\n"
         "    print(importlib.import_module('thence.' + name).__file__)\n"
     )
     run = subprocess.run(
@@ -232,4 +251,6 @@ def test_the_unpacked_wheel_imports(wheel: Path, tmp_path: Path) -> None:
         [sys.executable, "-S", "-c", look, str(tmp_path), str(site)],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert [Path(line).parent for line in run.stdout.splitlines()] == [tmp_path / "thence" / name for name in PORTIONS]
+    assert [Path(line).parent for line in run.stdout.splitlines()] == [
+        tmp_path / "thence" / package for packages in PACKAGES.values() for package in packages
+    ]
