@@ -33,20 +33,20 @@ class TestFiles:
         (tmp_path / "x.thence").write_bytes(bytes(range(256)) * 10)
         ran = thence(*command, "x.thence")
         assert ran.code == 2
-        assert "W0101" in ran.err and "Traceback" not in ran.err
+        assert "E0101" in ran.err and "Traceback" not in ran.err
 
     def test_one_long_line(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
         (tmp_path / "x.thence").write_bytes(b"a " * 5_000_000)
         ran = thence(*command, "x.thence")
         assert ran.code == 2
-        assert "W0150" in ran.err and len(ran.err) < 2_000
+        assert "E0150" in ran.err and len(ran.err) < 2_000
 
     def test_deep_nesting(self, thence: Thence, command: list[str], tmp_path: Path) -> None:
         deep = "(" * 3_000 + "1" + ")" * 3_000
         (tmp_path / "x.thence").write_text(f"protocol p:\n  on causal_send(m):\n    let x = {deep}\n")
         ran = thence(*command, "x.thence")
         assert ran.code == 2
-        assert "W0152" in ran.err and "Traceback" not in ran.err
+        assert "E0152" in ran.err and "Traceback" not in ran.err
 
 
 def test_empty_file(thence: Thence, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_diagnostics(thence: Thence, tmp_path: Path) -> None:
             command, "x.thence", "--json", *(["--campaign-cases", "0"] if command == "verify" else [])
         ).object
         assert found["exit"] == 2
-        assert found["diagnostics"][0]["code"] == "W0103"
+        assert found["diagnostics"][0]["code"] == "E0103"
         assert found["diagnostics"][0]["line"] == 1
 
 

@@ -19,7 +19,7 @@ from thence.dsl.text.parse import parse
 from thence.dsl.write.show import show_expression
 
 LIBRARY = sorted((Path(str(thence.spec.__file__)).parent / "library").glob("*.thence"))
-FIXTURES = sorted((Path(__file__).parents[1] / "text" / "golden").glob("W0[2-9]*.thence"))
+FIXTURES = sorted((Path(__file__).parents[1] / "text" / "golden").glob("[EW]0[2-9]*.thence"))
 
 BASE = """
 protocol p:
@@ -170,8 +170,8 @@ def test_for_over_processes_has_no_domain_and_for_over_a_map_has_its_keys() -> N
 
 def test_a_ref_can_be_changed_and_a_let_cannot() -> None:
     assert codes(protocol("ref x = EAGER[m.dst]; x.clear()")) == []
-    assert codes(protocol("let x = EAGER[m.dst]; x.clear()")) == ["W0404"]
-    assert codes(protocol("ref x = OB.first; x.at := 1")) == ["W0403"]
+    assert codes(protocol("let x = EAGER[m.dst]; x.clear()")) == ["E0404"]
+    assert codes(protocol("ref x = OB.first; x.at := 1")) == ["E0403"]
 
 
 def test_a_domain_may_speak_of_an_earlier_variable_of_its_quantifier() -> None:
@@ -182,7 +182,7 @@ def test_a_domain_may_speak_of_an_earlier_variable_of_its_quantifier() -> None:
     inner = outer.body
     assert isinstance(inner, ir.Quantified)
     assert ([v.name for v in outer.variables], [v.name for v in inner.variables]) == (["q"], ["s", "r"])
-    assert codes(protocol("let e = count q: process, s in EAGER[q]. q in s")) == ["W0314"]
+    assert codes(protocol("let e = count q: process, s in EAGER[q]. q in s")) == ["E0314"]
 
 
 def test_invariants_may_use_the_names_of_state_variables() -> None:
@@ -204,22 +204,22 @@ def test_network_words() -> None:
 
 def test_all_errors_are_reported_and_nothing_that_follows_from_them() -> None:
     send = "let x = nowhere; let y = x.size + 1; OB.push(y); UNACK.add(m); MODE := 1"
-    assert codes(protocol(send, ack="send NACK(x) to j")) == ["W0201", "W0301", "W0201", "W0204", "W0201"]
+    assert codes(protocol(send, ack="send NACK(x) to j")) == ["E0201", "E0301", "E0201", "E0204", "E0201"]
 
 
 def test_an_erroneous_declaration_does_not_hide_the_others() -> None:
     text = protocol("let x = nowhere") + "\nscope s of p:\n  processes 0\n\nscope t of q:\n  processes 2\n"
-    assert codes(text) == ["W0201", "W0602", "W0210"]
+    assert codes(text) == ["E0201", "E0602", "E0210"]
 
 
 def test_what_refers_to_an_erroneous_declaration_is_not_at_fault() -> None:
     text = protocol("let x = nowhere") + "\nscope s of p:\n  expect holds causal\n\nmutant n of p:\n  state: q: nat\n"
-    assert codes(text) == ["W0201"]
+    assert codes(text) == ["E0201"]
 
 
 def test_an_unbound_name_says_where_it_is_bound() -> None:
     _, found = outcome(protocol("if last is none:\n      let b = u.peek\n    OB.push(b)"))
-    assert [diagnostic.code for diagnostic in found] == ["W0201"]
+    assert [diagnostic.code for diagnostic in found] == ["E0201"]
     assert "bound on line 15" in found[0].notes[0]
 
 
@@ -231,7 +231,7 @@ def test_trees_that_the_parser_would_not_build_are_refused_not_followed() -> Non
     scope = syntax.Mutant(syntax.Name("n"), syntax.Name("q"))
     specification, found = elaborate(syntax.File((machine, scope)), "built.thence")
     assert specification is None
-    assert [diagnostic.code for diagnostic in found] == ["W0152"]
+    assert [diagnostic.code for diagnostic in found] == ["E0152"]
 
 
 # --- scopes, links, mutants --------------------------------------------------------------------
@@ -282,8 +282,8 @@ conforms p to q:
     assert (sending.parameters, sending.peer, sending.once) == ((ir.Variable("x", MESSAGE),), "j", True)
     (target,) = acknowledged.targets
     assert [show_expression(argument) for argument in target.arguments if argument] == ["sent_by(k, OB.size)", "k"]
-    assert codes(protocol() + MACHINE + link.replace(", once", "").replace("(x, self)", "(x, x)")) == ["W0301"]
-    assert codes(protocol() + MACHINE + link.replace("MSG(x, ...)", "MSG(x)")) == ["W0607"]
+    assert codes(protocol() + MACHINE + link.replace(", once", "").replace("(x, self)", "(x, x)")) == ["E0301"]
+    assert codes(protocol() + MACHINE + link.replace("MSG(x, ...)", "MSG(x)")) == ["E0607"]
 
 
 def test_a_mutant_is_its_whole_subject_with_the_changes_in() -> None:
@@ -300,7 +300,7 @@ def test_a_mutant_is_its_whole_subject_with_the_changes_in() -> None:
 def test_a_mutants_error_outside_its_own_text_says_whose_it_is() -> None:
     text = protocol("last := some(m)") + "\nmutant mute of p:\n  state: last: nat\n"
     _, found = outcome(text)
-    assert {diagnostic.code for diagnostic in found} == {"W0301"}
+    assert {diagnostic.code for diagnostic in found} == {"E0301"}
     assert all("in mutant `mute` of `p`" in diagnostic.notes for diagnostic in found)
 
 

@@ -80,7 +80,7 @@ def test_parameters_of_transitions_get_their_types_from_the_body() -> None:
     more = "transition learn(p, a, n):\n    require num(n) < 3\n    knows(p, a) := sent(a)"
     transition = machine(more).transitions[2]
     assert [parameter.type for parameter in transition.parameters] == [PROCESS, MESSAGE, MESSAGE]
-    assert codes("transition learn(p):\n    require p = p") == ["W0303"]
+    assert codes("transition learn(p):\n    require p = p") == ["E0303"]
 
 
 def test_updates_name_their_arguments_and_binders() -> None:
@@ -106,7 +106,7 @@ def test_guards_are_named_by_their_text() -> None:
 
 def test_statements_of_protocols_are_refused() -> None:
     for statement in ("let x = m", "send MSG(m) to m", "deliver m", "if sent(m): pass", "return"):
-        assert codes(send=f"\n    {statement}") == ["W0501"], statement
+        assert codes(send=f"\n    {statement}") == ["E0501"], statement
 
 
 @pytest.mark.parametrize("symbol", machine_builtins.SYMBOLS, ids=lambda symbol: symbol.name)
@@ -116,9 +116,9 @@ def test_built_in_symbols_can_be_read_but_not_declared_or_updated(symbol: ir.Sym
     formula = application if symbol.result == BOOL else f"{application} = {application}"
     assert codes(f"invariant i: forall {', '.join(names)}. {formula}") == []
     parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in symbol.parameters)
-    assert codes(f"relation {symbol.name}({parameters})") == ["W0502"]
+    assert codes(f"relation {symbol.name}({parameters})") == ["E0502"]
     update = f"forall {', '.join(names)}: {application} := {application}"
-    assert "W0502" in codes(send=update)
+    assert "E0502" in codes(send=update)
 
 
 def facts_of(delivery: ir.Delivery) -> list[ir.NamedFormula]:
@@ -159,14 +159,14 @@ def test_a_broadcast_goes_to_everyone_else() -> None:
 @pytest.mark.parametrize(
     ("more", "code"),
     [
-        ("invariant i: forall m. dst(m) = src(m)", "W0419"),
-        ("relation dst(m: message)", "W0502"),
-        ("relation to(m: message, p: process)", "W0502"),
-        ("invariant i: forall m. delivered(m)", "W0302"),
-        ("invariant i: forall a, b. delivered_before(a, b)", "W0302"),
-        ("invariant i: forall m. m.dsts = m.dsts", "W0518"),
-        ("axiom i: forall m, p. to(m, p) implies sent(m)", "W0520"),
-        ("transition t(m, p):\n    to(m, p) := true", "W0502"),
+        ("invariant i: forall m. dst(m) = src(m)", "E0419"),
+        ("relation dst(m: message)", "E0502"),
+        ("relation to(m: message, p: process)", "E0502"),
+        ("invariant i: forall m. delivered(m)", "E0302"),
+        ("invariant i: forall a, b. delivered_before(a, b)", "E0302"),
+        ("invariant i: forall m. m.dsts = m.dsts", "E0518"),
+        ("axiom i: forall m, p. to(m, p) implies sent(m)", "E0520"),
+        ("transition t(m, p):\n    to(m, p) := true", "E0502"),
     ],
 )
 def test_what_a_multicast_machine_does_not_have(more: str, code: str) -> None:
@@ -264,9 +264,9 @@ def test_the_greater_and_the_smaller_of_two_numbers(operator: str) -> None:
         node for node in nodes(found.invariants[0].body) if isinstance(node, ir.Arithmetic) and node.operator != "+"
     )
     assert (arithmetic.operator, arithmetic.type) == (operator, NAT)
-    assert codes(f"invariant i: forall m. {operator}(src(m), 1) = 1") == ["W0301"]
-    assert codes(f"invariant i: forall m. {operator}(num(m)) = 1") == ["W0302"]
+    assert codes(f"invariant i: forall m. {operator}(src(m), 1) = 1") == ["E0301"]
+    assert codes(f"invariant i: forall m. {operator}(num(m)) = 1") == ["E0302"]
     theory = f"theory t:\n  sort message\n  relation r: message\n  property p: forall m: message. {operator}(m, m) = m"
-    assert [diagnostic.code for diagnostic in outcome(theory)[1]] == ["W0205"]
+    assert [diagnostic.code for diagnostic in outcome(theory)[1]] == ["E0205"]
     declared = machine(f"function {operator}(p: process): nat\n  invariant i: forall m. {operator}(src(m)) = 0")
     assert not [node for node in nodes(declared.invariants[0].body) if isinstance(node, ir.Arithmetic)]

@@ -49,14 +49,14 @@ def test_read() -> None:
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ("  processes 2\n  for ever 2\n", "W0604"),
-        ("  processes 2\n  sends 0, 1\n  for ever 0\n", "W0617"),
-        ("  for ever 0\n  for ever 1\n", "W0130"),
-        ("  room 2\n", "W0621"),
-        ("  any number of messages\n  for ever\n", "W0621"),
-        ("  any number of messages\n  losses 1\n", "W0621"),
-        ("  any number of messages\n  prompt sends\n", "W0621"),
-        ("  any number of messages\n  program 0: send to 1\n", "W0621"),
+        ("  processes 2\n  for ever 2\n", "E0604"),
+        ("  processes 2\n  sends 0, 1\n  for ever 0\n", "E0617"),
+        ("  for ever 0\n  for ever 1\n", "E0130"),
+        ("  room 2\n", "E0621"),
+        ("  any number of messages\n  for ever\n", "E0621"),
+        ("  any number of messages\n  losses 1\n", "E0621"),
+        ("  any number of messages\n  prompt sends\n", "E0621"),
+        ("  any number of messages\n  program 0: send to 1\n", "E0621"),
     ],
 )
 def test_refused(settings: str, code: str) -> None:

@@ -15,9 +15,9 @@ from thence.dsl.text.diagnostics import CODES, Diagnostic, render_all, render_ca
 from thence.dsl.text.parse import decode, parse
 
 GOLDEN = Path(__file__).parent / "golden"
-FIXTURES = sorted(GOLDEN.glob("W*.thence"))
+FIXTURES = sorted(GOLDEN.glob("[EW]*.thence"))
 # A megabyte of text, and fifty faults of other codes: `test_parse.py` has these.
-WITHOUT_FIXTURE = {"W0150", "W0153"}
+WITHOUT_FIXTURE = {"E0150", "E0153"}
 
 
 def diagnose(data: bytes, file: str) -> tuple[str, tuple[Diagnostic, ...]]:

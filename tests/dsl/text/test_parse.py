@@ -21,7 +21,7 @@ HERE = Path(__file__).parents[1]
 SAMPLES = sorted((HERE / "samples").glob("*.thence"))
 TEXTS = [
     path.read_bytes().decode("utf-8", "replace")
-    for path in [*SAMPLES, *sorted((HERE / "text" / "golden").glob("W0[12]*.thence"))]
+    for path in [*SAMPLES, *sorted((HERE / "text" / "golden").glob("E0[12]*.thence"))]
     if path.stat().st_size < 5_000
 ]
 
@@ -253,7 +253,7 @@ def test_faults_of_several_declarations_and_members_are_reported_together() -> N
         "protocol p:\n  state:\n    a: nat\n  on causal_send(m):\n    a = 1\n    b :=\n    if a > 0\n      return\n"
         "theory t:\n  axiom a: x ==\nscop s of p:\n  processes many\n"
     )
-    assert codes_of(text) == ["W0111", "W0119", "W0103", "W0112", "W0114", "W0136"]
+    assert codes_of(text) == ["E0111", "E0119", "E0103", "E0112", "E0114", "E0136"]
 
 
 def test_an_unclosed_bracket_is_shown_where_it_opens_and_hides_nothing_else() -> None:
@@ -261,23 +261,23 @@ def test_an_unclosed_bracket_is_shown_where_it_opens_and_hides_nothing_else() ->
         "protocol p:\n  on causal_send(m):\n    f(a, (b\n    send M(m) to m.dst\n  on receive M(m) from j:\n    x = 1\n"
     )
     _, diagnostics = parse(text, "x.thence")
-    assert [(d.code, d.span.line, d.span.column) for d in diagnostics] == [("W0108", 3, 6), ("W0111", 6, 7)]
+    assert [(d.code, d.span.line, d.span.column) for d in diagnostics] == [("E0108", 3, 6), ("E0111", 6, 7)]
 
 
 def test_at_most_so_many_faults_are_reported() -> None:
     text = "protocol p:\n  on causal_send(m):\n" + "    a = 1\n" * (2 * MAX_FAULTS)
     codes = codes_of(text)
     assert len(codes) == MAX_FAULTS
-    assert codes_of(text + "\n" + text)[MAX_FAULTS:] == ["W0153"]
+    assert codes_of(text + "\n" + text)[MAX_FAULTS:] == ["E0153"]
 
 
 def test_what_is_too_large_is_refused_at_once() -> None:
     for text in ("#" * (MAX_BYTES + 1), "x\n" * MAX_BYTES):
         start = time.perf_counter()
-        assert codes_of(text) == ["W0150"]
+        assert codes_of(text) == ["E0150"]
         assert time.perf_counter() - start < 0.1
-    assert decode(b"x" * (MAX_BYTES + 1), "x")[1][0].code == "W0150"
-    assert codes_of("a" * 50_000) == ["W0151"]
+    assert decode(b"x" * (MAX_BYTES + 1), "x")[1][0].code == "E0150"
+    assert codes_of("a" * 50_000) == ["E0151"]
 
 
 @pytest.mark.parametrize(
@@ -298,22 +298,22 @@ def test_what_is_too_large_is_refused_at_once() -> None:
 def test_deep_nesting_is_a_fault(text: str) -> None:
     tree, diagnostics = parse(text, "x.thence")
     assert tree is None
-    assert "W0152" in [diagnostic.code for diagnostic in diagnostics]
+    assert "E0152" in [diagnostic.code for diagnostic in diagnostics]
 
 
 def test_bytes_that_are_no_text() -> None:
     assert decode("théorie".encode(), "x") == ("théorie", ())
     text, (diagnostic,) = decode(b"theory t:\n  \xff", "x")
     assert text is None
-    assert (diagnostic.code, diagnostic.span.line, diagnostic.span.column) == ("W0101", 2, 3)
-    assert codes_of("theory\0") == ["W0101"]
+    assert (diagnostic.code, diagnostic.span.line, diagnostic.span.column) == ("E0101", 2, 3)
+    assert codes_of("theory\0") == ["E0101"]
 
 
 def test_rendering_and_json() -> None:
     text = "theory t:\n  axiom a: x == y\n"
     _, (diagnostic,) = parse(text, "x.thence")
     assert render(diagnostic, text) == (
-        "error[W0112]: `==` is not an operator here\n"
+        "error[E0112]: `==` is not an operator here\n"
         " --> x.thence:2:14\n"
         "  |\n"
         "2 |   axiom a: x == y\n"
@@ -321,7 +321,7 @@ def test_rendering_and_json() -> None:
         "  = note: equality is `=`; assignment is `:=`\n"
     )
     assert json.loads(json.dumps(diagnostic.to_json())) == {
-        "code": "W0112",
+        "code": "E0112",
         "severity": "error",
         "message": "`==` is not an operator here",
         "file": "x.thence",
@@ -341,7 +341,7 @@ def test_near_matches() -> None:
 
 def test_a_code_that_is_not_in_the_catalogue_is_our_fault() -> None:
     with pytest.raises(AssertionError):
-        Diagnostic("W9999", "error", "?", "x", syntax.NOWHERE)
+        Diagnostic("E9999", "error", "?", "x", syntax.NOWHERE)
 
 
 # --- any text ----------------------------------------------------------------------------------

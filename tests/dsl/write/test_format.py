@@ -502,4 +502,4 @@ def test_documentation_strings() -> None:
 def test_what_does_not_parse_is_not_formatted() -> None:
     result, diagnostics = format_source("protocol p\n", "x.thence")
     assert result is None
-    assert [diagnostic.code for diagnostic in diagnostics] == ["W0103"]
+    assert [diagnostic.code for diagnostic in diagnostics] == ["E0103"]

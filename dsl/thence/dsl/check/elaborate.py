@@ -88,7 +88,7 @@ class _Elaboration:
         if depth(declaration) <= DEEPEST:
             return True
         self.reporter.error(
-            "W0152",
+            "E0152",
             declaration.name.span,
             f"something in `{declaration.name.text}` is nested too deeply",
             f"at most {DEEPEST} operators, brackets and blocks can stand in one another; name a part of it",
@@ -121,7 +121,7 @@ class _Elaboration:
     def _enter(self, name: syntax.Name, what: str, earlier: syntax.Declaration | None) -> None:
         if earlier is not None:
             self.reporter.error(
-                "W0208",
+                "E0208",
                 name.span,
                 f"{what} `{name.text}` is declared twice",
                 f"first declared on line {earlier.name.span.line}",
@@ -224,7 +224,7 @@ class _Elaboration:
 
     def _unknown(self, name: syntax.Name, what: str, known: Sequence[str]) -> None:
         self.reporter.error(
-            "W0210", name.span, f"there is no {what} `{name.text}` in this file", *did_you_mean(name.text, known)
+            "E0210", name.span, f"there is no {what} `{name.text}` in this file", *did_you_mean(name.text, known)
         )
 
 

@@ -64,7 +64,7 @@ def check_expectations(
         for name in expect.names:
             if name.text not in names:
                 reporter.error(
-                    "W0612",
+                    "E0612",
                     name.span,
                     f"{of} has no `{name.text}` to expect something of",
                     *did_you_mean(name.text, names),
@@ -76,7 +76,7 @@ def check_expectations(
             other = said.setdefault(key, expect)
             if other.verdict != expect.verdict:
                 reporter.error(
-                    "W0615",
+                    "E0615",
                     expect.span,
                     f"`{expect.verdict}` here, but `{other.verdict}` on line {other.span.line}, of the same",
                 )
@@ -95,13 +95,13 @@ def _report_verdict(expect: syntax.Expect, subject: Subject, reporter: Reporter)
     else:
         why = "`holds` is for what is explored in a scope; here the verdict is `proved`"
     article = "a"
-    reporter.error("W0613", expect.span, f"{article} {subject} is never `{expect.verdict}`", why)
+    reporter.error("E0613", expect.span, f"{article} {subject} is never `{expect.verdict}`", why)
 
 
 def _settings(expect: syntax.Expect, reporter: Reporter, exploration: Exploration | None) -> ir.Workload | None:
     if exploration is None:
         if expect.scope is not None or expect.settings:
-            reporter.error("W0614", expect.span, "nothing is explored here: an `expect` takes no scope or settings")
+            reporter.error("E0614", expect.span, "nothing is explored here: an `expect` takes no scope or settings")
         return None
     base: Settings | None = exploration.base
     if expect.scope is not None:
@@ -109,7 +109,7 @@ def _settings(expect: syntax.Expect, reporter: Reporter, exploration: Exploratio
         base = exploration.scopes.get(name)
         if name not in exploration.scopes:
             reporter.error(
-                "W0601",
+                "E0601",
                 expect.scope.span,
                 f"protocol `{exploration.protocol}` has no scope `{name}`",
                 *did_you_mean(name, exploration.scopes),

@@ -39,7 +39,7 @@ def check_link(
     for scope in conforms.scopes:
         if scope.text not in scopes and known:
             reporter.error(
-                "W0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
+                "E0601", scope.span, f"protocol `{name}` has no scope `{scope.text}`", *did_you_mean(scope.text, scopes)
             )
     chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
     delivery: ir.Delivery = "unicast" if protocol is None else protocol.delivery
@@ -53,7 +53,7 @@ def check_link(
         return None
     if (delivery == "unicast") != (machine.delivery == "unicast"):
         reporter.error(
-            "W0619",
+            "E0619",
             conforms.name.span,
             f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
             "messages have one destination in both, or sets of them in both",
@@ -83,12 +83,12 @@ def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Re
         transition = transitions.get(name.text)
         if transition is None:
             what = f"machine `{machine.name}` has no transition `{name.text}`"
-            reporter.error("W0606", name.span, what, *did_you_mean(name.text, transitions))
+            reporter.error("E0606", name.span, what, *did_you_mean(name.text, transitions))
         elif name.text in _REQUIRED:
-            reporter.error("W0609", name.span, f"`{name.text}` is an event of the protocol, never internal")
+            reporter.error("E0609", name.span, f"`{name.text}` is an event of the protocol, never internal")
         elif any(parameter.type == NAT for parameter in transition.parameters):
             what = f"machine `{machine.name}` cannot be followed: `{name.text}` may be taken for any number"
-            reporter.error("W0618", name.span, what)
+            reporter.error("E0618", name.span, what)
 
 
 def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
@@ -96,7 +96,7 @@ def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: 
     for node in nodes((machine.axioms, machine.transitions)):
         if isinstance(node, ir.Quantified) and node.kind == "count":
             reporter.error(
-                "W0618",
+                "E0618",
                 conforms.machine.span,
                 f"machine `{machine.name}` cannot be followed: a transition counts",
                 "keep the number in a function, and say in an invariant what it counts",
@@ -106,7 +106,7 @@ def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: 
         for binder in binders:
             if binder.type == NAT:
                 reporter.error(
-                    "W0618",
+                    "E0618",
                     conforms.machine.span,
                     f"machine `{machine.name}` cannot be followed: it quantifies over all numbers (`{binder.name}`)",
                     "what a link runs is over processes and messages; invariants may speak of all numbers",
@@ -124,7 +124,7 @@ def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
         earlier = first.setdefault(_event(clause), clause)
         if earlier is not clause:
             reporter.error(
-                "W0608",
+                "E0608",
                 clause.span,
                 f"a second clause for `{_event(clause)}`",
                 f"the first is on line {earlier.span.line}; several transitions of an event are joined by `or`",
@@ -137,11 +137,11 @@ def _check_required(conforms: syntax.Conforms, reporter: Reporter) -> None:
     for event in _REQUIRED:
         written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else "`deliver m is deliver(m)`"
         if event not in clauses:
-            reporter.error("W0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
+            reporter.error("E0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
         for target in clauses[event].targets if event in clauses else ():
             if target.transition.text != event:
                 reporter.error(
-                    "W0609",
+                    "E0609",
                     target.transition.span,
                     f"`{event}` is the transition `{event}` in every link, not `{target.transition.text}`",
                     f"write {written}",
@@ -187,7 +187,7 @@ def _target(
     transitions = {transition.name: transition for transition in machine.transitions}
     if name not in transitions:
         what = f"machine `{machine.name}` has no transition `{name}`"
-        reporter.error("W0606", place, what, *did_you_mean(name, transitions))
+        reporter.error("E0606", place, what, *did_you_mean(name, transitions))
         checker.arguments(name, written, None, place)
         return None
     parameters = transitions[name].parameters
@@ -195,14 +195,14 @@ def _target(
         checker.arguments(name, written, None, place)
         takes = f"transition `{name}` takes {plural(len(parameters), 'argument')}"
         note = f"it takes {listed(f'{each.name}: {each.type}' for each in parameters)}"
-        reporter.error("W0302", place, f"{takes}, {here(len(target.arguments))}", *((note,) if parameters else ()))
+        reporter.error("E0302", place, f"{takes}, {here(len(target.arguments))}", *((note,) if parameters else ()))
         return None
     pairs = list(zip(target.arguments, parameters, strict=True))
     found = [each for argument, each in pairs if isinstance(argument, syntax.AnyThatEnables)]
     given = tuple(each for each in parameters if each not in found)
     if any(each.type == NAT for each in found):
         what = f"machine `{machine.name}` cannot be followed: `{name}` may be taken for any number"
-        reporter.error("W0618", place, what)
+        reporter.error("E0618", place, what)
         return None
     arguments = checker.arguments(f"transition `{name}`", written, given, place)
     if arguments is None:
@@ -217,7 +217,7 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
         return True
     if clause.when is not None:
         reporter.error(
-            "W0609",
+            "E0609",
             clause.when.span,
             f"`{clause.event}` is the transition `{clause.event}` always, not only at times",
             "happens-before is the same on both sides",
@@ -227,7 +227,7 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
     if [target.arguments for target in clause.targets] == [tuple(syntax.Variable(name) for name in names)]:
         return True
     reporter.error(
-        "W0609",
+        "E0609",
         clause.span,
         f"`{clause.event}` is the transition `{clause.event}` of the same message",
         f"write `{clause.event}({', '.join(names)})`",
@@ -250,7 +250,7 @@ def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -
         what = f"packet `{clause.kind.text}`"
         if clause.kind.text not in kinds:
             reporter.error(
-                "W0204",
+                "E0204",
                 clause.kind.span,
                 f"protocol `{protocol.name}` has no packet kind `{clause.kind.text}`",
                 *did_you_mean(clause.kind.text, kinds),
@@ -260,7 +260,7 @@ def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -
     given = len(clause.parameters)
     if given > len(declared) or (given < len(declared) and not clause.rest):
         reporter.error(
-            "W0607",
+            "E0607",
             clause.span,
             f"{what} has {plural(len(declared), 'parameter')}, the pattern names {given}",
             *(("`...` at the end of the pattern leaves the rest unnamed",) if given < len(declared) else ()),

@@ -99,7 +99,7 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
             parameters = history_parameters(required, checker.vocabulary.delivery)
             header = f"transition {required}({', '.join(parameter.name for parameter in parameters)}):"
             checker.reporter.error(
-                "W0506",
+                "E0506",
                 machine.name.span,
                 f"machine `{machine.name.text}` has no `{header}`",
                 "the history of sends and deliveries, and so happens-before, grows there",
@@ -120,7 +120,7 @@ def _check_axioms_are_rigid(
         spoken = {node.symbol for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
         for symbol in sorted(spoken & changed):
             reporter.error(
-                "W0520",
+                "E0520",
                 axiom.span,
                 f"an axiom cannot speak about `{symbol}`, which transitions change",
                 "what has to be true in every state is an `invariant`, and is proved",
@@ -137,11 +137,11 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
             known = [one.name.text for one in machine.transitions if one.name.text != "causal_send"]
             nothing = f"no message waits for `{transition}`" if transition == "causal_send" else ""
             message = nothing or f"there is no transition `{transition}`"
-            report("W0508", name.span, message, *did_you_mean(transition, known))
+            report("E0508", name.span, message, *did_you_mean(transition, known))
             continue
         if name.text not in provable:
             report(
-                "W0508",
+                "E0508",
                 name.span,
                 f"there is no invariant or property `{name.text}` to prove",
                 *did_you_mean(name.text, provable),
@@ -150,14 +150,14 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
         declare(name, "conjunct to prove", names, checker.reporter)
         if name.text in OF_NETWORK_SENDS and not _has_network_sent(table):
             report(
-                "W0509",
+                "E0509",
                 name.span,
                 f"`{name.text}` is about network sends",
                 "declare `relation network_sent(m: message)` and set it where a message is network-sent",
             )
     if not (machine.prove or machine.invariants or machine.stable or machine.reachable):
         report(
-            "W0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
+            "E0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
         )
     return tuple(names)
 

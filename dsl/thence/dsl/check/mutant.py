@@ -58,7 +58,7 @@ def check_mutant(
         reporter.found += [diagnostic for diagnostic in inner.found if diagnostic.severity == "error"]
     if not merge.restated and not any(expect.settings for expect in mutant.expects):
         reporter.error(
-            "W0610", mutant.name.span, f"mutant `{mutant.name.text}` changes nothing", "restate what differs"
+            "E0610", mutant.name.span, f"mutant `{mutant.name.text}` changes nothing", "restate what differs"
         )
     expects = _expectations(mutant, subject, names, exploration, has_link, reporter)
     if reporter.errors > before or typed is None:
@@ -80,7 +80,7 @@ def _expectations(
     linked = [name for expect in mutant.expects for name in expect.names if name.text == "link"]
     if linked and not has_link:
         reporter.error(
-            "W0616",
+            "E0616",
             linked[0].span,
             f"protocol `{subject.name.text}` has no link that could break",
             f"write `conforms {subject.name.text} to MACHINE:`",
@@ -132,7 +132,7 @@ class _Merge:
             label = name(part)
             if label in replacement:
                 self.reporter.error(
-                    "W0208",
+                    "E0208",
                     part.span,
                     f"{what} `{label}` is restated twice",
                     f"first on line {replacement[label].span.line}",
@@ -152,7 +152,7 @@ class _Merge:
         for part in parts:
             self.restated = True
             self.reporter.error(
-                "W0611",
+                "E0611",
                 part.span,
                 f"`{self.mutant.subject.text}` cannot have this: {why}",
                 "a mutant changes what there is",

@@ -87,16 +87,16 @@ def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir
         opposite = {"reliable": "lossy", "lossy": "reliable", "fifo": "reordering", "reordering": "fifo"}.get(word.text)
         if word.text not in known:
             reporter.error(
-                "W0409",
+                "E0409",
                 word.span,
                 f"`{word.text}` is not a word about networks",
                 *did_you_mean(word.text, known),
                 f"the words are {listed(known)}",
             )
         elif word.text in said:
-            reporter.error("W0409", word.span, f"`{word.text}` is said twice")
+            reporter.error("E0409", word.span, f"`{word.text}` is said twice")
         elif opposite in said:
-            reporter.error("W0409", word.span, f"a network cannot be both `{opposite}` and `{word.text}`")
+            reporter.error("E0409", word.span, f"a network cannot be both `{opposite}` and `{word.text}`")
         said.add(word.text)
     return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said, "tree" in said)
 
@@ -133,7 +133,7 @@ def _packets(
         labels = [parameter.name for parameter in signature]
         if kind.carries.text not in labels:
             reporter.error(
-                "W0411",
+                "E0411",
                 kind.carries.span,
                 f"`{kind.carries.text}` is not a parameter of packet `{name}`",
                 *did_you_mean(kind.carries.text, labels),
@@ -142,7 +142,7 @@ def _packets(
         position = labels.index(kind.carries.text)
         if signature[position].type != MESSAGE:
             reporter.error(
-                "W0411", kind.carries.span, f"`{kind.carries.text}` is {a(signature[position].type)}, not a message"
+                "E0411", kind.carries.span, f"`{kind.carries.text}` is {a(signature[position].type)}, not a message"
             )
         carried[name] = position
     return signatures, carried
@@ -172,7 +172,7 @@ def _state(
         if declare(variable.name, "state variable", names, reporter):
             state_types[variable.name.text] = type_
             if variable.name.text in types:
-                reporter.error("W0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
+                reporter.error("E0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
     checker = ExpressionChecker(Vocabulary("initial", types, {}, state_types), reporter, {}, {})
     state: list[ir.StateVariable] = []
     for variable in protocol.state:
@@ -186,7 +186,7 @@ def _state(
         elif type_ is not None:
             if not has_zero(type_):
                 reporter.error(
-                    "W0310",
+                    "E0310",
                     variable.name.span,
                     f"`{name}` needs an initial value: {a(type_)} has no zero",
                     f"write `{name}: {type_} = ...`, or make it an `option of {type_}`",
@@ -204,12 +204,12 @@ def _distinct(protocol: syntax.Protocol, reporter: Reporter) -> list[syntax.Hand
         if key in first:
             what = f"receive {key[1]}" if key[1] else handler.event
             line = first[key].span.line
-            reporter.error("W0208", handler.span, f"a second handler of `{what}`", f"the first is on line {line}")
+            reporter.error("E0208", handler.span, f"a second handler of `{what}`", f"the first is on line {line}")
         else:
             first[key] = handler
     if ("causal_send", None) not in first:
         reporter.error(
-            "W0408",
+            "E0408",
             protocol.name.span,
             f"protocol `{protocol.name.text}` has no `on causal_send(m):`",
             "this is where the application hands over a message to send",
@@ -236,7 +236,7 @@ def _handler(
             signature = packets.get(kind)
             if kind not in packets:
                 reporter.error(
-                    "W0204", handler.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, packets)
+                    "E0204", handler.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, packets)
                 )
     types = _handler_parameters(handler, signature, vocabulary, reporter)
     bound = [(parameter.name, type_) for parameter, type_ in zip(handler.parameters, types, strict=True)]
@@ -261,7 +261,7 @@ def _handler_parameters(
         what = "`causal_send`" if handler.kind is None else f"packet `{handler.kind.text}`"
         has = ", ".join(parameter.name for parameter in signature)
         reporter.error(
-            "W0416",
+            "E0416",
             handler.span,
             f"{what} has {plural(len(signature), 'parameter')}, {here(len(handler.parameters))}",
             *((f"it is declared with ({has})",) if handler.kind is not None else ("write `on causal_send(m):`",)),
@@ -275,7 +275,7 @@ def _handler_parameters(
             written = given.type if resolved is None else resolved
         if written != given.type:
             reporter.error(
-                "W0416", parameter.span, f"`{parameter.name.text}` is {a(given.type)} here, not {a(written)}"
+                "E0416", parameter.span, f"`{parameter.name.text}` is {a(given.type)} here, not {a(written)}"
             )
         types.append(given.type)
     return types
@@ -317,7 +317,7 @@ def _check_recursion(procedures: Sequence[syntax.Procedure], reporter: Reporter)
             reported |= set(circle)
             path = " calls ".join(f"`{step}`" for step in [*circle, name])
             reporter.error(
-                "W0406", procedure.name.span, f"procedure `{name}` calls itself: {path}", "write a `while` loop"
+                "E0406", procedure.name.span, f"procedure `{name}` calls itself: {path}", "write a `while` loop"
             )
 
 
@@ -345,7 +345,7 @@ def _formulas(
     for position, formula in enumerate(formulas, start=1):
         name = formula.name.text or f"invariant_{position}"
         if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
-            reporter.error("W0519", formula.name.span, f"`{name}` is the name of a built-in property")
+            reporter.error("E0519", formula.name.span, f"`{name}` is the name of a built-in property")
         elif formula.name.text:
             declare(formula.name, what, names, reporter)
         body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
@@ -359,11 +359,11 @@ def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], repor
     for name in protocol.properties:
         if name.text in LIVENESS:
             reporter.error(
-                "W0410", name.span, f"`{name.text}` is not a safety property", f"write `eventually {name.text}`"
+                "E0410", name.span, f"`{name.text}` is not a safety property", f"write `eventually {name.text}`"
             )
         elif name.text not in PROTOCOL_PROPERTIES:
             reporter.error(
-                "W0410",
+                "E0410",
                 name.span,
                 f"there is no property `{name.text}`",
                 *did_you_mean(name.text, PROTOCOL_PROPERTIES),
@@ -371,7 +371,7 @@ def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], repor
             )
         elif name.text in _OF_NETWORK_SENDS and all(position is None for position in carried.values()):
             reporter.error(
-                "W0412",
+                "E0412",
                 name.span,
                 f"`{name.text}` is about network sends, but no packet kind carries a message",
                 "say which one does: `message MSG(m: message) carries m`",
@@ -387,13 +387,13 @@ def _liveness(
     for name in protocol.eventually:
         if name.text not in LIVENESS:
             reporter.error(
-                "W0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
+                "E0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
             )
     fair = ("receive", "periodically", "causal_send", *packets)
     for name in protocol.fairness:
         if name.text not in fair:
             reporter.error(
-                "W0413",
+                "E0413",
                 name.span,
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),

@@ -41,7 +41,7 @@ def check_scenario(
     before = reporter.errors
     if not scenario.processes:
         reporter.error(
-            "W0630",
+            "E0630",
             scenario.name.span,
             f"scenario `{scenario.name.text}` does not say which processes there are",
             "write `processes p, q, r`",
@@ -53,7 +53,7 @@ def check_scenario(
             work.processes[name.text] = number
     if len(scenario.processes) > MOST_PROCESSES:
         reporter.error(
-            "W0602", scenario.processes[0].span, f"{len(scenario.processes)} processes, at most {MOST_PROCESSES}"
+            "E0602", scenario.processes[0].span, f"{len(scenario.processes)} processes, at most {MOST_PROCESSES}"
         )
     edges = work.tree(scenario.links)
     steps = [work.step(step) for step in scenario.steps]
@@ -122,7 +122,7 @@ class _Work:
         fault = topology.fault_of(edges, len(self.processes))
         if fault is not None:
             self.reporter.error(
-                "W0622", links[-1].span, f"the links are not a tree of the {len(self.processes)} processes: {fault}"
+                "E0622", links[-1].span, f"the links are not a tree of the {len(self.processes)} processes: {fault}"
             )
         return edges
 
@@ -166,7 +166,7 @@ class _Work:
     def _process(self, name: Name) -> int | None:
         if name.text not in self.processes:
             self.reporter.error(
-                "W0630",
+                "E0630",
                 name.span,
                 f"there is no process `{name.text}` in this scenario",
                 *did_you_mean(name.text, self.processes),
@@ -212,7 +212,7 @@ class _Work:
         packet = packets.get(step.subject.text)
         if packet is None:
             self.reporter.error(
-                "W0204",
+                "E0204",
                 step.subject.span,
                 f"there is no packet kind `{step.subject.text}`",
                 *did_you_mean(step.subject.text, packets),
@@ -228,4 +228,4 @@ class _Work:
         return self._checker().arguments(f"packet `{packet.name}`", step.arguments, parameters, step.span)
 
     def _misfit(self, span: Span, message: str) -> None:
-        self.reporter.error("W0631", span, message)
+        self.reporter.error("E0631", span, message)

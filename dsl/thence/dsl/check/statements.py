@@ -118,7 +118,7 @@ class BodyChecker:
                 message = checker.check(written, MESSAGE, "only messages are delivered")
                 return None if message is None else ir.Deliver(message, span=span, label=label)
             case syntax.Require():
-                self.reporter.error("W0407", span, "`require` is of machines", "here, write `if not ...: return`")
+                self.reporter.error("E0407", span, "`require` is of machines", "here, write `if not ...: return`")
                 return None
             case syntax.Let() | syntax.Pass():
                 raise AssertionError("handled by the block")
@@ -128,7 +128,7 @@ class BodyChecker:
     def _assign(self, statement: syntax.Assign, checker: ExpressionChecker) -> ir.Stmt | None:
         if statement.binders:
             self.reporter.error(
-                "W0407", statement.span, "`forall ...: ... := ...` is of machines", "here, write a `for` loop"
+                "E0407", statement.span, "`forall ...: ... := ...` is of machines", "here, write a `for` loop"
             )
             return None
         place = check_place(checker, statement.place, "assign")
@@ -156,7 +156,7 @@ class BodyChecker:
             notes.append(
                 f"{a(place.type)} takes {listed(names)}" if names else "it takes no operations; assign with `:=`"
             )
-            self.reporter.error("W0213", statement.method.span, f"{a(place.type)} has no operation `{method}`", *notes)
+            self.reporter.error("E0213", statement.method.span, f"{a(place.type)} has no operation `{method}`", *notes)
             return None
         parameters = tuple(ir.Variable("", type_) for type_ in operation.parameters)
         arguments = checker.arguments(f"`{method}` of {a(place.type)}", statement.arguments, parameters, statement.span)
@@ -173,7 +173,7 @@ class BodyChecker:
             notes = did_you_mean(name, self.procedures)
             if name in self.packets:
                 notes = (f"`{name}` is a packet kind: write `send {name}(...) to p`",)
-            self.reporter.error("W0203", statement.procedure.span, f"there is no procedure `{name}`", *notes)
+            self.reporter.error("E0203", statement.procedure.span, f"there is no procedure `{name}`", *notes)
         return None if arguments is None else ir.Call(name, arguments, span=statement.span, label=statement.label)
 
     def _send(self, statement: syntax.Send, checker: ExpressionChecker) -> ir.Stmt | None:
@@ -182,7 +182,7 @@ class BodyChecker:
         to = checker.check(statement.to, PROCESS, "packets are sent to a process")
         if kind not in self.packets:
             self.reporter.error(
-                "W0204", statement.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, self.packets)
+                "E0204", statement.kind.span, f"there is no packet kind `{kind}`", *did_you_mean(kind, self.packets)
             )
         if arguments is None or to is None:
             return None
@@ -198,7 +198,7 @@ class BodyChecker:
             variable = None if domain is None else place_type(domain.type)
             if domain is not None and variable is None:
                 self.reporter.error(
-                    "W0417",
+                    "E0417",
                     statement.domain.span,
                     f"the elements of {a(domain.type)} are not places",
                     "`for ref` is for queues, sliding arrays, and the values of maps",
@@ -207,7 +207,7 @@ class BodyChecker:
             domain = checker.infer(statement.domain)
             variable = None if domain is None else element_type(domain.type)
             if domain is not None and variable is None:
-                self.reporter.error("W0315", statement.domain.span, f"{a(domain.type)} has no elements to go through")
+                self.reporter.error("E0315", statement.domain.span, f"{a(domain.type)} has no elements to go through")
         inner = self._introduce(checker, statement.name, variable, "reference" if statement.ref else "loop")
         body = self._block(statement.body, inner)
         if variable is None or (domain is None and not everyone):
@@ -219,13 +219,13 @@ class BodyChecker:
         assert isinstance(statement.domain, syntax.Variable)
         if statement.domain.name != "process":
             self.reporter.error(
-                "W0315",
+                "E0315",
                 statement.domain.span,
                 f"cannot go through all of `{statement.domain.name}`",
                 "`for p in process` goes through all processes; anything else needs a collection",
             )
             return None
         if statement.ref:
-            self.reporter.error("W0417", statement.domain.span, "processes are not places", "write `for` without `ref`")
+            self.reporter.error("E0417", statement.domain.span, "processes are not places", "write `for` without `ref`")
             return None
         return PROCESS

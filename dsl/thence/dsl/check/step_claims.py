@@ -57,7 +57,7 @@ def _parameters(formula: syntax.Formula, checker: ExpressionChecker) -> list[Typ
             continue
         if inferred[name] is None:
             checker.reporter.error(
-                "W0303",
+                "E0303",
                 parameter.name.span,
                 f"the type of `{name}` cannot be found out from its use",
                 f"write `{name}: TYPE`",
@@ -87,7 +87,7 @@ def check_names_of_statements(machine: syntax.Machine, reporter: Reporter) -> No
         name = formula.name.text
         if name in MACHINE_PROPERTIES:
             reporter.error(
-                "W0519", formula.name.span, f"`{name}` is the name of a built-in property", "write `prove` to prove it"
+                "E0519", formula.name.span, f"`{name}` is the name of a built-in property", "write `prove` to prove it"
             )
     for formula in machine.invariants:
         first.setdefault(formula.name.text, formula.name.span)

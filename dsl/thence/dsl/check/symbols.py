@@ -43,7 +43,7 @@ class SymbolTable:
         for name in declaration.names:
             if name.text in self.kept:
                 self.reporter.error(
-                    "W0502", name.span, f"`{name.text}` is kept by the tool and cannot be declared", "use it as it is"
+                    "E0502", name.span, f"`{name.text}` is kept by the tool and cannot be declared", "use it as it is"
                 )
             elif declare(name, what, self.spans, self.reporter):
                 complete = parameters is not None and result is not None
@@ -57,7 +57,7 @@ class SymbolTable:
             fresh = not name or declare(parameter.name, "parameter", names, self.reporter)
             if parameter.type is None:
                 self.reporter.error(
-                    "W0303", parameter.span, f"`{name}` needs a type", f"write `{name}: TYPE`, as in `m: message`"
+                    "E0303", parameter.span, f"`{name}` needs a type", f"write `{name}: TYPE`, as in `m: message`"
                 )
                 continue
             type_ = resolve_sort(parameter.type, self.types, self.reporter, f"as a parameter {self.where}")

@@ -75,7 +75,7 @@ def _inductives(
         known = {**vocabulary.symbols, name: symbol}
         vocabulary = Vocabulary("theory", vocabulary.types, known, ordered=vocabulary.ordered)
         if not declaration.rules:
-            reporter.error("W0515", declaration.name.span, f"`{name}` has no rules: it would be empty")
+            reporter.error("E0515", declaration.name.span, f"`{name}` has no rules: it would be empty")
         if parameters is None:
             continue
         written = zip(declaration.parameters, parameters, strict=True)
@@ -92,7 +92,7 @@ def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Induc
     uses = [use for rule in declaration.rules for use in _uses(rule.body) if use.function.text in later]
     for use in uses:
         reporter.error(
-            "W0517",
+            "E0517",
             use.function.span,
             f"`{use.function.text}` is declared after `{declaration.name.text}`",
             "an inductive relation is built from what stands before it",
@@ -116,7 +116,7 @@ def _inductive_parameters(
         fresh = declare(parameter.name, "parameter", names, reporter)
         if name in vocabulary.symbols:
             reporter.error(
-                "W0209", parameter.span, f"`{name}` hides the relation or function `{name}`", "choose another name"
+                "E0209", parameter.span, f"`{name}` hides the relation or function `{name}`", "choose another name"
             )
         if parameter.type is not None:
             type_ = resolve_sort(parameter.type, vocabulary.types, reporter, "as a parameter in a theory")
@@ -124,7 +124,7 @@ def _inductive_parameters(
             type_ = inferred[name]
             if type_ is None:
                 reporter.error(
-                    "W0303",
+                    "E0303",
                     parameter.name.span,
                     f"the type of `{name}` cannot be found out from the rules",
                     f"write `{name}: TYPE`",
@@ -143,7 +143,7 @@ def _check_positive(formula: syntax.Expr, name: str, reporter: Reporter) -> None
             case syntax.Apply(function=function, arguments=arguments):
                 if function.text == name and not positive:
                     reporter.error(
-                        "W0514",
+                        "E0514",
                         part.span,
                         f"`{name}` stands negatively in its own rule",
                         "the least relation closed under the rules exists only where they use it positively",
@@ -173,17 +173,17 @@ def check_theorem(
     name, report = theorem.theory.text, reporter.error
     theory = theories.get(name)
     if name not in theories:
-        report("W0210", theorem.theory.span, f"there is no theory `{name}`", *did_you_mean(name, theories))
+        report("E0210", theorem.theory.span, f"there is no theory `{name}`", *did_you_mean(name, theories))
     expects = check_expectations(theorem.expects, reporter, "theorem", set(), f"theorem `{theorem.name.text}`")
     if not theorem.prove:
-        report("W0515", theorem.name.span, f"theorem `{theorem.name.text}` proves nothing", "write `prove PROPERTY`")
+        report("E0515", theorem.name.span, f"theorem `{theorem.name.text}` proves nothing", "write `prove PROPERTY`")
     assumed = {one.text for one in theorem.assume}
     for one in theorem.prove:
         if one.text in assumed:
-            report("W0516", one.span, f"`{one.text}` is assumed and proved")
+            report("E0516", one.span, f"`{one.text}` is assumed and proved")
     for one in theorem.needs:
         if one.text not in assumed:
-            report("W0513", one.span, f"`{one.text}` is needed but not assumed", *did_you_mean(one.text, assumed))
+            report("E0513", one.span, f"`{one.text}` is needed but not assumed", *did_you_mean(one.text, assumed))
     if theory is None:
         return None
     assume = _properties(theorem.assume, theory, reporter)
@@ -204,7 +204,7 @@ def _properties(names: Sequence[syntax.Name], theory: ir.Theory, reporter: Repor
     for name in names:
         if name.text not in known:
             reporter.error(
-                "W0510",
+                "E0510",
                 name.span,
                 f"theory `{theory.name}` has no property `{name.text}`",
                 *did_you_mean(name.text, known),
@@ -221,7 +221,7 @@ def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporte
     if relation is None:
         declared = any(symbol.name == name for symbol in theory.symbols)
         reporter.error(
-            "W0511",
+            "E0511",
             induction.relation.span,
             f"`{name}` is not an inductive relation" if declared else f"there is no inductive relation `{name}`",
             *did_you_mean(name, relations),
@@ -230,7 +230,7 @@ def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporte
         return None
     if len(induction.variables) != len(relation.parameters):
         reporter.error(
-            "W0512",
+            "E0512",
             induction.relation.span,
             f"`{name}` takes {plural(len(relation.parameters), 'variable')}, {here(len(induction.variables))}",
             f"write `by induction on {name}({', '.join(one.name for one in relation.parameters)})`",

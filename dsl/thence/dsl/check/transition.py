@@ -42,7 +42,7 @@ def check_transition(transition: syntax.Transition, checker: ExpressionChecker) 
                 pass
             case _:
                 checker.reporter.error(
-                    "W0501",
+                    "E0501",
                     statement.span,
                     "a transition consists of `require` and updates",
                     "all updates happen at once: write the condition into the value, `r(m) := P and ...`",
@@ -57,7 +57,7 @@ def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: Expre
     first = next((other for other in earlier if other.symbol == update.symbol), None)
     if first is not None:
         checker.reporter.error(
-            "W0504",
+            "E0504",
             update.span,
             f"`{update.symbol}` is updated twice in one transition",
             f"the first update is on line {first.span.line}; make it one with `forall`, or two transitions",
@@ -71,7 +71,7 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
     if given is not None and len(transition.parameters) != len(given):
         what = "exactly one parameter, the message"
         report(
-            "W0507",
+            "E0507",
             transition.name.span,
             f"`{name}` has {what if len(given) == 1 else 'two parameters, the message and the process'}",
             f"write `transition {name}({', '.join(parameter.name for parameter in given)}):`",
@@ -88,7 +88,7 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
             type_ = resolve_type(parameter.type, checker.vocabulary.types, checker.reporter)
             if type_ is not None and not isinstance(type_, Sort | Nat):
                 report(
-                    "W0313",
+                    "E0313",
                     parameter.span,
                     f"a parameter of a transition is a process, a message or a number, not {a(type_)}",
                 )
@@ -97,14 +97,14 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
             type_ = types.get(parameter.name.text)
         elif type_ is None:
             report(
-                "W0303",
+                "E0303",
                 parameter.name.span,
                 f"the type of `{parameter.name.text}` cannot be found out from its use",
                 f"write `{parameter.name.text}: TYPE`",
             )
         expected = types.get(parameter.name.text)
         if expected is not None and type_ is not None and type_ != expected:
-            report("W0507", parameter.span, f"this parameter of `{name}` is {a(expected)}, not {a(type_)}")
+            report("E0507", parameter.span, f"this parameter of `{name}` is {a(expected)}, not {a(type_)}")
         found.append((parameter.name, type_))
     return found
 
@@ -146,7 +146,7 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
     if not isinstance(place, syntax.Apply):
         inner.infer(statement.value, UNKNOWN)
         report(
-            "W0505",
+            "E0505",
             place.span,
             "an update is of a relation or function at its arguments",
             "write `r(m) := ...`, or `forall x: r(m, x) := ...`",
@@ -158,7 +158,7 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
     if name in built_in:
         inner.infer(statement.value, UNKNOWN)
         report(
-            "W0502",
+            "E0502",
             place.function.span,
             f"`{name}` is kept by the tool and cannot be updated",
             "it changes by `causal_send` and `deliver` alone",
@@ -168,7 +168,7 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
         inner.infer(statement.value, UNKNOWN)
         declared = set(checker.vocabulary.symbols) - built_in
         report(
-            "W0503", place.function.span, f"there is no relation or function `{name}`", *did_you_mean(name, declared)
+            "E0503", place.function.span, f"there is no relation or function `{name}`", *did_you_mean(name, declared)
         )
         return None
     arguments = inner.arguments(f"`{name}`", place.arguments, None if symbol is None else symbol.parameters, place.span)
@@ -199,21 +199,21 @@ def _are_names(
     for written, argument in zip(statement.place.arguments, arguments, strict=True):
         if not isinstance(argument, ir.Local):
             checker.reporter.error(
-                "W0505",
+                "E0505",
                 written.span,
                 "an argument of an update is a parameter of the transition or a `forall` name",
                 "bind a name and say what it is in the value: `forall x: r(x) := if x = ... then ... else r(x)`",
             )
             fine = False
         elif argument.name in bound & used:
-            checker.reporter.error("W0505", written.span, f"`{argument.name}` stands twice among the arguments")
+            checker.reporter.error("E0505", written.span, f"`{argument.name}` stands twice among the arguments")
             fine = False
         else:
             used.add(argument.name)
     for binder in statement.binders:
         if fine and binder.name.text not in used:
             checker.reporter.error(
-                "W0505", binder.name.span, f"`{binder.name.text}` is not an argument of what is updated"
+                "E0505", binder.name.span, f"`{binder.name.text}` is not an argument of what is updated"
             )
             return False
     return fine

@@ -67,11 +67,11 @@ def build_workload(
             continue
         if "destinations" not in settings:
             hint = "add `self sends` or more processes" if processes == 1 else "add processes"
-            reporter.error("W0617", _place(settings, "sends", span), f"process {process} has nobody to send to", hint)
+            reporter.error("E0617", _place(settings, "sends", span), f"process {process} has nobody to send to", hint)
             return None
         if len(settings["sends"].values if "sends" in settings else ()) > 1:
             reporter.error(
-                "W0617",
+                "E0617",
                 _place(settings, "destinations", span),
                 f"process {process} is to send {plural(number, 'message')} but has no destinations",
             )
@@ -145,7 +145,7 @@ def _check_range(setting: Setting, reporter: Reporter) -> None:
     for value in setting.values:
         if not least <= value <= most:
             reporter.error(
-                "W0602", setting.span, f"`{setting.name}` is a number from {least} to {most}, here is {value}"
+                "E0602", setting.span, f"`{setting.name}` is a number from {least} to {most}, here is {value}"
             )
             return
 
@@ -156,7 +156,7 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
         return values * processes
     if len(values) != processes:
         reporter.error(
-            "W0603",
+            "E0603",
             _place(settings, "sends", span),
             f"`sends` has {plural(len(values), 'number')}, but `processes` is {processes}",
             "write one number for each process, or `sends K per process`",
@@ -173,17 +173,17 @@ def _endless(
     if any(name in settings for name in endless) and any(setting.name == NAME for setting in settings.values()):
         place = next(setting.span for setting in settings.values() if setting.name in endless)
         reporter.error(
-            "W0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
+            "E0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
         )
         return None
     if "for_ever" in settings and "reactive_sends" in settings:
         place = settings["reactive_sends"].span
-        reporter.error("W0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
+        reporter.error("E0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
         return None
     if "any_number" in settings:
         return _any_number(settings, sends, reporter)
     if "room" in settings and "for_ever" not in settings:
-        reporter.error("W0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
+        reporter.error("E0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
         return None
     if "for_ever" not in settings:
         return (0,) * processes if "prompt_sends" in settings else ()
@@ -195,7 +195,7 @@ def _endless(
     chosen = setting.values or tuple(range(processes))
     if not any(sends[process] for process in chosen):
         reporter.error(
-            "W0617",
+            "E0617",
             _place(settings, "sends", span),
             "nobody is left to send `for ever`",
             "`sends` says how many messages of a process may be on their way at once",
@@ -209,7 +209,7 @@ def _any_number(settings: Settings, sends: tuple[int, ...], reporter: Reporter) 
     for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "room"):
         if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
             said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
-            reporter.error("W0621", settings[name].span, said, "leave one of the two out")
+            reporter.error("E0621", settings[name].span, said, "leave one of the two out")
             return None
     return tuple(min(count, 1) for count in sends)
 
@@ -222,7 +222,7 @@ def _choices(
     if "destinations" not in settings:
         if delivery == "multicast" and processes > MOST_MULTICAST:
             reporter.error(
-                "W0602",
+                "E0602",
                 _place(settings, "processes", span),
                 f"{processes} processes have too many sets of destinations: at most {MOST_MULTICAST} go without a list",
                 "name the sets: `destinations 0 to 1, 2; 1 to 0`",
@@ -232,7 +232,7 @@ def _choices(
     place = _place(settings, "destinations", span)
     if delivery == "broadcast":
         reporter.error(
-            "W0620", place, "`destinations`, but delivery is `broadcast`", "every message goes to every other process"
+            "E0620", place, "`destinations`, but delivery is `broadcast`", "every message goes to every other process"
         )
         return None
     chosen: list[set[tuple[int, ...]]] = [set() for _ in range(processes)]
@@ -242,11 +242,11 @@ def _choices(
                 _report_process(process, processes, place, reporter)
                 return None
         if source in edges and not to_itself:
-            reporter.error("W0605", place, f"process {source} sends to itself", "if this is meant, add `self sends`")
+            reporter.error("E0605", place, f"process {source} sends to itself", "if this is meant, add `self sends`")
             return None
         if delivery == "unicast" and not edges:
             reporter.error(
-                "W0620", place, f"process {source} sends to none, but delivery is `unicast`", "name one process or more"
+                "E0620", place, f"process {source} sends to none, but delivery is `unicast`", "name one process or more"
             )
             return None
         chosen[source] |= {tuple(sorted(set(edges)))} if delivery == "multicast" else {(edge,) for edge in edges}
@@ -254,7 +254,7 @@ def _choices(
 
 
 def _report_process(process: int, processes: int, place: Span, reporter: Reporter) -> None:
-    reporter.error("W0604", place, f"there is no process {process}", f"the processes are 0 to {processes - 1}")
+    reporter.error("E0604", place, f"there is no process {process}", f"the processes are 0 to {processes - 1}")
 
 
 def _tree(settings: Settings, processes: int, reporter: Reporter, kind: ProtocolKind) -> topology.Edges | None:
@@ -264,7 +264,7 @@ def _tree(settings: Settings, processes: int, reporter: Reporter, kind: Protocol
     setting = settings["tree"]
     if not kind.tree:
         reporter.error(
-            "W0621", setting.span, "`tree`, but the network of the protocol is not a `tree`",
+            "E0621", setting.span, "`tree`, but the network of the protocol is not a `tree`",
             "who sends to whom is said by `destinations`",
         )  # fmt: skip
         return None
@@ -275,7 +275,7 @@ def _tree(settings: Settings, processes: int, reporter: Reporter, kind: Protocol
             return None
     fault = topology.fault_of(edges, processes)
     if fault is not None:
-        reporter.error("W0622", setting.span, f"this is not a tree of the {processes} processes: {fault}")
+        reporter.error("E0622", setting.span, f"this is not a tree of the {processes} processes: {fault}")
         return None
     return edges
 
@@ -294,16 +294,16 @@ def _programs(settings: Settings, processes: int, reporter: Reporter, delivery: 
         for verb, others in setting.steps:
             if verb == "send" and owner in others and "self_sends" not in settings:
                 reporter.error(
-                    "W0605", setting.span, f"process {owner} sends to itself", "if this is meant, add `self sends`"
+                    "E0605", setting.span, f"process {owner} sends to itself", "if this is meant, add `self sends`"
                 )
             elif verb == "send" and (delivery == "unicast" and len(others) != 1):
-                reporter.error("W0620", setting.span, "a message goes to one process: delivery is `unicast`")
+                reporter.error("E0620", setting.span, "a message goes to one process: delivery is `unicast`")
             elif (
                 verb == "send"
                 and delivery == "broadcast"
                 and (others,) != all_choices(processes, delivery, "self_sends" in settings)[owner]
             ):
-                reporter.error("W0620", setting.span, "a message goes to every other process: delivery is `broadcast`")
+                reporter.error("E0620", setting.span, "a message goes to every other process: delivery is `broadcast`")
         found[owner] = setting.steps
     if reporter.errors > before:
         return None

@@ -148,7 +148,7 @@ class BodyBuilder(Transformer[Word, Any]):
             return item
         method = item.method.text
         self.report(
-            "W0123",
+            "E0123",
             f"`{method}(...)` is not a value",
             item.span,
             f"a change of state is a statement of its own: `x.{method}(...)`; read with `.first`, `.size`, `.value`",
@@ -191,7 +191,7 @@ class BodyBuilder(Transformer[Word, Any]):
         variable = c[0]
         if not isinstance(variable, syntax.Variable):
             self.report(
-                "W0131", "`@` follows the name of a state variable", span_of(c[1]), "write `X@p`, `X@(m.src)[k]`"
+                "E0131", "`@` follows the name of a state variable", span_of(c[1]), "write `X@p`, `X@(m.src)[k]`"
             )
             variable = syntax.Variable("_", span=place_of(c[0]))
         process = c[3] if len(c) == 5 else syntax.Variable(c[2].text, span=c[2].span)
@@ -210,14 +210,14 @@ class BodyBuilder(Transformer[Word, Any]):
                 return MethodCall(target, method, self.positional(arguments), span=span)
             case _:
                 self.report(
-                    "W0131", "this cannot be called", place_of(callee), "only a name can: `f(x)`, `place.push(x)`"
+                    "E0131", "this cannot be called", place_of(callee), "only a name can: `f(x)`, `place.push(x)`"
                 )
                 return syntax.Apply(Name("_", span=span), self.positional(arguments), span=span)
 
     def positional(self, arguments: Children) -> tuple[syntax.Expr, ...]:
         for field in pick(arguments, syntax.FieldValue):
             note = "a record names all its fields, `Msg(rcv: j, mid: 1)`; anything else names no argument"
-            self.report("W0131", f"`{field.name.text}:` does not fit here", field.name.span, note)
+            self.report("E0131", f"`{field.name.text}:` does not fit here", field.name.span, note)
         return tuple(argument.value if isinstance(argument, syntax.FieldValue) else argument for argument in arguments)
 
     def field_value(self, c: Children) -> syntax.FieldValue:
@@ -258,7 +258,7 @@ class BodyBuilder(Transformer[Word, Any]):
         statements = tuple(child for child in c if not isinstance(child, Word | Doc))
         for doc in pick(c, Doc):
             note = "it follows the first line of a top-level declaration or formula; here, use `#`"
-            self.report("W0134", "no documentation string can stand here", doc.span, note)
+            self.report("E0134", "no documentation string can stand here", doc.span, note)
             statements = statements or (syntax.Pass(span=doc.span),)
         return statements
 
@@ -295,7 +295,7 @@ class BodyBuilder(Transformer[Word, Any]):
         place = self.value(place)
         if not isinstance(place, syntax.Variable | syntax.FieldAccess | syntax.IndexAccess | syntax.Apply):
             note = "a place is a variable, a field or entry of one (`x.f`, `x[k]`), or in a machine `relation(m)`"
-            self.report("W0122", "this is not a place that can be assigned to", place.span, note)
+            self.report("E0122", "this is not a place that can be assigned to", place.span, note)
         return place  # type: ignore[no-any-return]
 
     def act(self, c: Children) -> syntax.Stmt:
@@ -314,7 +314,7 @@ class BodyBuilder(Transformer[Word, Any]):
                 note = f"a change of state has parentheses: `.{method.text}()`"
             case _:
                 note = "a statement assigns, calls, sends, delivers or decides"
-        self.report("W0124", "this line does nothing", span, note)
+        self.report("E0124", "this line does nothing", span, note)
         return syntax.Pass(span=span, label=label)
 
     def if_statement(self, c: Children) -> syntax.If:

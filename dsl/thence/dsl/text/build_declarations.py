@@ -167,7 +167,7 @@ class Builder(ScenarioBuilder):
         block = _Items(c)
         inductions = pick(block.items, syntax.Induction)
         for extra in inductions[1:]:
-            self.report("W0130", "a second induction", extra.span, "a theorem has at most one")
+            self.report("E0130", "a second induction", extra.span, "a theorem has at most one")
         return syntax.Theorem(
             c[1],
             c[3],
@@ -183,13 +183,13 @@ class Builder(ScenarioBuilder):
     def induction(self, c: Children) -> syntax.Induction:
         body: FormulaBody = c[-1]
         if body.doc:
-            self.report("W0134", "no documentation string can stand here", body.span, "a claim has none; use `#`")
+            self.report("E0134", "no documentation string can stand here", body.span, "a claim has none; use `#`")
         return syntax.Induction(c[3], c[5], body.body, span=extent(c))
 
     def no_doc(self, block: _Items, c: Children) -> None:
         if block.doc:
             note = "it follows the first line of a top-level declaration or formula; here, use `#`"
-            self.report("W0134", "no documentation string can stand here", pick(c, Doc)[0].span, note)
+            self.report("E0134", "no documentation string can stand here", pick(c, Doc)[0].span, note)
 
     # --- machines ------------------------------------------------------------------------------
 
@@ -293,7 +293,7 @@ class Builder(ScenarioBuilder):
             words = setting_key(setting).replace("_", " ")
             first = seen.setdefault(words, setting)
             if first is not setting:
-                self.report("W0130", f"`{words}` is set twice", setting.span, f"first on line {first.span.line}")
+                self.report("E0130", f"`{words}` is set twice", setting.span, f"first on line {first.span.line}")
         return settings
 
     def number_setting(self, c: Children) -> Setting:
@@ -304,7 +304,7 @@ class Builder(ScenarioBuilder):
         values = tuple(int(word) for word in c if word.type == "NUMBER")
         if c[-1].type == "PROCESS" and len(values) > 1:
             self.report(
-                "W0120",
+                "E0120",
                 "`per process` follows several numbers",
                 extent(c),
                 "either one number `per process` or a number for each process",
@@ -435,7 +435,7 @@ class Builder(ScenarioBuilder):
         block = _Items(c)
         casts = pick(block.items, Cast)
         for extra in casts[1:]:
-            self.report("W0130", "`processes` a second time", extra.span, f"first on line {casts[0].span.line}")
+            self.report("E0130", "`processes` a second time", extra.span, f"first on line {casts[0].span.line}")
         names = pick(c[: next(at for at, child in enumerate(c) if str(child) == ":")], Name)
         steps = tuple(item for item in block.items if isinstance(item, syntax.ScenarioStep | syntax.Assertion))
         return syntax.Scenario(

@@ -173,12 +173,12 @@ class _Reader:
         if value in CLOSERS:
             opener = self.brackets.pop() if self.brackets else None
             if opener is None:
-                self.fault("W0109", f"`{value}` closes nothing", self.here(column, 1))
+                self.fault("E0109", f"`{value}` closes nothing", self.here(column, 1))
                 return
             if str(opener) != CLOSERS[value]:
                 closing = next(closer for closer, opening in CLOSERS.items() if opening == str(opener))
                 self.fault(
-                    "W0109",
+                    "E0109",
                     f"`{value}` closes `{opener}`",
                     self.here(column, 1),
                     f"`{opener}` on line {opener.line} is closed by `{closing}`",
@@ -189,7 +189,7 @@ class _Reader:
     def number(self, value: str, column: int) -> None:
         if not value.isdigit():
             self.fault(
-                "W0128",
+                "E0128",
                 f"`{value}` is neither a number nor a name",
                 self.here(column, len(value)),
                 "a name begins with a letter or `_`",
@@ -197,7 +197,7 @@ class _Reader:
             self.add("WORD", value, column)
         elif len(value) > MAX_DIGITS:
             self.fault(
-                "W0128",
+                "E0128",
                 f"a number of {len(value)} digits",
                 self.here(column, len(value)),
                 f"at most {MAX_DIGITS} digits",
@@ -215,7 +215,7 @@ class _Reader:
         end = self.text.find('"""', position + 3)
         if end < 0 or (self.doc_left_open and _DECLARATION.search(self.text, position, end)):
             note = 'a documentation string ends with `"""`'
-            self.fault("W0110", "this documentation string is not closed", self.here(column, 3), note)
+            self.fault("E0110", "this documentation string is not closed", self.here(column, 3), note)
             end = self.text.find("\n", position)
             self.add("DOC", "", column, width=3)
             return end if end >= 0 else len(self.text)
@@ -233,7 +233,7 @@ class _Reader:
     def quote(self, value: str, column: int) -> None:
         """Text in quotes: reported; the line goes on without it."""
         self.fault(
-            "W0127",
+            "E0127",
             "the language has no text values",
             self.here(column, len(value)),
             'documentation stands in triple quotes, `"""..."""`; remarks follow `#`',
@@ -241,7 +241,7 @@ class _Reader:
 
     def tab(self, value: str, column: int) -> None:
         if not self.tab_seen:
-            self.fault("W0104", "a tab", self.here(column, len(value)), "indent with spaces, two for each level")
+            self.fault("E0104", "a tab", self.here(column, len(value)), "indent with spaces, two for each level")
         self.tab_seen = True
 
     def unknown(self, value: str, column: int) -> None:
@@ -250,7 +250,7 @@ class _Reader:
         note = "names are made of ASCII letters, digits and `_`" if value.isalpha() else None
         if value in ("'", "′"):
             note = "names have no primes: write `m2` or `m_next`"
-        self.fault("W0102", f"{shown} (U+{ord(value):04X}, {title}) is not used here", self.here(column, 1), note)
+        self.fault("E0102", f"{shown} (U+{ord(value):04X}, {title}) is not used here", self.here(column, 1), note)
 
     # --- lines ---------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ class _Reader:
         """A new physical line has a first word: does it continue the logical line, and if not, how deep is it?"""
         if self.brackets and self.left_open(first, column):
             opener = self.brackets[0]
-            self.fault("W0108", f"this `{opener}` is never closed", span_of(opener))
+            self.fault("E0108", f"this `{opener}` is never closed", span_of(opener))
             self.brackets.clear()
         if self.words and (self.brackets or self.continues(first, column)):
             return
@@ -273,7 +273,7 @@ class _Reader:
             self.words.append(Word("DEDENT", "", 0, self.line, column, self.line, column, 0))
             if indent > self.indents[-1]:
                 self.fault(
-                    "W0105",
+                    "E0105",
                     "this indentation fits no block above",
                     Span(self.line, 1, self.line, max(column, 2)),
                     f"it is {indent - 1} spaces; the blocks that are open here are at {self.indents[-1] - 1} "
@@ -312,7 +312,7 @@ class _Reader:
     def finish(self) -> None:
         if self.brackets:
             opener = self.brackets[0]
-            self.fault("W0108", f"this `{opener}` is never closed", span_of(opener))
+            self.fault("E0108", f"this `{opener}` is never closed", span_of(opener))
         self.end_logical_line()
         line, column = (self.words[-1].end_line, self.words[-1].end_column) if self.words else (1, 1)
         for _ in self.indents[1:]:
@@ -327,7 +327,7 @@ class _Reader:
         if len(self.brackets) + len(self.indents) > MAX_DEPTH and not self.too_deep:
             self.too_deep = True
             self.fault(
-                "W0152", "this is nested too deeply", span_of(self.words[-1]), f"at most {MAX_DEPTH} levels are read"
+                "E0152", "this is nested too deeply", span_of(self.words[-1]), f"at most {MAX_DEPTH} levels are read"
             )
 
     def fault(self, code: str, message: str, span: Span, note: str | None = None) -> None:

@@ -52,14 +52,14 @@ _per_thread = _PerThread()
 def decode(data: bytes, file: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
     """The text of a file's bytes, or None and why it is none."""
     if len(data) > MAX_BYTES:
-        return None, (_fault("W0150", _too_large(len(data)), file, Span(1, 1, 1, 2)),)
+        return None, (_fault("E0150", _too_large(len(data)), file, Span(1, 1, 1, 2)),)
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         message = f"this is not text: byte {error.start} (0x{data[error.start]:02X}) is not UTF-8"
-        return None, (_fault("W0101", message, file, Span(line, column, line, column + 1)),)
+        return None, (_fault("E0101", message, file, Span(line, column, line, column + 1)),)
 
 
 def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
@@ -74,7 +74,7 @@ def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     grammar = _grammar()
     labels = {comment.line: comment.text for comment in lines.comments if comment.trailing}
     grammar.builder.begin(file, labels)
-    if any(fault.code == "W0152" for fault in lines.diagnostics):
+    if any(fault.code == "E0152" for fault in lines.diagnostics):
         return None, _capped(lines.diagnostics, file)
     doc, chunks, faults = _chunks(lines, file)
     declarations: list[TopLevel] = []
@@ -111,14 +111,14 @@ def _grammar() -> _Grammar:
 def _refuse(text: str, file: str) -> Diagnostic | None:
     """What is no text to read at all: too large, binary, or with an endless line."""
     if len(text) > MAX_BYTES:
-        return _fault("W0150", _too_large(len(text)), file, Span(1, 1, 1, 2))
+        return _fault("E0150", _too_large(len(text)), file, Span(1, 1, 1, 2))
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        return _fault("W0101", "this is not text: it has a NUL character", file, Span(line, 1, line, 2))
+        return _fault("E0101", "this is not text: it has a NUL character", file, Span(line, 1, line, 2))
     for number, line_text in enumerate(text.split("\n"), start=1):
         if len(line_text) > MAX_LINE:
             message = f"a line of {len(line_text):,} characters"
-            return _fault("W0151", message, file, Span(number, 1, number, 2), f"at most {MAX_LINE:,} are read")
+            return _fault("E0151", message, file, Span(number, 1, number, 2), f"at most {MAX_LINE:,} are read")
     return None
 
 
@@ -143,7 +143,7 @@ def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagno
     for chunk in [chunk for chunk in chunks if chunk[0].type == "DOC"]:
         chunks.remove(chunk)
         note = "the file's own comes first of all, a declaration's right after its first line"
-        faults.append(_fault("W0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
+        faults.append(_fault("E0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
     return doc, chunks, faults
 
 
@@ -155,13 +155,13 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
     if str(first) not in TOP_LEVEL:
         if first.type == "INDENT":
             fault = _fault(
-                "W0106", "the first line is indented", file, span_of(words[1]), "declarations start at the margin"
+                "E0106", "the first line is indented", file, span_of(words[1]), "declarations start at the margin"
             )
             return None, [fault]
         message = f"`{first}` begins no declaration"
         kinds = "a file is made of: " + ", ".join(TOP_LEVEL)
         notes = (*did_you_mean(str(first), TOP_LEVEL), kinds)
-        fault = Diagnostic("W0114", "error", message, file, span_of(first), notes)
+        fault = Diagnostic("E0114", "error", message, file, span_of(first), notes)
         near = nearest(str(first), TOP_LEVEL)
         if near is None:
             return None, [fault]
@@ -228,7 +228,7 @@ def _faults_in(words: list[Word], grammar: _Grammar, file: str) -> list[Diagnost
         if id(words[index]) not in mended:
             slip = diagnose(words, index, automaton, starts, file)
             header = words[start_of_line(words, index - 1) : index] if index else []
-            if slip.diagnostic.code != "W0107" or not any(id(word) in mended for word in header):
+            if slip.diagnostic.code != "E0107" or not any(id(word) in mended for word in header):
                 faults.append(slip.diagnostic)
             if slip.mends:
                 index = _mend(words, index, slip, automaton, starts)
@@ -294,13 +294,13 @@ def _capped(faults: Sequence[Diagnostic], file: str) -> tuple[Diagnostic, ...]:
     ordered = in_reading_order(faults)
     if len(ordered) <= MAX_FAULTS:
         return ordered
-    rest = _fault("W0153", f"there are more faults than these {MAX_FAULTS}", file, ordered[MAX_FAULTS].span)
+    rest = _fault("E0153", f"there are more faults than these {MAX_FAULTS}", file, ordered[MAX_FAULTS].span)
     return (*ordered[:MAX_FAULTS], rest)
 
 
 def _too_deep(span: Span, file: str) -> Diagnostic:
     note = f"at most {MAX_DEPTH} levels are read; name parts of it, or split it"
-    return _fault("W0152", "this is nested too deeply", file, span, note)
+    return _fault("E0152", "this is nested too deeply", file, span, note)
 
 
 def _too_large(size: int) -> str:

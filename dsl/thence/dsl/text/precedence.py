@@ -52,7 +52,7 @@ def tree_of(chain: list[Word | Expr], report: Report) -> Expr:
     def no_chaining(word: Word) -> None:
         if compared or (pending and pending[-1][0] == COMPARISON_LEVEL):
             note = "write `a < b and b < c`, or put parentheses around one comparison"
-            report("W0121", "comparisons do not chain", span_of(word), note)
+            report("E0121", "comparisons do not chain", span_of(word), note)
 
     while position < len(chain):
         item = chain[position]
@@ -64,7 +64,7 @@ def tree_of(chain: list[Word | Expr], report: Report) -> Expr:
             if pending and pending[-1][0] > NOT_LEVEL:
                 before = pending[-1][2]
                 report(
-                    "W0133",
+                    "E0133",
                     f"`not` right after `{before}`",
                     span_of(item),
                     f"`not` binds less tightly than `{before}`: put parentheses around `not ...`",

@@ -93,7 +93,7 @@ class _Case:
                 return slip
         expected = sorted(self.accepted)[:8]
         return self.fault(
-            "W0131",
+            "E0131",
             f"{self.found()} does not fit here",
             note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
         )
@@ -161,7 +161,7 @@ class _Case:
             return None
         note = "a block starts after a line that ends with `:`; a formula goes on with an operator at the line's start"
         return self.fault(
-            "W0106",
+            "E0106",
             "this line is indented deeper than the one above",
             at=span_of(self.words[self.index + 1]),
             note=note,
@@ -172,7 +172,7 @@ class _Case:
             return None
         header = self.words[start_of_line(self.words, self.index - 1)]
         return self.fault(
-            "W0107",
+            "E0107",
             f"`{header}` has no body",
             at=span_of(header),
             note="the lines of its body are indented deeper than it; a body that does nothing is `pass`",
@@ -182,26 +182,26 @@ class _Case:
         if self.kind != "DOC":
             return None
         note = "it follows the first line of a top-level declaration or formula; elsewhere, use `#`"
-        return self.fault("W0134", "no documentation string can stand here", note=note)
+        return self.fault("E0134", "no documentation string can stand here", note=note)
 
     def stray_else(self) -> Slip | None:
         if self.kind != "ELSE" or self.index != self.start:
             return None
         note = "it stands right below the block of its `if`, indented like the `if`"
-        return self.fault("W0117", "this `else` belongs to no `if`", note=note)
+        return self.fault("E0117", "this `else` belongs to no `if`", note=note)
 
     # --- operators -----------------------------------------------------------------------------
 
     def assignment(self) -> Slip | None:
         if self.kind == "EQUAL" and "ASSIGN" in self.accepted:
-            slip = self.fault("W0111", "`=` compares; here a value is assigned", note="assignment is `:=`")
+            slip = self.fault("E0111", "`=` compares; here a value is assigned", note="assignment is `:=`")
             return self.mended(slip, ":=", "ASSIGN", replacing=True)
         if self.kind == "ASSIGN" and "EQUAL" in self.accepted:
             if "AND" in self.accepted:
-                slip = self.fault("W0111", "`:=` assigns; here two values are compared", note="equality is `=`")
+                slip = self.fault("E0111", "`:=` assigns; here two values are compared", note="equality is `=`")
             else:
                 slip = self.fault(
-                    "W0111", "`:=` changes something that is there; this gives a first value", note="write `=`"
+                    "E0111", "`:=` changes something that is there; this gives a first value", note="write `=`"
                 )
             return self.mended(slip, "=", "EQUAL", replacing=True)
         return None
@@ -217,23 +217,23 @@ class _Case:
         at = span_of(self.first)
         if ":=" in rest:
             note = "a place is a variable, or a field or entry of one: `x`, `x.f`, `x[k]`"
-            return self.fault("W0122", "this is not a place that can be assigned to", at=at, note=note)
-        return self.fault("W0124", "a value by itself does nothing", at=at)
+            return self.fault("E0122", "this is not a place that can be assigned to", at=at, note=note)
+        return self.fault("E0124", "a value by itself does nothing", at=at)
 
     def quantifier(self) -> Slip | None:
         if self.kind == "FORALL" and "LET" in self.accepted:
             if ":=" in self.rest_of_line():
                 message = "the variables of an update for every value end with `:`"
-                return self.fault("W0125", message, note="write `forall x: r(x) := e`")
+                return self.fault("E0125", message, note="write `forall x: r(x) := e`")
             return self.fault(
-                "W0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`"
+                "E0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`"
             )
         if "EACH_COLON" in self.accepted and "FULL_STOP" not in self.accepted:
-            return self.fault("W0125", "the variables of an update for every value end with `:`")
+            return self.fault("E0125", "the variables of an update for every value end with `:`")
         if "FULL_STOP" in self.accepted:
             message = f"`.` is missing between the variables and the formula, before {self.found()}"
             return self.fault(
-                "W0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+                "E0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
             )
         return None
 
@@ -245,7 +245,7 @@ class _Case:
             return None
         if self.automaton.keywords.get(text) in self.openers:
             return None
-        return self.fault("W0129", f"`{text}` is not in the language", at=span_of(self.first), note=FOREIGN_WORDS[text])
+        return self.fault("E0129", f"`{text}` is not in the language", at=span_of(self.first), note=FOREIGN_WORDS[text])
 
     def misspelt(self) -> Slip | None:
         """The line begins with a word that is near a keyword, or with none that can stand here."""
@@ -260,11 +260,11 @@ class _Case:
         here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
         if text in self.automaton.keywords:
             notes = (*did_you_mean(text, choices), here)
-            return self.fault("W0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
+            return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
         if near is None:
-            return self.fault("W0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
+            return self.fault("E0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
         notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
-        slip = self.fault("W0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
+        slip = self.fault("E0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
         word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
         return Slip(slip.diagnostic, (word,), (self.start, 1))
@@ -274,7 +274,7 @@ class _Case:
             return None
         notes = did_you_mean(self.text, ("proved", "holds", "refuted", "unknown"))
         return self.fault(
-            "W0132",
+            "E0132",
             f"{self.found()} is not a verdict",
             notes=notes,
             note="write `proved`, `holds`, `refuted` or `unknown`",
@@ -283,15 +283,15 @@ class _Case:
     def sender(self) -> Slip | None:
         if "FROM" not in self.accepted:
             return None
-        return self.fault("W0115", "`from` is missing: who sent the packet?", note="write `receive KIND(...) from j`")
+        return self.fault("E0115", "`from` is missing: who sent the packet?", note="write `receive KIND(...) from j`")
 
     def receiver(self) -> Slip | None:
         if "TO" not in self.accepted or "NEWLINE" in self.accepted:
             return None
         if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
-            return self.fault("W0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
+            return self.fault("E0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
         note = "write `map K to V`" if "map" in map(str, self.words[self.start : self.index]) else ""
-        return self.fault("W0116", f"`to` is missing before {self.found()}", note=note)
+        return self.fault("E0116", f"`to` is missing before {self.found()}", note=note)
 
     def connection(self) -> Slip | None:
         in_formula = "AND" in self.accepted  # there, `in` and `is` are operators
@@ -301,7 +301,7 @@ class _Case:
             return None
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
-        return self.fault("W0135", f"{self.describe(wanted[0])} is missing before {self.found()}")
+        return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}")
 
     # --- what should have stood here -----------------------------------------------------------
 
@@ -318,7 +318,7 @@ class _Case:
             message = f"`:` is missing between `{self.before}` and its type"
         else:
             message = f"`:` is missing at the end of this `{self.first}` line"
-        slip = self.fault("W0103", message, at=self.behind(self.before))
+        slip = self.fault("E0103", message, at=self.behind(self.before))
         return self.mended(slip, ":", "COLON", replacing=False)
 
     def takes_type_after_colon(self) -> bool:
@@ -332,36 +332,36 @@ class _Case:
             "a type is `process`, `message`, `bool`, `nat`, a record, `option of T`, `set of T`, `queue of T`, "
             "`map K to V`, `sliding array of T` or `sliding map of T`"
         )
-        return self.fault("W0126", f"a type is expected, not {self.found()}", note=note)
+        return self.fault("E0126", f"a type is expected, not {self.found()}", note=note)
 
     def name(self) -> Slip | None:
         if "NAME" not in self.accepted or "NUMBER" in self.accepted or "LET" in self.accepted:
             return None
         if self.text in RESERVED and self.kind not in STRUCTURE:
-            return self.fault("W0118", f"`{self.text}` is a keyword and cannot be a name", note="choose another name")
-        return self.fault("W0118", f"a name is expected, not {self.found()}")
+            return self.fault("E0118", f"`{self.text}` is a keyword and cannot be a name", note="choose another name")
+        return self.fault("E0118", f"a name is expected, not {self.found()}")
 
     def expression(self) -> Slip | None:
         if not {"NUMBER", "TRUE"} <= self.accepted:
             return None
         if self.kind == "MINUS":
             return self.fault(
-                "W0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
+                "E0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
             )
         behind = "" if self.before is None or self.before.type in STRUCTURE else f" after `{self.before}`"
-        return self.fault("W0119", f"an expression is missing{behind}, before {self.found()}")
+        return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}")
 
     def number(self) -> Slip | None:
         if "NUMBER" not in self.accepted:
             return None
-        return self.fault("W0136", f"a number is expected, not {self.found()}")
+        return self.fault("E0136", f"a number is expected, not {self.found()}")
 
     def separator(self) -> Slip | None:
         """Two things side by side within brackets."""
         if self.depth() == 0 or not {"COMMA", "RPAR", "RSQB", "RBRACE"} & self.accepted:
             return None
         return self.fault(
-            "W0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place()
+            "E0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place()
         )
 
     def leftover(self) -> Slip | None:
@@ -376,4 +376,4 @@ class _Case:
             note = "several statements on a line are separated by `;`"
         elif "AND" in self.accepted:
             note = "is an operator missing before it?"
-        return self.fault("W0120", f"the line should end before {self.found()}", note=note)
+        return self.fault("E0120", f"the line should end before {self.found()}", note=note)

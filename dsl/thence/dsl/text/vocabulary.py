@@ -36,18 +36,18 @@ PAPER_SYMBOLS = {
 """The papers' symbols and what they are read as."""
 
 FOREIGN_SYMBOLS = {
-    "==": ("W0112", "=", "`==` is not an operator here", "equality is `=`; assignment is `:=`"),
-    "&&": ("W0113", "and", "`&&` is not an operator here", "write `and`"),
-    "||": ("W0113", "or", "`||` is not an operator here", "write `or`"),
-    "!": ("W0113", "not", "`!` is not an operator here", "write `not`"),
-    "=>": ("W0113", "implies", "`=>` is not an operator here", "write `implies`; at most is `<=`, at least is `>=`"),
-    "->": ("W0113", "implies", "`->` is not an operator here", "write `implies`"),
-    "<->": ("W0113", "iff", "`<->` is not an operator here", "write `iff`"),
-    "<=>": ("W0113", "iff", "`<=>` is not an operator here", "write `iff`"),
-    "<>": ("W0113", "!=", "`<>` is not an operator here", "write `!=`"),
-    "<-": ("W0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
-    "+=": ("W0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
-    "-=": ("W0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
+    "==": ("E0112", "=", "`==` is not an operator here", "equality is `=`; assignment is `:=`"),
+    "&&": ("E0113", "and", "`&&` is not an operator here", "write `and`"),
+    "||": ("E0113", "or", "`||` is not an operator here", "write `or`"),
+    "!": ("E0113", "not", "`!` is not an operator here", "write `not`"),
+    "=>": ("E0113", "implies", "`=>` is not an operator here", "write `implies`; at most is `<=`, at least is `>=`"),
+    "->": ("E0113", "implies", "`->` is not an operator here", "write `implies`"),
+    "<->": ("E0113", "iff", "`<->` is not an operator here", "write `iff`"),
+    "<=>": ("E0113", "iff", "`<=>` is not an operator here", "write `iff`"),
+    "<>": ("E0113", "!=", "`<>` is not an operator here", "write `!=`"),
+    "<-": ("E0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
+    "+=": ("E0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
+    "-=": ("E0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
 }
 """Operators of other languages: code, the operator that is read instead, message, note."""
 

@@ -23,20 +23,20 @@ def introduce(checker: Checker, name: syntax.Name, type_: Type | None, kind: Loc
     """A new local name; reports it if it hides another one."""
     text, words = name.text, checker.vocabulary
     if text in RESERVED:
-        checker.reporter.error("W0212", name.span, f"`{text}` is a name of the language and cannot be declared")
+        checker.reporter.error("E0212", name.span, f"`{text}` is a name of the language and cannot be declared")
     elif text in checker.locals:
         line = checker.locals[text].span.line
         checker.reporter.error(
-            "W0209", name.span, f"`{text}` hides the `{text}` that is bound on line {line}", "choose another name"
+            "E0209", name.span, f"`{text}` hides the `{text}` that is bound on line {line}", "choose another name"
         )
     elif text in words.state and words.place != "property":
-        checker.reporter.error("W0209", name.span, f"`{text}` hides the state variable `{text}`", "choose another name")
+        checker.reporter.error("E0209", name.span, f"`{text}` hides the state variable `{text}`", "choose another name")
     elif text in words.symbols:
         checker.reporter.error(
-            "W0209", name.span, f"`{text}` hides the relation or function `{text}`", "choose another name"
+            "E0209", name.span, f"`{text}` hides the relation or function `{text}`", "choose another name"
         )
     elif text in words.types:
-        checker.reporter.error("W0209", name.span, f"`{text}` hides the type `{text}`", "choose another name")
+        checker.reporter.error("E0209", name.span, f"`{text}` hides the type `{text}`", "choose another name")
     return LocalName(type_, name.span, kind)
 
 
@@ -77,7 +77,7 @@ def _binder_type(
         type_ = inferred[binder.name.text]
         if type_ is None:
             checker.reporter.error(
-                "W0303",
+                "E0303",
                 binder.name.span,
                 f"the type of `{binder.name.text}` cannot be found out from its use",
                 f"write `{binder.name.text}: TYPE`",
@@ -88,7 +88,7 @@ def _binder_type(
         return checker.vocabulary.types[binder.domain.name], None
     if checker.formal:
         checker.reporter.error(
-            "W0314",
+            "E0314",
             binder.domain.span,
             f"a domain is not available in a {checker.vocabulary.place}",
             "write `forall x. P implies ...`",
@@ -99,7 +99,7 @@ def _binder_type(
         return None, None
     element = element_type(domain.type)
     if element is None:
-        checker.reporter.error("W0306", binder.domain.span, f"{a(domain.type)} has no elements")
+        checker.reporter.error("E0306", binder.domain.span, f"{a(domain.type)} has no elements")
     return element, domain
 
 
@@ -107,11 +107,11 @@ def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
     numbers = type_ == NAT and checker.vocabulary.place == "machine"
     if not isinstance(type_, Sort) and not numbers:
         fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
-        checker.reporter.error("W0308", span, f"cannot quantify over all of `{type_}`", fitting)
+        checker.reporter.error("E0308", span, f"cannot quantify over all of `{type_}`", fitting)
         return False
     if type_ == MESSAGE and checker.vocabulary.place in ("handler", "initial", "clause"):
         checker.reporter.error(
-            "W0415", span, "a process does not know all messages", "give it a domain (`x in e`), such as a queue"
+            "E0415", span, "a process does not know all messages", "give it a domain (`x in e`), such as a queue"
         )
         return False
     return True
@@ -122,14 +122,14 @@ def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | Non
     bounds, inner = bind(checker, expr.binders, (expr.body,))
     body = inner.check(expr.body, BOOL)
     if expr.kind == "count" and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
-        checker.reporter.error("W0308", expr.span, "cannot count over all of `nat`", "count processes or messages")
+        checker.reporter.error("E0308", expr.span, "cannot count over all of `nat`", "count processes or messages")
         return None
     if bounds is None or body is None:
         return None
     groups = _independent(bounds)
     if expr.kind == "count" and len(groups) > 1:
         checker.reporter.error(
-            "W0314", expr.span, "in a `count`, a domain cannot speak of another variable of the same `count`"
+            "E0314", expr.span, "in a `count`, a domain cannot speak of another variable of the same `count`"
         )
         return None
     result_type = NAT if expr.kind == "count" else BOOL

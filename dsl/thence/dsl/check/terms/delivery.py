@@ -22,10 +22,10 @@ def delivery_of(words: Sequence[syntax.Name]) -> ir.Delivery:
 def check_delivery(words: Sequence[syntax.Name], reporter: Reporter) -> ir.Delivery:
     """The word of the delivery line; `unicast` where there is none, or where it is erroneous, which is reported."""
     for word in words[1:]:
-        reporter.error("W0418", word.span, "`delivery` is said twice", "one of " + listed(DELIVERIES))
+        reporter.error("E0418", word.span, "`delivery` is said twice", "one of " + listed(DELIVERIES))
     if words and words[0].text not in DELIVERIES:
         reporter.error(
-            "W0418",
+            "E0418",
             words[0].span,
             f"`{words[0].text}` is not a kind of delivery",
             *did_you_mean(words[0].text, DELIVERIES),
@@ -36,4 +36,4 @@ def check_delivery(words: Sequence[syntax.Name], reporter: Reporter) -> ir.Deliv
 
 def report_dst(written: str, delivery: ir.Delivery, span: Span, instead: str, reporter: Reporter) -> None:
     """Reports the single destination of a message that has several."""
-    reporter.error("W0419", span, f"there is no `{written}`: delivery is `{delivery}` here", instead)
+    reporter.error("E0419", span, f"there is no `{written}`: delivery is `{delivery}` here", instead)

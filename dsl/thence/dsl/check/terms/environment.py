@@ -100,11 +100,11 @@ def here(number: int) -> str:
 def declare(name: Name, what: str, known: dict[str, Span], reporter: Reporter) -> bool:
     """Enters a declared name; reports a second declaration, or a name that the language keeps for itself."""
     if name.text in RESERVED:
-        reporter.error("W0212", name.span, f"`{name.text}` is a name of the language and cannot be declared")
+        reporter.error("E0212", name.span, f"`{name.text}` is a name of the language and cannot be declared")
         return False
     if name.text in known:
         reporter.error(
-            "W0208",
+            "E0208",
             name.span,
             f"{what} `{name.text}` is declared twice",
             f"first declared on line {known[name.text].line}",

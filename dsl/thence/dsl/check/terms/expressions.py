@@ -66,7 +66,7 @@ class ExpressionChecker:
             notes.append("an option holds a value as `some(...)`")
         if found.type == Collection("option", expected):
             notes.append("the value in an option is `.value`, where it is not `none`")
-        self.reporter.error("W0301", expr.span, f"this is {a(found.type)}, but {a(expected)} is expected", *notes)
+        self.reporter.error("E0301", expr.span, f"this is {a(found.type)}, but {a(expected)} is expected", *notes)
         return None
 
     def infer(self, expr: syntax.Expr, expected: Expected = None) -> ir.Expr | None:
@@ -122,11 +122,11 @@ class ExpressionChecker:
                     if multicast
                     else "`src` and `dst` are functions here: write `src(m)`, `dst(m)`"
                 )
-                self.reporter.error("W0518", expr.span, f"a {place} has no `.{name.text}`", instead)
+                self.reporter.error("E0518", expr.span, f"a {place} has no `.{name.text}`", instead)
                 return False
             case syntax.At():
                 self.reporter.error(
-                    "W0401", expr.span, f"`{expr.variable.text}@` is of protocols; a {place} has no state of a process"
+                    "E0401", expr.span, f"`{expr.variable.text}@` is of protocols; a {place} has no state of a process"
                 )
                 return False
             case syntax.Quantified(kind="count") if place == "theory":
@@ -150,7 +150,7 @@ class ExpressionChecker:
             case _:
                 return True
         self.reporter.error(
-            "W0314", expr.span, f"{what} is not available in a {place}", "a formula is made of relations and functions"
+            "E0314", expr.span, f"{what} is not available in a {place}", "a formula is made of relations and functions"
         )
         return False
 
@@ -163,7 +163,7 @@ class ExpressionChecker:
         result = known.get(label)
         if result is None:
             self.reporter.error(
-                "W0206", expr.name.span, f"{a(target.type)} has no `{label}`", *_field_notes(target.type, label)
+                "E0206", expr.name.span, f"{a(target.type)} has no `{label}`", *_field_notes(target.type, label)
             )
             return None
         if isinstance(target.type, Record):
@@ -187,7 +187,7 @@ class ExpressionChecker:
         types = index_types(target.type)
         if types is None:
             self.infer(expr.key, UNKNOWN)
-            self.reporter.error("W0306", expr.span, f"{a(target.type)} takes no index", "maps and sliding arrays do")
+            self.reporter.error("E0306", expr.span, f"{a(target.type)} takes no index", "maps and sliding arrays do")
             return None
         key = self.check(expr.key, types[0], f"the index of {a(target.type)} is {a(types[0])}")
         if key is None:
@@ -209,7 +209,7 @@ class ExpressionChecker:
                 self.infer(argument, UNKNOWN)
             takes = listed(f"{p.name}: {p.type}" if p.name else str(p.type) for p in parameters)
             self.reporter.error(
-                "W0302",
+                "E0302",
                 span,
                 f"{what} takes {plural(len(parameters), 'argument')}, {here(len(written))}",
                 *((f"it takes {takes}",) if parameters else ()),
@@ -253,7 +253,7 @@ class ExpressionChecker:
         if first.type != second.type:
             one_type, other_type = (second.type, first.type) if swapped else (first.type, second.type)
             self.reporter.error(
-                "W0301", span, f"{what} {a(one_type)} and {a(other_type)}", "both sides have to be of one type"
+                "E0301", span, f"{what} {a(one_type)} and {a(other_type)}", "both sides have to be of one type"
             )
             return None
         return (second, first) if swapped else (first, second)
@@ -298,7 +298,7 @@ class ExpressionChecker:
                 if self.formal
                 else "only `nat` has an order"
             )
-            self.reporter.error("W0305", expr.span, f"`{left.type}` has no order", fitting)
+            self.reporter.error("E0305", expr.span, f"`{left.type}` has no order", fitting)
             return None
         if expr.operator in (">", ">="):
             left, right = right, left
@@ -310,7 +310,7 @@ class ExpressionChecker:
         if collection is None or element is None:
             self.infer(expr.left, UNKNOWN)
             if collection is not None:
-                self.reporter.error("W0306", expr.right.span, f"{a(collection.type)} has no elements")
+                self.reporter.error("E0306", expr.right.span, f"{a(collection.type)} has no elements")
             return None
         parts = "keys" if isinstance(collection.type, Map) else "elements"
         item = self.check(
@@ -334,7 +334,7 @@ class ExpressionChecker:
             test = ir.IsNone(BOOL, target, span=expr.span)
         else:
             fitting = "collections and maps can be `empty`" if expr.what == "empty" else "options can be `none`"
-            self.reporter.error("W0306", expr.span, f"{a(target.type)} is never `{expr.what}`", fitting)
+            self.reporter.error("E0306", expr.span, f"{a(target.type)} is never `{expr.what}`", fitting)
             return None
         return ir.Not(BOOL, test, span=expr.span) if expr.negated else test
 

@@ -24,7 +24,7 @@ def resolve_variable(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
         if words.place in ("handler", "initial", "clause"):
             return ir.SelfProcess(PROCESS, span=span)
         checker.reporter.error(
-            "W0414",
+            "E0414",
             span,
             "`self` is the process that runs a handler; here is none",
             "quantify over all processes: `forall p: process. ...`",
@@ -41,14 +41,14 @@ def _state(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
     match checker.vocabulary.place:
         case "property":
             checker.reporter.error(
-                "W0402",
+                "E0402",
                 expr.span,
                 f"whose `{expr.name}`? A property speaks of all processes",
                 f"write `{expr.name}@p` for process p's",
             )
             return None
         case "initial":
-            checker.reporter.error("W0314", expr.span, f"an initial value cannot read the state variable `{expr.name}`")
+            checker.reporter.error("E0314", expr.span, f"an initial value cannot read the state variable `{expr.name}`")
             return None
         case _:
             return None if type_ is None else ir.StateOf(type_, expr.name, None, span=expr.span)
@@ -61,22 +61,22 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
         symbol = words.symbols[name]
         if symbol is not None:
             takes = ", ".join(parameter.name or str(parameter.type) for parameter in symbol.parameters)
-            report("W0311", expr.span, f"`{name}` stands without arguments", f"write `{name}({takes})`")
+            report("E0311", expr.span, f"`{name}` stands without arguments", f"write `{name}({takes})`")
     elif name in words.types:
-        report("W0311", expr.span, f"`{name}` is a type, but a value is expected")
+        report("E0311", expr.span, f"`{name}` is a type, but a value is expected")
     elif name in words.procedures:
-        report("W0311", expr.span, f"`{name}` is a procedure; procedures have no value")
+        report("E0311", expr.span, f"`{name}` is a procedure; procedures have no value")
     elif name in checker.elsewhere:
         line = checker.elsewhere[name].line
         report(
-            "W0201",
+            "E0201",
             expr.span,
             f"`{name}` is not bound here",
             f"it is bound on line {line}, in another block; a name lives to the end of its block",
         )
     else:
         candidates = [*checker.locals, *words.state, *words.types, *words.symbols, "self"]
-        report("W0201", expr.span, f"`{name}` is not bound here", *did_you_mean(name, candidates))
+        report("E0201", expr.span, f"`{name}` is not bound here", *did_you_mean(name, candidates))
 
 
 def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
@@ -84,7 +84,7 @@ def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
     name, words = expr.variable.text, checker.vocabulary
     if words.place != "property":
         checker.reporter.error(
-            "W0401",
+            "E0401",
             expr.span,
             f"`{name}@` can stand in properties only",
             "a process sees its own state only; it learns of another's by messages",
@@ -93,7 +93,7 @@ def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
     process = checker.check(expr.process, PROCESS, "`X@p` is process p's copy of X")
     if name not in words.state:
         checker.reporter.error(
-            "W0207", expr.variable.span, f"there is no state variable `{name}`", *did_you_mean(name, words.state)
+            "E0207", expr.variable.span, f"there is no state variable `{name}`", *did_you_mean(name, words.state)
         )
         return None
     type_ = words.state[name]
@@ -116,17 +116,17 @@ def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
     name, words, span = expr.function.text, checker.vocabulary, expr.function.span
     report = checker.reporter.error
     if name in words.procedures:
-        report("W0311", span, f"`{name}` is a procedure; procedures have no value", "call it as a statement of its own")
+        report("E0311", span, f"`{name}` is a procedure; procedures have no value", "call it as a statement of its own")
     elif isinstance(words.types.get(name), Record):
-        report("W0307", span, f"record `{name}` is constructed by its fields", f"write `{name}(FIELD: VALUE, ...)`")
+        report("E0307", span, f"record `{name}` is constructed by its fields", f"write `{name}(FIELD: VALUE, ...)`")
     elif name in words.state or name in checker.locals:
-        report("W0205", span, f"`{name}` is not a function", f"a map at a key is `{name}[...]`")
+        report("E0205", span, f"`{name}` is not a function", f"a map at a key is `{name}[...]`")
     elif name == "dst" and words.place == "machine":
         report_dst("dst", words.delivery, span, "that m goes to p is `to(m, p)`", checker.reporter)
     elif name in ("src", "dst", "dsts"):
-        report("W0205", span, f"there is no function `{name}` here", f"in a protocol, write `m.{name}`")
+        report("E0205", span, f"there is no function `{name}` here", f"in a protocol, write `m.{name}`")
     elif name == "some":
-        report("W0302", span, "`some` takes 1 argument")
+        report("E0302", span, "`some` takes 1 argument")
     else:
         known = words.symbols if words.place in ("theory", "machine") else BUILT_IN_FUNCTIONS
-        report("W0205", span, f"there is no relation or function `{name}`", *did_you_mean(name, known))
+        report("E0205", span, f"there is no relation or function `{name}`", *did_you_mean(name, known))

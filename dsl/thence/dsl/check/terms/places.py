@@ -16,7 +16,7 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
     while True:
         match root:
             case ir.StateOf(name=name) if name in checker.vocabulary.fixed:
-                checker.reporter.error("W0403", written.span, f"`{name}` never changes: the tree of the scope gives it")
+                checker.reporter.error("E0403", written.span, f"`{name}` never changes: the tree of the scope gives it")
                 return None
             case ir.StateOf():
                 return expr
@@ -26,15 +26,15 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
                 root = target
             case ir.Attribute(name=attribute):
                 checker.reporter.error(
-                    "W0403", written.span, f"`{attribute}` of a message never changes: it is given when it is sent"
+                    "E0403", written.span, f"`{attribute}` of a message never changes: it is given when it is sent"
                 )
                 return None
             case ir.SelfProcess():
-                checker.reporter.error("W0403", written.span, "`self` never changes")
+                checker.reporter.error("E0403", written.span, "`self` never changes")
                 return None
             case _:
                 checker.reporter.error(
-                    "W0403",
+                    "E0403",
                     written.span,
                     f"cannot {change}: this is a value, not a place",
                     "a place is a state variable, a `ref`, or a part of one",
@@ -49,7 +49,7 @@ def _is_changeable(checker: ExpressionChecker, name: str, written: syntax.Expr, 
             return True
         case "constant":
             checker.reporter.error(
-                "W0404",
+                "E0404",
                 written.span,
                 f"cannot {change}: `{name}` is a constant, made by `let` on line {local.span.line}",
                 f"`ref {name} = ...` names a place that can be changed; what has to last is a state variable",
@@ -62,5 +62,5 @@ def _is_changeable(checker: ExpressionChecker, name: str, written: syntax.Expr, 
         case "bound":
             what = "a bound variable"
     hint = (f"`for ref {name} in ...` names each element in place",) if local.kind == "loop" else ()
-    checker.reporter.error("W0405", written.span, f"cannot {change}: `{name}` is {what}", *hint)
+    checker.reporter.error("E0405", written.span, f"cannot {change}: `{name}` is {what}", *hint)
     return False

@@ -20,9 +20,9 @@ def resolve_type(written: syntax.TypeExpr, known: Mapping[str, Type | None], rep
             if name in known:
                 return known[name]
             if name in PROTOCOL_TYPES and "process" in known:
-                reporter.error("W0313", written.span, f"type `{name}` is not available here")
+                reporter.error("E0313", written.span, f"type `{name}` is not available here")
                 return None
-            reporter.error("W0202", written.span, f"unknown type `{name}`", *did_you_mean(name, known))
+            reporter.error("E0202", written.span, f"unknown type `{name}`", *did_you_mean(name, known))
             return None
         case syntax.CollectionType(kind=kind, item=item):
             item_type = resolve_type(item, known, reporter)
@@ -41,11 +41,11 @@ def resolve_sort(
     """The type that is meant, in a theory or machine, which have no collections and records."""
     if isinstance(written, syntax.NamedType):
         if written.name in ("bool", "nat") and written.name not in known:
-            reporter.error("W0313", written.span, f"type `{written.name}` is not available {where}")
+            reporter.error("E0313", written.span, f"type `{written.name}` is not available {where}")
             return None
         return resolve_type(written, known, reporter)
     reporter.error(
-        "W0313",
+        "E0313",
         written.span,
         f"a collection type is not available {where}",
         "write a relation instead: `relation waits(m: message, x: message)` is a set of messages for each message",
@@ -93,7 +93,7 @@ def _report_cycle(waiting: Mapping[str, syntax.RecordDecl], types: dict[str, Typ
         types[name] = None
         if name in _reachable(name, waiting):
             reporter.error(
-                "W0312",
+                "E0312",
                 record.name.span,
                 f"record `{name}` contains itself",
                 "a value would have no end; refer to the other record by a number or a process",
@@ -134,7 +134,7 @@ def resolve_parameter(
     """The type of a parameter that has to be written; `role` says what it is a parameter of."""
     if parameter.type is None:
         reporter.error(
-            "W0303",
+            "E0303",
             parameter.name.span,
             f"`{parameter.name.text}` needs a type: it is a {role}",
             f"write `{parameter.name.text}: TYPE`",

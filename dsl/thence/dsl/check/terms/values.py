@@ -18,7 +18,7 @@ def make_zero(checker: Checker, expr: syntax.Nothing | syntax.Empty, expected: E
         return None
     if expected is None:
         checker.reporter.error(
-            "W0304",
+            "E0304",
             expr.span,
             f"the type of `{word}` cannot be found out here",
             "only what it is compared with or assigned to tells it",
@@ -28,7 +28,7 @@ def make_zero(checker: Checker, expr: syntax.Nothing | syntax.Empty, expected: E
     if is_option if word == "none" else can_be_empty(expected):
         return ir.Zero(expected, span=expr.span)
     what = "an option without a value" if word == "none" else "a collection without elements"
-    checker.reporter.error("W0301", expr.span, f"`{word}` is {what}, but {a(expected)} is expected")
+    checker.reporter.error("E0301", expr.span, f"`{word}` is {what}, but {a(expected)} is expected")
     return None
 
 
@@ -41,10 +41,10 @@ def make_window(checker: Checker, expr: syntax.Apply, expected: Expected) -> ir.
         case Collection("sliding array" | "sliding map"):
             return ir.Apply(expected, "window", start, span=expr.span)
         case None:
-            checker.reporter.error("W0304", expr.span, "the type of this `window` cannot be found out here")
+            checker.reporter.error("E0304", expr.span, "the type of this `window` cannot be found out here")
         case _:
             checker.reporter.error(
-                "W0301", expr.span, f"`window` is an empty sliding array or map, but {a(expected)} is expected"
+                "E0301", expr.span, f"`window` is an empty sliding array or map, but {a(expected)} is expected"
             )
     return None
 
@@ -58,7 +58,7 @@ def make_record(checker: Checker, expr: syntax.Construct) -> ir.Expr | None:
             checker.infer(field.value, UNKNOWN)
         if name not in checker.vocabulary.types or record is not None:
             checker.reporter.error(
-                "W0211",
+                "E0211",
                 expr.record.span,
                 f"there is no record `{name}`",
                 *did_you_mean(name, checker.vocabulary.records),
@@ -71,14 +71,14 @@ def make_record(checker: Checker, expr: syntax.Construct) -> ir.Expr | None:
         if type_ is None:
             labels = [known for known, _ in record.fields]
             checker.reporter.error(
-                "W0307",
+                "E0307",
                 field.name.span,
                 f"record `{name}` has no field `{label}`",
                 *did_you_mean(label, labels),
                 f"its fields are {listed(labels)}",
             )
         elif label in values:
-            checker.reporter.error("W0307", field.name.span, f"field `{label}` is given twice")
+            checker.reporter.error("E0307", field.name.span, f"field `{label}` is given twice")
         if type_ is None:
             checker.check(field.value, UNKNOWN, "")
         else:
@@ -87,7 +87,7 @@ def make_record(checker: Checker, expr: syntax.Construct) -> ir.Expr | None:
     if missing:
         if all(record.field(field.name.text) is not None for field in expr.fields):
             checker.reporter.error(
-                "W0307",
+                "E0307",
                 expr.span,
                 f"record `{name}` lacks {listed(missing)} here",
                 "every field is given, in any order",
