@@ -1,9 +1,11 @@
-"""What all tests have in common: no answer of a solver comes from an earlier run; the planted faults are importable."""
+"""What all tests have in common: no cached answers of solvers, importable planted faults, no process left behind."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,28 @@ os.environ["THENCE_CACHE"] = "off"
 TESTS = str(Path(__file__).resolve().parent)
 if TESTS not in sys.path:
     sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `thence conform` sees them
+
+WATCHDOG = Path(__file__).with_name("watchdog.py")
+MARK = "THENCE_TEST_RUN"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts the watchdog of the run. The workers of xdist belong to the run that started them."""
+    if sys.platform != "linux" or MARK in os.environ:
+        return
+    mark = uuid.uuid4().hex
+    watchdog = subprocess.Popen(
+        [sys.executable, str(WATCHDOG), mark], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    os.environ[MARK] = mark
+    config.add_cleanup(lambda: _end(watchdog))
+
+
+def _end(watchdog: subprocess.Popen[bytes]) -> None:
+    del os.environ[MARK]
+    assert watchdog.stdin is not None
+    watchdog.stdin.close()
+    watchdog.wait()
 
 
 @pytest.fixture
