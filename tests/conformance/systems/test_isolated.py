@@ -13,7 +13,7 @@ from thence.conformance.cases.schedule import Receive, Schedule, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.rerun import opposite
 from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.systems.isolated import Host
+from thence.conformance.systems.isolated_worker import Host
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject
 from thence.conformance.systems.system import Limits
 
