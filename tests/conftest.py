@@ -33,6 +33,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: _end(watchdog))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cases that `long(but=...)` names by their ids stay in the short tier. Tests of Spark share a worker."""
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        for marker in list(item.own_markers):
+            if marker.name == "long" and callspec is not None and callspec.id in marker.kwargs.get("but", ()):
+                item.own_markers.remove(marker)
+        if item.get_closest_marker("spark") is not None:
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 def _end(watchdog: subprocess.Popen[bytes]) -> None:
     del os.environ[MARK]
     assert watchdog.stdin is not None

@@ -30,7 +30,7 @@ from thence.conformance.campaign import (
 from thence.conformance.campaign.drive import ignore_progress
 from thence.conformance.campaign.store import SPARK_LOG, finished_batches, locked, read_rows
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 WALK = CampaignParameters(
     "campaign_demo:walk", {"steps": 30, "limit": 9}, first_seed=1_000, cases=900, batch=400, master="local[2]"

@@ -82,7 +82,7 @@ def check(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, found
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.spark
 def test_on_spark_as_one_after_the_other(recordings: Path) -> None:
     code, alone = check(recordings.parent, "runs")
     again, spark = check(recordings.parent, "--spark", "--master", "local[2]", "runs")
