@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -155,6 +157,74 @@ def test_the_former_name_is_gone() -> None:
     held = [str(path) for path in files if former.encode() in path.read_bytes().lower()]
     assert named == []
     assert held == []
+
+
+MOST_PARAMETERS = 7
+"""Parameters a function; the functions of Typer aside, whose parameters are the options of a command."""
+
+
+def test_functions_take_few_parameters() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}: {node.name} has {count}"
+        for path in modules(*PORTIONS)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (count := parameters(node)) > MOST_PARAMETERS
+        and not any("command" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
+    assert long == []
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many there are, `self` and `cls` aside."""
+    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len([parameter for parameter in given if parameter.arg not in ("self", "cls")])
+
+
+def test_files_and_modules_that_the_text_names_exist() -> None:
+    """In comments, docstrings and documentation: files of Python in backticks, dotted names of modules."""
+    files = [path.relative_to(ROOT).as_posix() for path in modules(*PORTIONS, "tests", "bench")]
+    missing = []
+    for path in text_files():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix == ".py":
+            text = spoken(text)
+        for named in re.findall(r"`([\w/.*-]+\.py)`", text):
+            wanted = re.compile(
+                r"(?:.*/)?" + re.escape(named.lstrip("./")).replace(r"\*", r"[^/]*").replace(r"\.\.\.", ".*")
+            )
+            if not any(wanted.fullmatch(file) for file in files):
+                missing.append(f"{path.relative_to(ROOT)}: {named}")
+        for dotted in re.findall(r"\bthence\.(?:spec|dsl|impl|proofs|conformance|cli|pages)(?:\.\w+)+", text):
+            if not exists(dotted):
+                missing.append(f"{path.relative_to(ROOT)}: {dotted}")
+    assert missing == []
+
+
+def spoken(source: str) -> str:
+    """The comments and docstrings of a module."""
+    comments = [
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(source)) if isinstance(node, nodes)]
+    return "\n".join((*comments, *docstrings))
+
+
+def exists(dotted: str) -> bool:
+    """Whether this is a module, a package, or a name in one."""
+    words = dotted.split(".")
+    for length in range(len(words), 1, -1):
+        for portion in PORTIONS:
+            path = ROOT / portion / Path(*words[:length])
+            if path.is_dir() or path.with_suffix(".py").is_file():
+                source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(
+                    encoding="utf-8"
+                )
+                return length == len(words) or re.search(rf"\b{words[length]}\b", source) is not None
+    return False
 
 
 def test_every_test_asserts() -> None:
