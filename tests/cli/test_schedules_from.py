@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,26 @@ def test_a_scope_that_the_file_does_not_name(thence: Thence, tmp_path: Path) -> 
     found = thence("explore", "rst", "--mutant", "no_merge", "--sends", "2,1,1", "--json").out
     corpus = schedules_from(written(tmp_path / "found.json", found), specification("rst"))
     assert "causal" in shows(corpus)
+
+
+def test_a_scope_of_settings_of_every_kind(thence: Thence, tmp_path: Path) -> None:
+    words = ("--processes", "4", "--sends", "0,2,1,1", "--setting", "tree 0 to 1, 2, 3")
+    found = thence("explore", "tree", "--mutant", "overtaking_at_a_node", *words, "--json")
+    printed = found.object
+    assert printed["results"][0]["scope"]["settings"] == ["processes 4", "sends 0, 2, 1, 1", "tree 0 to 1, 2, 3"]
+    source = written(tmp_path / "found.json", found.out)
+    assert thence("conform", "tree", "--cases", "6", "--schedules-from", source).code == 0
+    for result in printed["results"]:
+        result["scope"]["settings"].append("sends 1 to 2")
+    assert thence("conform", "tree", "--schedules-from", written(tmp_path / "wrong.json", json.dumps(printed))).rejects(
+        "the scope of the steps cannot be read: `sends 1 to 2`"
+    )
+
+
+def test_messages_that_are_sent_for_ever(thence: Thence, tmp_path: Path) -> None:
+    found = thence("explore", "cykas", "--scope", "starvation", "--json").out
+    corpus = schedules_from(written(tmp_path / "found.json", found), specification("cykas"))
+    assert len(corpus.scripts) == len(corpus.schedules) == 1
 
 
 def test_what_the_prover_printed_is_tried(thence: Thence, tmp_path: Path) -> None:

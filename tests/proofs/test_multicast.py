@@ -247,8 +247,9 @@ def test_total_order_is_confirmed_from_the_execution(library: Library) -> None:
         ((((), (1, 2)), ((0,),), ((0,),)), "0 to none or 1+2, 1 to 0, 2 to 0"),
     ],
 )
-def test_destinations_in_words(groups: tuple[tuple[tuple[int, ...], ...], ...], words: str) -> None:
+def test_destinations_in_words(library: Library, groups: tuple[tuple[tuple[int, ...], ...], ...], words: str) -> None:
     everybody = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in groups)
     workload = ir.Workload(3, (1, 1, 1), everybody, groups=groups)
     assert describe(workload) == f"3 processes, 1 sends each, {words}"
-    assert workload_facts("s", workload)["groups"] == [[list(choice) for choice in choices] for choices in groups]
+    facts = workload_facts("s", workload, library("cbcast").protocols[0])
+    assert facts["groups"] == [[list(choice) for choice in choices] for choices in groups]

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 from thence.cli.output import BadInput
 from thence.dsl import ir
-from thence.dsl.check.adapt import Unsettled, adapt
+from thence.dsl.check.settings import Unsettled, adapt
 from thence.dsl.check.workload import (
     DEFAULT_PROCESSES,
     DEFAULT_SENDS,
     MOST_MULTICAST,
     MOST_OF_ANYTHING,
     MOST_PROCESSES,
-    ProtocolKind,
     all_choices,
+    kind_of,
 )
 from thence.dsl.find import known, specification
 
@@ -129,7 +129,7 @@ def _adapted(
     workload = _workload(base, choice, protocol.delivery)
     if choice.settings:
         try:
-            workload = adapt(workload, choice.settings, ProtocolKind(protocol.delivery, protocol.network.tree))
+            workload = adapt(workload, choice.settings, kind_of(protocol))
         except Unsettled as reason:
             raise BadInput(f"--setting: {reason}") from reason
     same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]

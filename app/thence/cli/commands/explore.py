@@ -197,7 +197,7 @@ def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: s
         level=Level.L0,
         expected=not findings,
         facts={
-            "scope": workload_facts(target.scope, target.workload),
+            "scope": workload_facts(target.scope, target.workload, target.protocol),
             "seed": seed,
             "events": len(taken),
             "violated": sorted({finding.property for finding in findings}),

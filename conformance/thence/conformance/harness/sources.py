@@ -20,8 +20,10 @@ from thence.conformance.harness.distinguishing import distinguishing, schedule_o
 from thence.conformance.harness.guided import Corpus, Script, script_of
 from thence.conformance.traces.reading import read
 from thence.dsl import ir
+from thence.dsl.check.settings import Unsettled, workload_of
+from thence.dsl.check.workload import kind_of
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import ReplayError, execution, replay
-from thence.dsl.run.system import System
 from thence.proofs.prove import prove_specification
 from thence.spec.events import Deliver, Event, Execution, Send
 from thence.spec.trace import TraceError
@@ -143,11 +145,7 @@ def _replayed(
     protocol = None if specification is None else _protocol(subject, specification)
     if protocol is None:
         raise ScheduleError(f"the steps are of {subject}: name the file that has it as the protocol")
-    assert specification is not None
-    of = subject.partition("/")[0]
-    named = [known for known in specification.scopes if (known.protocol, known.name) == (of, scope.get("name"))]
-    workload = named[0].workload if named else _workload(scope)
-    system = System(protocol, workload)
+    system = system_of(protocol, _workload(scope, protocol))
     try:
         taken = replay(system, steps)
     except (ReplayError, TypeError, KeyError, AttributeError) as error:
@@ -166,16 +164,14 @@ def _protocol(subject: str, specification: ir.Specification) -> ir.Protocol | No
     return None
 
 
-def _workload(scope: Mapping[str, Any]) -> ir.Workload:
-    """A scope that the file does not name, from what results say of it. Destinations stand for groups, too."""
+def _workload(scope: Mapping[str, Any], protocol: ir.Protocol) -> ir.Workload:
+    """The scope that results name by its settings."""
+    lines = scope.get("settings")
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise ScheduleError("the scope of the steps cannot be read: it has no settings")
     try:
-        destinations = tuple(tuple(map(int, to)) for to in scope["destinations"])
-        ticks = scope.get("ticks")
-        return ir.Workload(
-            int(scope["processes"]), tuple(map(int, scope["sends"])), destinations, int(scope.get("duplicates", 0)),
-            int(scope.get("losses", 0)), None if ticks is None else int(ticks),
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+        return workload_of(lines, kind_of(protocol))
+    except Unsettled as error:
         raise ScheduleError(f"the scope of the steps cannot be read: {error}") from error
 
 

@@ -16,7 +16,7 @@ from thence.dsl.check.machine import check_machine
 from thence.dsl.check.mutant import check_mutant
 from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.scenario import check_scenario
-from thence.dsl.check.scope import check_scope, kind_of
+from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
@@ -187,7 +187,7 @@ class _Elaboration:
             sound = self.protocols.get(of) is not None or self.machines.get(of) is not None
             if of not in subjects or not sound:
                 continue
-            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, kind=kind_of(subjects[of]))
+            exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, kind=declared_kind(subjects[of]))
             typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter)
             if typed is not None:
                 found.append(typed)

@@ -23,7 +23,7 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
     return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", COMPLETES, *invariants, *reachable}
 
 
-def kind_of(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
+def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
     """What a scope has to know of a protocol; machines have no scopes."""
     network = subject.network if isinstance(subject, syntax.Protocol) else ()
     return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
@@ -33,7 +33,7 @@ def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Report
     """The typed scope and its settings; None if anything in it is erroneous."""
     before = reporter.errors
     settings = overridden({}, scope.settings)
-    kind = kind_of(protocol)
+    kind = declared_kind(protocol)
     workload = build_workload(settings, scope.name.span, reporter, kind)
     if workload is None:
         return None

@@ -36,6 +36,11 @@ class ProtocolKind:
 ANY_PROTOCOL = ProtocolKind()
 
 
+def kind_of(protocol: ir.Protocol) -> ProtocolKind:
+    """What a scope has to know of this protocol."""
+    return ProtocolKind(protocol.delivery, protocol.network.tree)
+
+
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
     """The base with these settings in place of its own of the same name."""
     return {**base, **{setting_key(setting): setting for setting in settings}}

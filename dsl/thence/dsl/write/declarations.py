@@ -11,6 +11,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Cast, Formula, Name, Node, Parameter, Setting, Span
 from thence.dsl.write.expressions import INDENT, WIDTH, Line, lines_of, text_of, type_text
 from thence.dsl.write.scenario import step_text
+from thence.dsl.write.settings import setting_text
 from thence.dsl.write.statements import BareLines, starting_at, with_body
 
 _END_OF_FILE = 10**9
@@ -85,35 +86,6 @@ def _parameters(parameters: Iterable[Parameter]) -> str:
 def _parameter(parameter: Parameter) -> str:
     name = parameter.name.text
     return name if parameter.type is None else f"{name}: {type_text(parameter.type)}"
-
-
-def _setting(setting: Setting, within_line: bool) -> str:
-    """A setting; `within_line`: among others that commas separate."""
-    comma = " " if within_line else ", "
-    match setting.name:
-        case "self_sends" | "prompt_sends" | "reactive_sends" | "fifo":
-            return setting.name.replace("_", " ")
-        case "any_number":
-            return "any number of messages"
-        case "for_ever":
-            return f"for ever {comma.join(map(str, setting.values))}".rstrip()
-        case "sends" if len(setting.values) == 1:
-            return f"sends {setting.values[0]} per process"
-        case "destinations" | "tree":
-            edges = (f"{source} to {comma.join(map(str, targets)) or 'none'}" for source, targets in setting.edges)
-            return f"{setting.name} {'; '.join(edges)}"
-        case "program":
-            return f"program {setting.values[0]}: {'; '.join(_step(step, comma) for step in setting.steps)}"
-        case _:
-            return f"{setting.name} {comma.join(map(str, setting.values))}"
-
-
-def _step(step: syntax.ProgramStep, comma: str) -> str:
-    verb, others = step
-    shown = comma.join(map(str, others))
-    if verb == "send":
-        return f"send to {shown or 'none'}"
-    return f"receive from {shown}" if shown else "receive"
 
 
 class _Printer:
@@ -295,7 +267,7 @@ class _Printer:
             case syntax.Expect(verdict, names, scope, settings):
                 where = f" in {scope.text}" if scope is not None else ""
                 if settings:
-                    where = " with " + ", ".join(_setting(setting, True) for setting in settings)
+                    where = " with " + ", ".join(setting_text(setting, True) for setting in settings)
                 return f"expect {verdict}{' ' + _names(names) if names else ''}{where}"
             case syntax.MessageKind(name, parameters, carries):
                 moved = f" carries {carries.text}" if carries is not None else ""
@@ -304,7 +276,7 @@ class _Printer:
                 value = f" = {text_of(initial)}" if initial is not None else ""
                 return f"{name.text}: {type_text(type_)}{value}"
             case Setting():
-                return _setting(item, False)
+                return setting_text(item)
             case Cast() | syntax.TreeLink() | syntax.ScenarioStep():
                 return step_text(item)
             case _:

@@ -83,7 +83,7 @@ def protocol_results(
 def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Result:
     facts: dict[str, Any] = {
         "property": name,
-        "scope": workload_facts(case.scope, case.workload),
+        "scope": workload_facts(case.scope, case.workload, case.protocol),
         "bound": {
             "steps": depth,
             "slots": found.bounds.slots,

@@ -90,7 +90,7 @@ def _called(played: Played) -> dict[str, str]:
 
 def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[str, Any]:
     return {
-        "scope": workload_facts(scenario.name, scenario.workload),
+        "scope": workload_facts(scenario.name, scenario.workload, scenario.protocol),
         "cast": list(scenario.processes),
         "messages": {name: message.name for message, name in played.messages.items()},
         "events": len(played.steps),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.check.workload import MOST_MULTICAST, all_choices
+from thence.dsl.check.settings import lines_of
+from thence.dsl.check.workload import MOST_MULTICAST, all_choices, kind_of
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.text.programs import Program
@@ -150,10 +151,11 @@ def _faults(workload: ir.Workload) -> list[tuple[int, str]]:
     return [(workload.duplicates, "duplicated"), (workload.losses, "lost")]
 
 
-def workload_facts(name: str | None, workload: ir.Workload) -> dict[str, Any]:
-    """A scope as JSON values."""
+def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protocol) -> dict[str, Any]:
+    """A scope of the protocol as JSON values. `settings` says everything; the other fields are for convenience."""
     return {
         "name": name,
+        "settings": list(lines_of(workload, kind_of(protocol))),
         "processes": workload.processes,
         "sends": list(workload.sends),
         "destinations": [list(chosen) for chosen in workload.destinations],
@@ -200,8 +202,7 @@ def explore_scope(
     return tuple(
         _property_result(
             "scope", protocol.name, prefix=name or "scope", scope=name, workload=workload, property_=property_,
-            exploration=exploration, search=search, wanted=wanted.get(property_, "holds"),
-            witness=is_witness(protocol, property_),
+            exploration=exploration, search=search, wanted=wanted.get(property_, "holds"), protocol=protocol,
         )
         for property_ in judged
     )  # fmt: skip
@@ -266,7 +267,7 @@ def _mutant_results(
                 yield _property_result(
                     "mutant", f"{mutant.subject}/{mutant.name}", prefix=scope or describe(workload), scope=scope,
                     workload=workload, property_=name, exploration=exploration, search=search, wanted=verdict,
-                    witness=is_witness(mutated, name),
+                    protocol=mutated,
                 )  # fmt: skip
         if "link" in wanted:
             link = next(known for known in specification.links if known.protocol.name == mutant.subject)
@@ -298,14 +299,15 @@ def _property_result(
     exploration: Exploration | Saturation,
     search: Search | None,
     wanted: str,
-    witness: bool,
+    protocol: ir.Protocol,
 ) -> Result:
+    witness = is_witness(protocol, property_)
     searched = search if property_ == LIVE else None
     covered: Coverage = exploration if searched is None else searched
     violation = exploration.violations.get(property_)
     facts: dict[str, Any] = {
         "property": property_,
-        "scope": workload_facts(scope, workload),
+        "scope": workload_facts(scope, workload, protocol),
         **_covered(covered),
         **_manner(covered),
     }
@@ -422,7 +424,7 @@ def _link_result(
     facts: dict[str, Any] = {
         "property": "link",
         "machine": link.machine.name,
-        "scope": workload_facts(scope, workload),
+        "scope": workload_facts(scope, workload, link.protocol),
         **_covered(check),
     }
     explanation = picture = ""

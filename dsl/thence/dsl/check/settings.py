@@ -1,0 +1,137 @@
+"""A workload as settings of a scope, and back: the one form in which workloads are written outside memory.
+
+`lines_of` writes a workload as the lines of a scope that make it; `workload_of` reads lines with the ordinary parser
+and checker. Reading what was written gives the same workload, except that the destinations of processes that send
+nothing may become the usual ones where no process sends anything or delivery is broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from thence.dsl import ir
+from thence.dsl.check.workload import MOST_MULTICAST, ProtocolKind, Settings, all_choices, build_workload, overridden
+from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import Diagnostic
+from thence.dsl.text.parse import parse
+from thence.dsl.text.programs import NAME
+from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import NOWHERE, Setting
+from thence.dsl.write.settings import setting_text
+
+
+class Unsettled(ValueError):
+    """The settings are not understood, or make no scope; the message says why, for people."""
+
+
+def lines_of(workload: ir.Workload, kind: ProtocolKind) -> tuple[str, ...]:
+    """The lines of a scope that make this workload of a protocol of this kind: `processes 4`, `sends 0, 2, 1, 1`."""
+    return tuple(setting_text(setting) for setting in settings_of(workload, kind.delivery))
+
+
+def workload_of(lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:
+    """The workload of a scope with these lines.
+
+    Raises: Unsettled.
+    """
+    return _built((), lines, kind)
+
+
+def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir.Workload:
+    """The workload with the settings of these lines in the place of its own.
+
+    Raises: Unsettled.
+    """
+    return _built(settings_of(workload, kind.delivery), lines, kind)
+
+
+def settings_of(workload: ir.Workload, delivery: ir.Delivery) -> tuple[Setting, ...]:
+    """The settings that make this workload."""
+    return (*_numbers(workload), *_destinations(workload, delivery), *_modes(workload), *_shapes(workload))
+
+
+def _numbers(workload: ir.Workload) -> Iterable[Setting]:
+    sends = tuple(min(count, 1) for count in workload.sends) if workload.unbounded else workload.sends
+    yield Setting("processes", (workload.processes,))
+    yield Setting("sends", sends[:1] if len(set(sends)) == 1 else sends)
+    if workload.duplicates:
+        yield Setting("duplicates", (workload.duplicates,))
+    if workload.losses:
+        yield Setting("losses", (workload.losses,))
+    if workload.ticks is not None:
+        yield Setting("ticks", (workload.ticks,))
+
+
+def _destinations(workload: ir.Workload, delivery: ir.Delivery) -> Iterable[Setting]:
+    to_itself = any(process in others for process, others in enumerate(workload.destinations))
+    if to_itself:
+        yield Setting("self_sends")
+    if delivery == "broadcast":
+        return
+    everyone = range(workload.processes)
+    chosen = [workload.choices(process) for process in everyone]
+    free = [process for process in everyone if not workload.programs or workload.programs[process] is None]
+    crowd = delivery == "multicast" and workload.processes > MOST_MULTICAST
+    usual = None if crowd else all_choices(workload.processes, delivery, to_itself)
+    if usual is not None and (not any(chosen) or all(chosen[process] == usual[process] for process in free)):
+        return
+    edges = tuple((process, choice) for process in everyone for choice in chosen[process])
+    yield Setting("destinations", (), _merged(edges) if delivery == "unicast" else edges or ((0, ()),))
+
+
+def _merged(edges: Iterable[tuple[int, tuple[int, ...]]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The edges with neighbours of one source together."""
+    return tuple(
+        (source, tuple(target for _, targets in group for target in targets))
+        for source, group in groupby(edges, key=lambda edge: edge[0])
+    )
+
+
+def _modes(workload: ir.Workload) -> Iterable[Setting]:
+    if workload.unbounded:
+        yield Setting("any_number")
+        return
+    if any(workload.endless):
+        yield Setting("for_ever", tuple(p for p, identities in enumerate(workload.endless) if identities))
+        if workload.room is not None:
+            yield Setting("room", (workload.room,))
+    if workload.prompt:
+        yield Setting("prompt_sends")
+    if workload.reactive:
+        yield Setting("reactive_sends")
+
+
+def _shapes(workload: ir.Workload) -> Iterable[Setting]:
+    if workload.fifo:
+        yield Setting("fifo")
+    if workload.tree:
+        yield Setting("tree", (), _merged((a, (b,)) for a, b in workload.tree))
+    for process, program in enumerate(workload.programs):
+        if program is not None:
+            yield Setting(NAME, (process,), steps=program)
+
+
+def _built(base: Iterable[Setting], lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:
+    given = [setting for line in lines for setting in _read(line)]
+    settings: Settings = overridden(overridden({}, base), given)
+    reporter = Reporter("the command line")
+    found = build_workload(settings, NOWHERE, reporter, kind)
+    if found is None:
+        raise Unsettled(_said(reporter.found[0]))
+    return found
+
+
+def _read(line: str) -> tuple[Setting, ...]:
+    tree, diagnostics = parse(f"scope given of given:\n  {line}\n", "the command line")
+    if tree is None or "\n" in line:
+        raise Unsettled(f"`{line}`: {_said(diagnostics[0])}" if diagnostics else f"`{line}` is more than one line")
+    (scope,) = tree.declarations
+    assert isinstance(scope, syntax.Scope)
+    if scope.expects or not scope.settings:
+        raise Unsettled(f"`{line}` is no setting of a scope")
+    return scope.settings
+
+
+def _said(diagnostic: Diagnostic) -> str:
+    return "; ".join((diagnostic.message, *diagnostic.notes[:1]))
