@@ -131,7 +131,7 @@ def any_number(name: str, processes: int) -> str:
     assert specification is not None
     everyone = tuple(tuple(q for q in range(processes) if q != p) for p in range(processes))
     once = (1,) * processes
-    workload = ir.Workload(processes, once, everyone, endless=once, prompt=True, unbounded=True)
+    workload = ir.Workload(processes, once, everyone, sending=ir.AnyNumber())
     before = time.process_time()
     found = saturate(specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault"))
     assert found.saturated and not found.suspects

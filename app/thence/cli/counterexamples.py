@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 from thence.cli.output import BadInput
 from thence.cli.session import check_writable, write_text
 from thence.cli.targets import Target
+from thence.dsl.check.settings import lines_of
+from thence.dsl.check.workload import kind_of
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file
 from thence.dsl.run.identity_reuse import system_of
@@ -61,5 +63,6 @@ def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files)
         write_trace(files.trace, Trace(execution(system, steps), header))
     if files.pytest is not None:
         protocol, _, mutant = target.subject.partition("/")
-        content = pytest_file(here(file), protocol, mutant or None, target.workload, property_, recorded)
+        settings = lines_of(target.workload, kind_of(target.protocol))
+        content = pytest_file(here(file), protocol, mutant or None, settings, property_, recorded)
         write_text(files.pytest, content)

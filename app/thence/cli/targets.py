@@ -148,8 +148,10 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
     if base is not None and base.processes == processes:
         if sends is None:
             return base
-        endless = tuple(count if had else 0 for count, had in zip(sends, base.endless, strict=False))
-        return replace(base, sends=sends, endless=endless)
+        if isinstance(base.sending, ir.ForEver):
+            identities = tuple(count if had else 0 for count, had in zip(sends, base.sending.identities, strict=True))
+            return replace(base, sends=sends, sending=replace(base.sending, identities=identities))
+        return replace(base, sends=sends)
     if delivery == "multicast" and processes > MOST_MULTICAST:
         raise BadInput(
             f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"

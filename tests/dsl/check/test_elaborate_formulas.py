@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.check import built_in
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.traversal import depth, nodes
@@ -123,8 +124,8 @@ def test_built_in_symbols_can_be_read_but_not_declared_or_updated(symbol: ir.Sym
 
 def facts_of(delivery: ir.Delivery) -> list[ir.NamedFormula]:
     properties = (name for name in machine_builtins.MACHINE_PROPERTIES if name != "at_most_once")
-    stated = [machine_builtins.property_formula(name, delivery) for name in properties]
-    return [*machine_builtins.built_in_axioms(delivery), *machine_builtins.ghost_facts(delivery), *stated]
+    stated = [built_in.property_formula(name, delivery) for name in properties]
+    return [*built_in.built_in_axioms(delivery), *built_in.ghost_facts(delivery), *stated]
 
 
 @pytest.mark.parametrize("delivery", DELIVERIES)
@@ -189,7 +190,7 @@ def test_at_most_once_is_about_the_parameter_of_deliver() -> None:
     at_one = machine_builtins.at_most_once(ir.Variable("m", MESSAGE), ir.Variable("p", PROCESS))
     assert show_expression(at_one.body) == "not delivered(m, p)"
     with pytest.raises(ValueError, match="at_most_once"):
-        machine_builtins.property_formula("at_most_once")
+        built_in.property_formula("at_most_once")
 
 
 def test_a_mutant_of_a_machine() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.check.settings import lines_of
+from thence.dsl.check.workload import ProtocolKind
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file, violated
 from thence.dsl.load import load
@@ -22,6 +24,7 @@ from thence.proofs.explore.exploration import Violation
 from thence.proofs.liveness.lasso import find_lasso
 
 WORKLOAD = ir.Workload(3, (2, 2, 2), ((1, 2), (0, 2), (0, 1)))
+SETTINGS = lines_of(WORKLOAD, ProtocolKind())
 
 
 def violation(file: str, mutant: str, property_: str, workload: ir.Workload = WORKLOAD) -> Violation:
@@ -44,7 +47,7 @@ def test_the_pytest_file_passes(file: str, mutant: str, property_: str, tmp_path
     found = violation(file, mutant, property_)
     steps = record(found.system, found.steps)
     path = tmp_path / "test_it.py"
-    path.write_text(pytest_file(file, file, mutant, WORKLOAD, property_, steps), encoding="utf-8")
+    path.write_text(pytest_file(file, file, mutant, SETTINGS, property_, steps), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path], cwd=tmp_path, capture_output=True,
         encoding="utf-8", check=False, timeout=120,
@@ -55,10 +58,9 @@ def test_the_pytest_file_passes(file: str, mutant: str, property_: str, tmp_path
 def test_a_repaired_protocol_is_not_violated() -> None:
     found = violation("mf", "posts_at_once", "causal")
     steps = record(found.system, found.steps)
-    facts = {name: getattr(WORKLOAD, name) for name in ir.Workload.__slots__}
-    assert "causal" in violated("mf", "mf", "posts_at_once", facts, steps)
+    assert "causal" in violated("mf", "mf", "posts_at_once", SETTINGS, steps)
     with pytest.raises(ReplayError):
-        violated("mf", "mf", None, facts, steps)
+        violated("mf", "mf", None, SETTINGS, steps)
 
 
 def test_a_lasso_is_replayed() -> None:
@@ -68,18 +70,17 @@ def test_a_lasso_is_replayed() -> None:
     lasso = find_lasso(specification.protocols[0], workload).lasso
     assert lasso is not None
     steps = record(lasso.system, (*lasso.stem, *lasso.cycle))
-    facts = {name: getattr(workload, name) for name in ir.Workload.__slots__}
-    assert violated("cykas", "cykas", None, facts, steps) == {"delivered"}
-    assert violated("cykas", "cykas", None, facts, steps[:-1]) == set()
+    settings = lines_of(workload, ProtocolKind())
+    assert violated("cykas", "cykas", None, settings, steps) == {"delivered"}
+    assert violated("cykas", "cykas", None, settings, steps[:-1]) == set()
 
 
 def test_names() -> None:
-    facts = {name: getattr(WORKLOAD, name) for name in ir.Workload.__slots__}
     with pytest.raises(ValueError, match="no protocol nothing"):
-        violated("mf", "nothing", None, facts, [])
+        violated("mf", "nothing", None, SETTINGS, [])
     with pytest.raises(ValueError, match="mutant nothing"):
-        violated("mf", "mf", "nothing", facts, [])
-    assert violated("mf", "mf", None, facts, []) == set()
+        violated("mf", "mf", "nothing", SETTINGS, [])
+    assert violated("mf", "mf", None, SETTINGS, []) == set()
     assert here("mf") == "mf" and Path(here(__file__)).is_absolute()
 
 

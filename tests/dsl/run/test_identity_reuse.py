@@ -35,15 +35,15 @@ def scope(settings: str) -> tuple[ir.Workload | None, list[str]]:
 def test_read() -> None:
     workload, errors = scope("  processes 3\n  sends 2, 1, 0\n  for ever 0\n  prompt sends\n")
     assert errors == [] and workload is not None
-    assert (workload.sends, workload.endless, workload.prompt) == ((2, 1, 0), (2, 0, 0), True)
+    assert (workload.sends, workload.sending) == ((2, 1, 0), ir.ForEver((2, 0, 0), prompt=True))
     workload, _ = scope("  processes 2\n  for ever\n")
-    assert workload is not None and workload.endless == (1, 1) and not workload.prompt
+    assert workload is not None and workload.sending == ir.ForEver((1, 1))
     workload, _ = scope("  processes 2\n")
-    assert workload is not None and workload.endless == ()
+    assert workload is not None and workload.sending == ir.Finite()
     workload, _ = scope("  processes 2\n  for ever\n  room 2\n")
-    assert workload is not None and workload.room == 2
+    assert workload is not None and workload.sending == ir.ForEver((1, 1), capacity=2)
     workload, _ = scope("  processes 2\n  any number of messages\n")
-    assert workload is not None and workload.unbounded and workload.prompt and workload.endless == (1, 1)
+    assert workload is not None and workload.sending == ir.AnyNumber() and workload.sends == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_with_room() -> None:
     """A process sends only while so little is in flight; and none of its collections has so many elements."""
     protocol = load("cykas").specification
     assert protocol is not None
-    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0), room=1)
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0), capacity=1))
     system = Recycling(protocol.protocols[0], workload)
     state = system.initial()
     (send,) = (action for action in system.enabled(state) if action.process == 1 and action.destinations == (2,))
@@ -99,7 +99,7 @@ def test_the_system_that_fits() -> None:
     assert specification is not None
     protocol = specification.protocols[0]
     assert type(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,))))) is System
-    assert isinstance(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), endless=(1, 0))), Recycling)
+    assert isinstance(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), sending=ir.ForEver((1, 0)))), Recycling)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -108,7 +108,9 @@ def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int
     specification = load(name).specification
     assert specification is not None
     destinations = ((1, 2), (0, 2), (0, 1))
-    system = Recycling(specification.protocols[0], ir.Workload(3, (2, 2, 1), destinations, endless=(2, 2, 0)))
+    system = Recycling(
+        specification.protocols[0], ir.Workload(3, (2, 2, 1), destinations, sending=ir.ForEver((2, 2, 0)))
+    )
     state, sends = system.initial(), 0
     for step in simulate(system, seed, 60):
         subject = step.outcome.subject

@@ -158,7 +158,7 @@ def test_nested_crowns_are_beyond_the_buffer_protocol_and_not_beyond_the_matrice
 
 # --- sends inside deliveries ---------------------------------------------------------------------
 
-RST = ir.Workload(3, (2, 1, 0), ((1, 2), (0, 2), (0, 1)), reactive=True)
+RST = ir.Workload(3, (2, 1, 0), ((1, 2), (0, 2), (0, 1)), sending=ir.Finite(reactive=True))
 
 
 def test_an_answer_inside_the_delivery_overtakes_the_matrix(library: Specify) -> None:
@@ -193,7 +193,7 @@ def test_a_handler_is_entered_again_at_its_delivery(specify: Specify) -> None:
             deliver m
             made := made + 100
     """).protocols[0]
-    system = system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), reactive=True))
+    system = system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), sending=ir.Finite(reactive=True)))
     state = system.apply(system.initial(), Action("send", 0, (1,))).state
     reacting = [action for action in system.enabled(state) if action.reactions]
     assert [action.reactions for action in reacting] == [((0, (0,)),)]
@@ -218,7 +218,7 @@ def test_a_send_that_has_to_wait_is_not_made_inside_a_delivery(specify: Specify)
     """
     for during, count in (("true", 0), ("false", 1)):
         protocol = specify(text_.format(during=during)).protocols[0]
-        system = system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), reactive=True))
+        system = system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), sending=ir.Finite(reactive=True)))
         state = system.apply(system.initial(), Action("send", 0, (1,))).state
         assert sum(bool(action.reactions) for action in system.enabled(state)) == count
 

@@ -20,7 +20,7 @@ TWO_SENDERS = ((1, 2), (), (1,))
 
 def workload(destinations: tuple[tuple[int, ...], ...] = ALL) -> ir.Workload:
     sends = tuple(int(bool(chosen)) for chosen in destinations)
-    return ir.Workload(len(destinations), sends, destinations, endless=sends, prompt=True, unbounded=True)
+    return ir.Workload(len(destinations), sends, destinations, sending=ir.AnyNumber())
 
 
 def of(specification: ir.Specification, mutant: str | None = None) -> ir.Protocol:

@@ -174,7 +174,7 @@ def test_what_it_cannot_take_is_said(library: Library, specify: Specify) -> None
     hybrid, workload = chosen(library, "hybrid_basic", "", "one")
     found = search(hybrid, workload, ("delivered",), 2, timeout_ms=ENOUGH_MS)
     assert "timers" in found.undecided["delivered"]
-    endless = replace(workload, endless=(1, 0, 0))
+    endless = replace(workload, sending=ir.ForEver((1, 0, 0)))
     assert "for ever" in search(hybrid, endless, ("causal",), 2).undecided["causal"]
     keyed = DEEP.replace("  state:", "  record Pair: a: nat\n  state:\n    by: map Pair to nat").replace(
         "{body}", "pass"

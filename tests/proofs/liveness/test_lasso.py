@@ -27,7 +27,7 @@ FIFO = ir.Network(reordering=False)
 def for_ever(
     protocol: ir.Protocol, sends: tuple[int, ...], endless: tuple[int, ...], destinations: tuple[tuple[int, ...], ...]
 ) -> Search:
-    workload = ir.Workload(len(sends), sends, destinations, endless=endless)
+    workload = ir.Workload(len(sends), sends, destinations, sending=ir.ForEver(endless))
     return find_lasso(protocol, workload, limit=200_000)
 
 
@@ -94,7 +94,7 @@ protocol p:
 def test_what_is_not_fair_may_never_happen(specify: Specify, fairness: str, starves: bool) -> None:
     """A token goes round for ever; only fairness towards MSG makes it arrive."""
     protocol = specify(TOKEN.format(fairness=fairness)).protocols[0]
-    found = find_lasso(protocol, ir.Workload(2, (1, 0), ((1,), ()), endless=(0, 0)))
+    found = find_lasso(protocol, ir.Workload(2, (1, 0), ((1,), ()), sending=ir.ForEver((0, 0))))
     assert found.complete or found.lasso is not None
     assert (found.lasso is not None) is starves
 
@@ -148,7 +148,7 @@ protocol p:
 def test_timers_where_something_is_always_in_flight(specify: Specify, order: str, verdict: Verdict) -> None:
     """On reordering channels they fire, at any moment and fairly; on FIFO channels when nothing is, if ever."""
     protocol = specify(WAITS_FOR_A_TIMER.replace("ORDER", order)).protocols[0]
-    workload = ir.Workload(2, (1, 0), ((1,), ()), endless=(1, 0))
+    workload = ir.Workload(2, (1, 0), ((1,), ()), sending=ir.ForEver((1, 0)))
     (found,) = explore_scope(protocol, "s", workload)
     assert found.verdict is verdict
     assert ("which need not come" in str(found.facts.get("unknown"))) == (order == "fifo"), found.facts

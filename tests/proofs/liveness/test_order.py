@@ -17,7 +17,7 @@ from thence.proofs.liveness.order_system import Again, Levelled
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
-BUSY = ir.Workload(3, (1, 2, 1), ((1,), (0, 2), (0, 1)), endless=(0, 2, 1))
+BUSY = ir.Workload(3, (1, 2, 1), ((1,), (0, 2), (0, 1)), sending=ir.ForEver((0, 2, 1)))
 
 
 def near(system: Recycling, depth: int) -> set[State]:
@@ -112,7 +112,7 @@ protocol counting:
 )
 def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: str, constant: bool) -> None:
     protocol = specify(COUNTER.replace("TEST", test)).protocols[0]
-    workload = ir.Workload(2, (1, 0), ((1,), ()), endless=(1, 0))
+    workload = ir.Workload(2, (1, 0), ((1,), ()), sending=ir.ForEver((1, 0)))
     found = find_lasso(protocol, workload, limit=300)
     assert found.levels is not None
     on = found.levels.line(("packet", "MSG", 0, 1, "n"))
@@ -123,7 +123,7 @@ def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: 
 def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
     """A message that a later one overtakes is dropped: nothing more has to happen then."""
     protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
-    found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), endless=(2, 0)))
+    found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), sending=ir.ForEver((2, 0))))
     assert found.levels is not None and found.lasso is not None
     assert found.lasso.message.src == 0
     assert found.lasso.stem and not found.lasso.cycle
@@ -136,7 +136,7 @@ def test_what_levels_do_not_follow(specify: Specify, test: str) -> None:
     assert lines_for(specify(COUNTER.replace("TEST", "pass")).protocols[0]) is not None
 
 
-ONE_HELPER = ir.Workload(3, (1, 1, 0), ((1,), (0, 2), ()), endless=(0, 1, 0))
+ONE_HELPER = ir.Workload(3, (1, 1, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 1, 0)))
 """One sender, whose messages go to process 0 and to a helper, on the protocol's channels."""
 
 
@@ -150,7 +150,7 @@ def test_algorithm_1_where_cykas_starves_on_reordering_channels(library: Library
 
 def test_algorithm_1_with_permits_on_fifo_channels(library: Library) -> None:
     """Two messages of the sender at a time, so that permits are missing, and at most two elements in a collection."""
-    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0), fifo=True, room=2)
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0), capacity=2), fifo=True)
     found = find_lasso(library("hybrid_basic").protocols[0], workload)
     assert found.complete and found.lasso is None
     assert found.states == 2_240
@@ -160,7 +160,7 @@ def test_algorithm_1_starves_without_its_timer(library: Library) -> None:
     """A permit overtakes its message, and is not asked for again; the sender goes on for ever."""
     mutant = next(each for each in library("hybrid_basic").mutants if each.name == "without_timer").mutated
     assert isinstance(mutant, ir.Protocol)
-    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), endless=(0, 2, 0))
+    workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0)))
     lasso = find_lasso(mutant, workload).lasso
     assert lasso is not None and lasso.message.src == 0
     assert all(step.outcome.state.ghost.pending for step in lasso.cycle)

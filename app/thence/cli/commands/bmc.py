@@ -97,7 +97,7 @@ def _chosen(found: ir.Specification, request: Request) -> Chosen:
 
 def _is_about(target: Target, request: Request) -> bool:
     """Whether the target is asked for; scopes in which messages are sent for ever only by their name."""
-    if target.workload.endless and request.scope is None:
+    if (target.workload.prompt or not target.workload.ends) and request.scope is None:
         return False
     return request.name is None or request.name in target.subject.split("/")
 

@@ -141,9 +141,9 @@ class CoveredReplay(Replay):
 
     def begin(self) -> Lockstep:
         """A new case."""
-        steps = len(self._steps)
+        known = len(self._expected)
         plain = Replay.begin(self)
-        if len(self._steps) < steps:
+        if len(self._expected) < known:
             self._known.clear()
             self._hashes.clear()
             self._met.clear()
@@ -178,7 +178,7 @@ class CoveredReplay(Replay):
 
     def _hashes_of(self, state: LocalState) -> tuple[int, int]:
         """Of the abstract state, and of the state itself."""
-        number = self._number(state)
+        number = self.steps.state_number(state)
         known = self._hashes.get(number)
         if known is None:
             known = self._hashes[number] = _hash(abstraction(self.protocol, state)), _hash(state)
@@ -199,7 +199,7 @@ class CoveredReplay(Replay):
             case (_, _):
                 return "causal_send"
             case (int(number),):
-                return f"receive {self._packets[number].kind}"
+                return f"receive {self.steps.packet(number).kind}"
             case _:
                 return "periodically"
 
@@ -210,7 +210,7 @@ class CoveredReplay(Replay):
             if len(self._met) > REMEMBERED:
                 self._met.clear()
             try:
-                broken = self._interpreter.broken_invariants([self._states[number] for number in states])
+                broken = self._interpreter.broken_invariants([self.steps.state(number) for number in states])
             except Fault:
                 broken = ()
             known = self._met[states] = frozenset(broken)

@@ -105,6 +105,6 @@ def _refuted(expects: Iterable[ir.Expectation]) -> dict[ir.Workload, Sequence[st
     wanted: dict[ir.Workload, list[str]] = {}
     for expect in expects:
         names = [name for name in expect.names if name != "link"]
-        if expect.verdict == "refuted" and expect.settings is not None and not any(expect.settings.endless) and names:
+        if expect.verdict == "refuted" and expect.settings is not None and expect.settings.ends and names:
             wanted.setdefault(expect.settings, []).extend(names)
     return dict(wanted)

@@ -46,7 +46,9 @@ class StepRecord:
         self.system = system
         self._from: dict[tuple[int, int], list[LocalStep]] = {}
         self._messages: dict[int, dict[Message, None]] = {}
-        for process, before, packet, message, came in system.steps_taken():
+        for process, before, cause, came in system.steps.taken():
+            packet = cause if isinstance(cause, int) else -1
+            message = cause if isinstance(cause, Message) else None
             after, emissions = (-1, ()) if isinstance(came, Fault) else came
             step = LocalStep(process, before, packet, message, after, emissions)
             self._from.setdefault((process, before), []).append(step)

@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
 from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.interpreter import Interpreter, LocalState, Step
+from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
+from thence.dsl.run.local_steps import LocalSteps
 from thence.dsl.run.values import Fault, Message, Packet, show
 
 REMEMBERED: Final = 200_000
@@ -93,16 +94,13 @@ class Replay:
     _interpreter: Interpreter = field(init=False)
     _finder: GuardFinder = field(init=False)
     _carries: dict[str, int | None] = field(init=False)
-    _states: list[LocalState] = field(init=False, default_factory=list)
-    _state_numbers: dict[LocalState, int] = field(init=False, default_factory=dict)
-    _packets: list[Packet] = field(init=False, default_factory=list)
-    _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
-    _steps: dict[tuple[int, int, Input], Expected] = field(init=False, default_factory=dict)
-    _answering: dict[tuple[int, int, Input, Answers], Expected] = field(init=False, default_factory=dict)
+    steps: LocalSteps = field(init=False)
+    _expected: dict[tuple[int, int, Input, Answers], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
+        self.steps = LocalSteps(self._handle)
         self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
 
     def begin(self) -> Lockstep:
@@ -111,26 +109,17 @@ class Replay:
 
     def initial(self) -> list[int]:
         """The numbers of the states in which the processes of a new case start. Forgets steps where there are many."""
-        if len(self._steps) + len(self._answering) > REMEMBERED:
-            steps = (self._steps, self._answering)
-            for table in (*steps, self._states, self._state_numbers, self._packets, self._packet_numbers):
-                table.clear()
-        return [self._number(self._interpreter.initial(process)) for process in range(self.processes)]
+        if len(self._expected) > REMEMBERED:
+            self._expected.clear()
+            self.steps.forget()
+        return [self.steps.state_number(self._interpreter.initial(process)) for process in range(self.processes)]
 
-    def expected(self, process: int, state: int, given: Input) -> Expected:
-        """What the protocol does, from the state of that number."""
-        key = (process, state, given)
-        known = self._steps.get(key)
-        if known is None:
-            known = self._steps[key] = self._take(process, state, given)
-        return known
-
-    def expected_answering(self, process: int, state: int, given: Input, answers: Answers) -> Expected:
-        """The same, where the application sends from inside deliveries of the step."""
+    def expected(self, process: int, state: int, given: Input, answers: Answers = ()) -> Expected:
+        """The protocol's step from the state of that number; the application sends `answers` inside deliveries."""
         key = (process, state, given, answers)
-        known = self._answering.get(key)
+        known = self._expected.get(key)
         if known is None:
-            known = self._answering[key] = self._take(process, state, given, answers)
+            known = self._expected[key] = self._take(process, state, given, answers)
         return known
 
     @property
@@ -140,11 +129,11 @@ class Replay:
 
     def packet(self, number: int) -> Packet:
         """The packet of this number."""
-        return self._packets[number]
+        return self.steps.packet(number)
 
     def carried(self, number: int) -> str | None:
         """The name of the message that the packet of this number moves, if it moves one."""
-        packet = self._packets[number]
+        packet = self.steps.packet(number)
         position = self._carries[packet.kind]
         return None if position is None else packet.arguments[position].name
 
@@ -193,42 +182,30 @@ class Replay:
                     position = self._carries[kind]
                     carried = None if position is None else arguments[position].name
                     signature.append((to, kind, carried))
-                    shadows.append(self._packet_number(Packet(kind, process, to, arguments)))
+                    shadows.append(self.steps.packet_number(Packet(kind, process, to, arguments)))
                 case Delivered(message):
                     signature.append((message.name,))
                     shadows.append(-1)
                 case _:
                     assert_never(emission)
-        return Expected(self._number(step.state), tuple(signature), tuple(shadows), None, given, answers)
+        return Expected(self.steps.state_number(step.state), tuple(signature), tuple(shadows), None, given, answers)
 
     def _run(self, process: int, state: int, given: Input, *, observe: bool, answers: Answers = ()) -> Step:
-        local = self._states[state]
-        reactions = tuple((delivery, Message(process, number, to)) for delivery, number, to in answers)
+        cause: Message | int | None = None
         match given:
             case (number, destinations):
-                message = Message(process, number, destinations)
-                if not self._interpreter.accepts(process, local, message):
-                    raise Fault("the application has to wait, the guard of causal_send is false")
-                return self._interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
+                cause = Message(process, number, destinations)
             case (packet,):
-                arrived = self._packets[packet]
-                return self._interpreter.receive(process, local, arrived, observe=observe, reactions=reactions)
-            case _:
-                if self._interpreter.has_timer:
-                    return self._interpreter.tick(process, local, observe=observe, reactions=reactions)
-                return Step(local, ())
+                cause = packet
+        reactions = tuple((delivery, Message(process, number, to)) for delivery, number, to in answers)
+        return self.steps.take(process, state, cause, reactions, observe=observe)
 
-    def _number(self, state: LocalState) -> int:
-        number = self._state_numbers.setdefault(state, len(self._states))
-        if number == len(self._states):
-            self._states.append(state)
-        return number
-
-    def _packet_number(self, packet: Packet) -> int:
-        number = self._packet_numbers.setdefault(packet, len(self._packets))
-        if number == len(self._packets):
-            self._packets.append(packet)
-        return number
+    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
+        if isinstance(cause, Message) and not self._interpreter.accepts(process, local, cause):
+            raise Fault("the application has to wait, the guard of causal_send is false")
+        if cause is None and not self._interpreter.has_timer:
+            return Step(local, ())
+        return self._interpreter.step(process, local, cause, reactions, observe=observe)
 
     # --- words -------------------------------------------------------------------------------
 
@@ -238,7 +215,7 @@ class Replay:
             case (_, destinations):
                 return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
             case (number,):
-                packet = self._packets[number]
+                packet = self.steps.packet(number)
                 return f"receive {self._show_packet(packet.kind, packet.arguments)} from p{packet.src}"
             case _:
                 return "periodically"

@@ -346,7 +346,7 @@ class Search:
         """
         state = self._locals[process]
         if answers:
-            expected = self._replay.expected_answering(process, state, given, answers)
+            expected = self._replay.expected(process, state, given, answers)
         else:
             expected = self._replay.expected(process, state, given)
         if expected.fault is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thence.dsl import ir
+from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.step_claims import check_names_of_statements, check_stables, provable_names, statement_names
 from thence.dsl.check.symbols import SymbolTable, check_formulas
@@ -15,7 +16,6 @@ from thence.dsl.check.transition import check_transition
 from thence.dsl.ir.machine_builtins import (
     HISTORY_TRANSITIONS,
     OF_NETWORK_SENDS,
-    built_in_axioms,
     built_in_symbols,
     history_parameters,
     rigid_symbols,

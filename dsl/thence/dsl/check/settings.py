@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.workload import MOST_MULTICAST, ProtocolKind, Settings, all_choices, build_workload, overridden
@@ -48,11 +49,12 @@ def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir
 
 def settings_of(workload: ir.Workload, delivery: ir.Delivery) -> tuple[Setting, ...]:
     """The settings that make this workload."""
-    return (*_numbers(workload), *_destinations(workload, delivery), *_modes(workload), *_shapes(workload))
+    return (*_numbers(workload), *_destinations(workload, delivery), *_channels(workload), *_sending(workload))
 
 
 def _numbers(workload: ir.Workload) -> Iterable[Setting]:
-    sends = tuple(min(count, 1) for count in workload.sends) if workload.unbounded else workload.sends
+    any_number = isinstance(workload.sending, ir.AnyNumber)
+    sends = tuple(min(count, 1) for count in workload.sends) if any_number else workload.sends
     yield Setting("processes", (workload.processes,))
     yield Setting("sends", sends[:1] if len(set(sends)) == 1 else sends)
     if workload.duplicates:
@@ -88,28 +90,33 @@ def _merged(edges: Iterable[tuple[int, tuple[int, ...]]]) -> tuple[tuple[int, tu
     )
 
 
-def _modes(workload: ir.Workload) -> Iterable[Setting]:
-    if workload.unbounded:
-        yield Setting("any_number")
-        return
-    if any(workload.endless):
-        yield Setting("for_ever", tuple(p for p, identities in enumerate(workload.endless) if identities))
-        if workload.room is not None:
-            yield Setting("room", (workload.room,))
+def _sending(workload: ir.Workload) -> Iterable[Setting]:
+    match workload.sending:
+        case ir.AnyNumber():
+            yield Setting("any_number")
+            return
+        case ir.ForEver(identities, _, capacity) if any(identities):
+            yield Setting("for_ever", tuple(process for process, count in enumerate(identities) if count))
+            if capacity is not None:
+                yield Setting("room", (capacity,))
+        case ir.ForEver() | ir.Finite():
+            pass
+        case _:
+            assert_never(workload.sending)
     if workload.prompt:
         yield Setting("prompt_sends")
     if workload.reactive:
         yield Setting("reactive_sends")
+    for process, program in enumerate(workload.programs):
+        if program is not None:
+            yield Setting(NAME, (process,), steps=program)
 
 
-def _shapes(workload: ir.Workload) -> Iterable[Setting]:
+def _channels(workload: ir.Workload) -> Iterable[Setting]:
     if workload.fifo:
         yield Setting("fifo")
     if workload.tree:
         yield Setting("tree", (), _merged((a, (b,)) for a, b in workload.tree))
-    for process, program in enumerate(workload.programs):
-        if program is not None:
-            yield Setting(NAME, (process,), steps=program)
 
 
 def _built(base: Iterable[Setting], lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:

@@ -82,11 +82,11 @@ def build_workload(
             )
             return None
         sends = (*sends[:process], 0, *sends[process + 1 :])
-    endless = _endless(settings, processes, sends, span, reporter)
-    if endless is None:
+    sending = _sending(settings, sends, programs, span, reporter)
+    if sending is None:
         return None
-    if "any_number" in settings:
-        sends = endless
+    if isinstance(sending, ir.AnyNumber):
+        sends = tuple(min(count, 1) for count in sends)  # one identity for each sender, to begin with
     ticks = settings["ticks"].values[0] if "ticks" in settings else None
     destinations = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in chosen)
     return ir.Workload(
@@ -97,14 +97,9 @@ def build_workload(
         _number(settings, "losses", 0),
         ticks,
         () if delivery == "unicast" else chosen,
-        endless,
-        "prompt_sends" in settings or "any_number" in settings,
-        "reactive_sends" in settings,
+        sending,
         tree,
-        programs,
         "fifo" in settings,
-        "any_number" in settings,
-        settings["room"].values[0] if "room" in settings else None,
     )
 
 
@@ -129,7 +124,9 @@ def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:
     """Processes that could send by `sends`, but for which `destinations` has no line: they send nothing."""
-    if "destinations" not in settings or workload.unbounded:  # where no number is given, this is how to say who sends
+    if "destinations" not in settings:
+        return ()
+    if isinstance(workload.sending, ir.AnyNumber):  # there, this is how to say who sends
         return ()
     numbers = settings["sends"].values if "sends" in settings else (DEFAULT_SENDS,)
     if len(numbers) > 1:
@@ -170,13 +167,13 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
     return values
 
 
-def _endless(
-    settings: Settings, processes: int, sends: tuple[int, ...], span: Span, reporter: Reporter
-) -> tuple[int, ...] | None:
-    """With how many identities each process sends for ever; empty where all workloads are finite."""
-    endless = ("for_ever", "prompt_sends", "any_number")
-    if any(name in settings for name in endless) and any(setting.name == NAME for setting in settings.values()):
-        place = next(setting.span for setting in settings.values() if setting.name in endless)
+def _sending(
+    settings: Settings, sends: tuple[int, ...], programs: Programs, span: Span, reporter: Reporter
+) -> ir.Sending | None:
+    """How messages are sent; None where the settings contradict one another, which is reported."""
+    without_end = ("for_ever", "prompt_sends", "any_number")
+    if programs and any(name in settings for name in without_end):
+        place = next(setting.span for setting in settings.values() if setting.name in without_end)
         reporter.error(
             "E0621", place, "a program ends, and says when its messages are sent", "leave one of the two out"
         )
@@ -186,13 +183,22 @@ def _endless(
         reporter.error("E0621", place, "`reactive sends` are for scopes that end", "leave one of the two out")
         return None
     if "any_number" in settings:
-        return _any_number(settings, sends, reporter)
+        return _any_number(settings, reporter)
     if "room" in settings and "for_ever" not in settings:
         reporter.error("E0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
         return None
+    prompt = "prompt_sends" in settings
     if "for_ever" not in settings:
-        return (0,) * processes if "prompt_sends" in settings else ()
-    setting = settings["for_ever"]
+        return ir.Finite(prompt, "reactive_sends" in settings, programs)
+    identities = _identities(settings, sends, span, reporter)
+    if identities is None:
+        return None
+    return ir.ForEver(identities, prompt, settings["room"].values[0] if "room" in settings else None)
+
+
+def _identities(settings: Settings, sends: tuple[int, ...], span: Span, reporter: Reporter) -> tuple[int, ...] | None:
+    """With how many identities each process sends for ever."""
+    setting, processes = settings["for_ever"], len(sends)
     for process in setting.values:
         if process >= processes:
             _report_process(process, processes, setting.span, reporter)
@@ -209,14 +215,14 @@ def _endless(
     return tuple(count if process in chosen else 0 for process, count in enumerate(sends))
 
 
-def _any_number(settings: Settings, sends: tuple[int, ...], reporter: Reporter) -> tuple[int, ...] | None:
-    """One identity for each sender, to begin with; nothing that only a scope that ends can have."""
+def _any_number(settings: Settings, reporter: Reporter) -> ir.AnyNumber | None:
+    """Any number of messages: nothing that only a scope that ends can have goes with it."""
     for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "room"):
         if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
             said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
             reporter.error("E0621", settings[name].span, said, "leave one of the two out")
             return None
-    return tuple(min(count, 1) for count in sends)
+    return ir.AnyNumber()
 
 
 def _choices(

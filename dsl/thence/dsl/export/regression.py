@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.check.settings import workload_of
+from thence.dsl.check.workload import kind_of
 from thence.dsl.load import load
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import replay
@@ -22,13 +23,13 @@ protocol has been repaired, turn the assertion round: the run is then not possib
 
 from thence.dsl.export.regression import violated
 
-WORKLOAD = {workload}
+SETTINGS = {settings}
 
 STEPS = {steps}
 
 
 def test_{name}() -> None:
-    assert {property!r} in violated({file!r}, {protocol!r}, {mutant!r}, WORKLOAD, STEPS)
+    assert {property!r} in violated({file!r}, {protocol!r}, {mutant!r}, SETTINGS, STEPS)
 '''
 
 
@@ -36,30 +37,35 @@ def pytest_file(
     file: str,
     protocol: str,
     mutant: str | None,
-    workload: ir.Workload,
+    settings: Sequence[str],
     property_: str,
     steps: Sequence[Mapping[str, Any]],
 ) -> str:
-    """The text of the test. `steps` are those of `narrate.record`; `file` is a path, or the name of a library file."""
-    shown = {name: getattr(workload, name) for name in ir.Workload.__slots__}
+    """The text of the test.
+
+    `settings` are the lines of the scope, `steps` those of `narrate.record`; `file` is a path, or the name of a library
+    file.
+    """
     subject = protocol if mutant is None else f"{protocol}/{mutant}"
     name = "_".join((protocol, *([mutant] if mutant else []), "violates", property_))
     return _TEMPLATE.format(
-        subject=subject, property=property_, workload=_laid_out(shown), steps=_listed(steps), name=name, file=file,
-        protocol=protocol, mutant=mutant,
-    )  # fmt: skip
+        subject=subject,
+        property=property_,
+        settings=_listed(settings),
+        steps=_listed([dict(step) for step in steps]),
+        name=name,
+        file=file,
+        protocol=protocol,
+        mutant=mutant,
+    )
 
 
-def _laid_out(value: Mapping[str, Any]) -> str:
-    return "{\n" + "".join(f"    {json.dumps(key)}: {part!r},\n" for key, part in value.items()) + "}"
-
-
-def _listed(steps: Sequence[Mapping[str, Any]]) -> str:
-    return "[\n" + "".join(f"    {dict(step)!r},\n" for step in steps) + "]"
+def _listed(values: Sequence[object]) -> str:
+    return "[\n" + "".join(f"    {value!r},\n" for value in values) + "]"
 
 
 def violated(
-    file: str, protocol: str, mutant: str | None, workload: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+    file: str, protocol: str, mutant: str | None, settings: Sequence[str], steps: Sequence[Mapping[str, Any]]
 ) -> set[str]:
     """The properties that the run violates at its end; invariants by their names, a step at fault as `fault`.
 
@@ -67,7 +73,7 @@ def violated(
     the way round; whether the cycle is fair was decided when it was found.
 
     Raises: ReplayError where a step of the run is not possible, SourceError where there is no such file, ValueError
-    where the file has errors or no such protocol.
+    where the file has errors or no such protocol, or the settings make no scope.
     """
     specification = load(file).specification
     if specification is None:
@@ -84,7 +90,7 @@ def violated(
         )
     if subject is None:
         raise ValueError(f"{file} has no protocol {protocol}" + (f" with a mutant {mutant}" if mutant else ""))
-    system = system_of(subject, ir.Workload(**workload))
+    system = system_of(subject, workload_of(settings, kind_of(subject)))
     taken = replay(system, [dict(step) for step in steps])
     found = violated_at_end(system, taken)
     if _starves([system.initial(), *(step.outcome.state for step in taken)]):

@@ -4,6 +4,7 @@ Begin with `declarations`, then `terms` and `types`. One IR serves every back en
 """
 
 from thence.dsl.ir.declarations import (
+    AnyNumber,
     Assign,
     Call,
     Clause,
@@ -11,7 +12,9 @@ from thence.dsl.ir.declarations import (
     Deliver,
     Delivery,
     Expectation,
+    Finite,
     For,
+    ForEver,
     Handler,
     If,
     Induction,
@@ -32,6 +35,7 @@ from thence.dsl.ir.declarations import (
     ScenarioStep,
     Scope,
     Send,
+    Sending,
     Specification,
     Stable,
     Statement,
@@ -77,6 +81,7 @@ from thence.dsl.ir.terms import (
 )
 
 __all__ = [
+    "AnyNumber",
     "Apply",
     "Arithmetic",
     "Assign",
@@ -96,7 +101,9 @@ __all__ = [
     "Expr",
     "Expression",
     "FieldOf",
+    "Finite",
     "For",
+    "ForEver",
     "Handler",
     "If",
     "Induction",
@@ -127,6 +134,7 @@ __all__ = [
     "Scope",
     "SelfProcess",
     "Send",
+    "Sending",
     "SetOf",
     "Some",
     "Specification",

@@ -8,7 +8,7 @@ transitions hold `require`s and updates only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from thence.dsl.ir.terms import Expr
 from thence.dsl.ir.types import Record, Sort, Type
@@ -330,21 +330,49 @@ class Protocol(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
-    """A finite workload.
+class Finite:
+    """Each process sends a fixed number of messages.
 
-    `sends[i]` is how many messages process i may send; `destinations[i]` to whom. `groups[i]` are the sets of processes
-    that a message of i may go to, where delivery is multicast or broadcast; in unicast there are none. `ticks` None:
-    timers fire only when no packet is in flight (or at any moment, see `run.identity_reuse`); a number: at most so
-    often a process, at any moment.
-    `endless`, where it is not empty: with how many identities process i sends for ever (0: it sends `sends[i]`
-    messages); see `run.identity_reuse`. `prompt`: a message is sent only when the protocol network-sends it at once.
-    `reactive`: a message may be sent inside a delivery, too. `tree` has the edges of a tree network; empty where the
-    processes form a line. `programs`, where it is not empty, has the application's sends and receives of each process,
-    in order (None: it does as it likes); see `text.programs`. `fifo`: channels keep their order, whatever the
-    protocol's network may do. `unbounded`: any number of messages, sent at any time; see `thence.proofs.abstraction`.
-    `room`, where messages are sent for ever: those processes send only while each collection of every process has
-    fewer elements.
+    `prompt`: a message is sent only when the protocol network-sends it at once. `reactive`: a message may be sent
+    inside a delivery, too. `programs`, where it is not empty, has the application's sends and receives of each
+    process, in order (None: it does as it likes); see `text.programs`.
+    """
+
+    prompt: bool = False
+    reactive: bool = False
+    programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForEver:
+    """Process i sends for ever, with `identities[i]` identities; 0: it sends a fixed number of messages.
+
+    `prompt` is as in `Finite`. `capacity`: the processes that send for ever send only while each collection of every
+    process has fewer elements. See `run.identity_reuse`.
+    """
+
+    identities: tuple[int, ...]
+    prompt: bool = False
+    capacity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnyNumber:
+    """Any number of messages, sent at any time by the processes that send at all; see `thence.proofs.abstraction`."""
+
+
+Sending: TypeAlias = Finite | ForEver | AnyNumber
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The environment of a protocol: how many processes, who sends how many messages to whom, and the faults.
+
+    `sends[i]` is how many messages process i may send, as far as `sending` does not say otherwise; `destinations[i]` to
+    whom. `groups[i]` are the sets of processes that a message of i may go to, where delivery is multicast or broadcast;
+    in unicast there are none. `ticks` None: timers fire only when no packet is in flight (or at any moment, see
+    `run.identity_reuse`); a number: at most so often a process, at any moment. `tree` has the edges of a tree network;
+    empty where the processes form a line. `fifo`: channels keep their order, whatever the protocol's network may do.
     """
 
     processes: int
@@ -354,14 +382,54 @@ class Workload:
     losses: int = 0
     ticks: int | None = None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    endless: tuple[int, ...] = ()
-    prompt: bool = False
-    reactive: bool = False
+    sending: Sending = Finite()
     tree: tuple[tuple[int, int], ...] = ()
-    programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
     fifo: bool = False
-    unbounded: bool = False
-    room: int | None = None
+
+    @property
+    def ends(self) -> bool:
+        """Whether every process sends a fixed number of messages."""
+        match self.sending:
+            case Finite():
+                return True
+            case ForEver(identities):
+                return not any(identities)
+            case AnyNumber():
+                return False
+            case _:
+                assert_never(self.sending)
+
+    @property
+    def prompt(self) -> bool:
+        """Whether a message is sent only when the protocol network-sends it at once."""
+        return isinstance(self.sending, AnyNumber) or self.sending.prompt
+
+    @property
+    def reactive(self) -> bool:
+        """Whether a message may be sent inside a delivery, too."""
+        return isinstance(self.sending, Finite) and self.sending.reactive
+
+    @property
+    def programs(self) -> tuple[tuple[ProgramStep, ...] | None, ...]:
+        """The application's sends and receives of each process; empty where no process has a program."""
+        return self.sending.programs if isinstance(self.sending, Finite) else ()
+
+    @property
+    def capacity(self) -> int | None:
+        """The bound on collections beyond which processes that send for ever do not send."""
+        return self.sending.capacity if isinstance(self.sending, ForEver) else None
+
+    def identities(self, process: int) -> int:
+        """With how many identities the process sends for ever, to begin with; 0: it sends a fixed number."""
+        match self.sending:
+            case Finite():
+                return 0
+            case ForEver(identities):
+                return identities[process]
+            case AnyNumber():
+                return self.sends[process]
+            case _:
+                assert_never(self.sending)
 
     def choices(self, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations, each ascending, that a message of the process may have."""

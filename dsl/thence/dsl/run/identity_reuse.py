@@ -31,11 +31,12 @@ class Recycling(System):
     _in_packets: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
 
     def application_sends(self, state: State) -> Iterator[Action]:
-        for process, identities in enumerate(self.workload.endless):
+        for process in range(self.workload.processes):
+            identities = self.workload.identities(process)
             finite = not identities
             if finite and state.sends[process] >= self.workload.sends[process]:
                 continue
-            if not finite and not self._has_room(state):
+            if not finite and not self._has_capacity(state):
                 continue
             if not finite and self._free(state, process) is None:
                 if self._would_send(state, process, identities):
@@ -46,10 +47,10 @@ class Recycling(System):
                 if self._accepts(state, action) and (not self.workload.prompt or self._is_prompt(state, action)):
                     yield action
 
-    def _has_room(self, state: State) -> bool:
-        """Whether the scope allows processes that send for ever to send now: every collection has room for more."""
-        room = self.workload.room
-        return room is None or all(self._most_elements(local) < room for local in state.locals)
+    def _has_capacity(self, state: State) -> bool:
+        """Whether the scope allows processes that send for ever to send now: no collection is full."""
+        capacity = self.workload.capacity
+        return capacity is None or all(self._most_elements(local) < capacity for local in state.locals)
 
     def _most_elements(self, local: int) -> int:
         largest = self._largest.get(local)
@@ -98,7 +99,7 @@ class Recycling(System):
     def _message(self, state: State, action: Action) -> Message:
         process = action.process
         number = state.sends[process]
-        if self.workload.endless[process]:
+        if self.workload.identities(process):
             free = self._free(state, process)
             assert free is not None, "an action that is not enabled"
             number = free
@@ -114,7 +115,7 @@ class Recycling(System):
 
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application has a message left, and an identity for it."""
-        if self.workload.endless[process]:
+        if self.workload.identities(process):
             return self._free(state, process) is not None
         return state.sends[process] < self.workload.sends[process]
 
@@ -122,7 +123,7 @@ class Recycling(System):
         process = action.process
         message = self._message(state, action)
         sends = state.sends
-        if not self.workload.endless[process]:
+        if not self.workload.identities(process):
             sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
         ghost = sent(state.ghost, process, message, self.bit(message))
         return self._step(state._replace(sends=sends, ghost=ghost), action, observe, message)
@@ -134,7 +135,7 @@ class Recycling(System):
             used |= {nth for src, nth in self._mentions(self._in_locals, number) if src == process}
         for number in state.network:
             used |= {nth for src, nth in self._mentions(self._in_packets, number) if src == process}
-        return next((nth for nth in range(self.workload.endless[process]) if nth not in used), None)
+        return next((nth for nth in range(self.workload.identities(process)) if nth not in used), None)
 
     def _mentions(self, known: dict[int, frozenset[tuple[int, int]]], number: int) -> frozenset[tuple[int, int]]:
         """The messages inside a local state or a packet."""
@@ -147,4 +148,5 @@ class Recycling(System):
 
 def system_of(protocol: ir.Protocol, workload: ir.Workload) -> System:
     """The transition system of a protocol in a workload of any kind."""
-    return (Recycling if workload.endless else System)(protocol, workload)
+    plain = isinstance(workload.sending, ir.Finite) and not workload.prompt
+    return (System if plain else Recycling)(protocol, workload)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
@@ -25,6 +25,10 @@ Reactions: TypeAlias = tuple[tuple[int, Message], ...]
 
 Of several inside one delivery, in this order, the emission names the first one only.
 """
+
+
+Cause: TypeAlias = Message | Packet | None
+"""Why a process takes a step: the message that its application sends, the packet that arrives, or (None) its timer."""
 
 
 class NotNow(Fault):
@@ -122,6 +126,20 @@ class Interpreter:
         frame = Frame(process=process, state=list(state), processes=self.processes)
         frame.locals = dict(zip(self._causal_send.parameters, (message,), strict=True))
         return bool(self._guard(frame))
+
+    def step(
+        self, process: int, state: LocalState, cause: Cause, reactions: Reactions = (), *, observe: bool = False
+    ) -> Step:
+        """The step of the process for this cause."""
+        match cause:
+            case Message():
+                return self.causal_send(process, state, cause, observe=observe, reactions=reactions)
+            case Packet():
+                return self.receive(process, state, cause, observe=observe, reactions=reactions)
+            case None:
+                return self.tick(process, state, observe=observe, reactions=reactions)
+            case _:
+                assert_never(cause)
 
     def causal_send(
         self,

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from thence.dsl import ir
 from thence.dsl.run.causality import Finding, Ghost, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
-from thence.dsl.run.interpreter import Interpreter, LocalState, NotNow, Reactions, Step
+from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
+from thence.dsl.run.local_steps import LocalStep, LocalSteps
 from thence.dsl.run.values import Fault, Message, Packet
 from thence.dsl.text.programs import receives
 
@@ -78,25 +79,17 @@ class System:
     protocol: ir.Protocol
     workload: ir.Workload
     interpreter: Interpreter = field(init=False)
-    _states: list[LocalState] = field(init=False, default_factory=list)
-    _state_ids: dict[LocalState, int] = field(init=False, default_factory=dict)
-    _packets: list[Packet] = field(init=False, default_factory=list)
-    _packet_ids: dict[Packet, int] = field(init=False, default_factory=dict)
-    _steps: dict[tuple[int, int, int, Message | None], tuple[int, tuple[Emission, ...]] | Fault] = field(
-        init=False, default_factory=dict
-    )
+    steps: LocalSteps = field(init=False)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _ordered: bool = field(init=False, default=False)
-    _nested: dict[tuple[object, ...], tuple[int, tuple[Emission, ...]] | Fault] = field(
-        init=False, default_factory=dict
-    )
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
         self._ordered = "total_order" in self.protocol.properties
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
+        self.steps = LocalSteps(self._handle)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
 
@@ -104,21 +97,16 @@ class System:
 
     def local(self, number: int) -> LocalState:
         """The local state with this number."""
-        return self._states[number]
+        return self.steps.state(number)
 
     def packet(self, number: int) -> Packet:
         """The packet with this number."""
-        return self._packets[number]
+        return self.steps.packet(number)
 
     @property
     def sizes(self) -> tuple[int, int]:
         """How many local states and packets have a number."""
-        return len(self._states), len(self._packets)
-
-    def steps_taken(self) -> Iterator[tuple[int, int, int, Message | None, tuple[int, tuple[Emission, ...]] | Fault]]:
-        """What handlers have done so far: process, local state, packet (-1: none), message, and what came of it."""
-        for (process, before, packet, message), came in self._steps.items():
-            yield process, before, packet, message, came
+        return self.steps.sizes
 
     def bit(self, message: Message) -> int:
         """The message's bit in the ghost's masks."""
@@ -135,21 +123,15 @@ class System:
 
     def local_number(self, state: LocalState) -> int:
         """The number of a local state."""
-        number = self._state_ids.setdefault(state, len(self._states))
-        if number == len(self._states):
-            self._states.append(state)
-        return number
+        return self.steps.state_number(state)
 
     def number_of(self, packet: Packet) -> int:
         """The number of a packet."""
-        number = self._packet_ids.setdefault(packet, len(self._packets))
-        if number == len(self._packets):
-            self._packets.append(packet)
-        return number
+        return self.steps.packet_number(packet)
 
     def adopt_packets(self, other: System) -> None:
         """Takes over another system's packet numbers, so that its actions mean the same here."""
-        for packet in other._packets:
+        for packet in other.steps.packets():
             self.number_of(packet)
 
     # --- the transition relation -------------------------------------------------------------
@@ -200,7 +182,7 @@ class System:
         known = self._accepted.get(key)
         if known is None:
             try:
-                known = self.interpreter.accepts(process, self._states[state.locals[process]], message)
+                known = self.interpreter.accepts(process, self.local(state.locals[process]), message)
             except Fault:
                 known = True
             self._accepted[key] = known
@@ -237,7 +219,7 @@ class System:
     def internal(self, state: State) -> Iterator[Action]:
         """What happens by itself: arrivals, timers, duplication, loss."""
         for number in self._heads(state):
-            packet = self._packets[number]
+            packet = self.packet(number)
             receive = Action("receive", packet.dst, (), number)
             if self._in_program(state, receive):
                 yield receive
@@ -298,7 +280,7 @@ class System:
     def receivable(self, state: State) -> Iterator[int]:
         """The distinct packets that may arrive next."""
         for number in self._heads(state):
-            if self._in_program(state, Action("receive", self._packets[number].dst, (), number)):
+            if self._in_program(state, Action("receive", self.packet(number).dst, (), number)):
                 yield number
 
     def _heads(self, state: State) -> Iterator[int]:
@@ -308,7 +290,7 @@ class System:
             return
         channels = set()
         for number in state.network:
-            packet = self._packets[number]
+            packet = self.packet(number)
             if (packet.src, packet.dst) not in channels:
                 channels.add((packet.src, packet.dst))
                 yield number
@@ -353,58 +335,26 @@ class System:
         ghost = sent(state.ghost, process, message, self.bit(message))
         return self._step(state._replace(sends=tuple(sends), ghost=ghost), action, observe, message)
 
-    def _handle(
-        self,
-        process: int,
-        local: LocalState,
-        action: Action,
-        message: Message | None,
-        reactions: Reactions,
-        observe: bool,
-    ) -> Step:
-        if message is not None:
-            return self.interpreter.causal_send(process, local, message, observe=observe, reactions=reactions)
-        if action.kind == "tick":
-            return self.interpreter.tick(process, local, observe=observe, reactions=reactions)
-        packet = self._packets[action.packet]
-        return self.interpreter.receive(process, local, packet, observe=observe, reactions=reactions)
+    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
+        return self.interpreter.step(process, local, cause, reactions, observe=observe)
 
     def local_step(
         self, process: int, before: int, action: Action, message: Message | None = None, reactions: Reactions = ()
-    ) -> tuple[int, tuple[Emission, ...]] | Fault:
-        """What the handler of `action` does to the local state `before`: its number after, and what it emits.
+    ) -> LocalStep | Fault:
+        """The effect of the handler of `action` on the local state `before`: its number after, and the emissions.
 
         `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
-        Remembered: a step depends on nothing else.
         """
-        if reactions:
-            nested = (process, before, action.packet, message, reactions)
-            found = self._nested.get(nested)
-            if found is None:
-                found = self._observed_step(process, before, action, message, reactions, observe=False)[0]
-                self._nested[nested] = found
-            return found
-        key = (process, before, action.packet, message)
-        known = self._steps.get(key)
-        if known is None:
-            known = self._steps[key] = self._observed_step(process, before, action, message, (), observe=False)[0]
-        return known
+        return self.steps.step(process, before, _cause(action, message), reactions)
 
     def _observed_step(
-        self,
-        process: int,
-        before: int,
-        action: Action,
-        message: Message | None,
-        reactions: Reactions,
-        *,
-        observe: bool,
-    ) -> tuple[tuple[int, tuple[Emission, ...]] | Fault, tuple[Guard, ...]]:
+        self, process: int, before: int, action: Action, message: Message | None, reactions: Reactions
+    ) -> tuple[LocalStep | Fault, tuple[Guard, ...]]:
         try:
-            step = self._handle(process, self._states[before], action, message, reactions, observe)
+            step = self.steps.take(process, before, _cause(action, message), reactions, observe=True)
         except Fault as fault:
             return fault, ()
-        return (self.local_number(step.state), step.emissions), step.guards
+        return LocalStep(self.local_number(step.state), step.emissions), step.guards
 
     def _step(self, state: State, action: Action, observe: bool, message: Message | None) -> Outcome:
         process = action.process
@@ -412,7 +362,7 @@ class System:
         guards: tuple[Guard, ...] = ()
         reactions = self._reactions(state, action._replace(kind="receive"))  # a send is counted already
         if observe:
-            known, guards = self._observed_step(process, before, action, message, reactions, observe=True)
+            known, guards = self._observed_step(process, before, action, message, reactions)
         else:
             known = self.local_step(process, before, action, message, reactions)
         if isinstance(known, Fault):
@@ -451,8 +401,11 @@ class System:
         """The packets as a state has them; on FIFO networks those of one channel stay in order."""
         if self.protocol.network.reordering:
             return tuple(sorted(network))
-        packets = self._packets
-        return tuple(sorted(network, key=lambda known: (packets[known].src, packets[known].dst)))
+        return tuple(sorted(network, key=self._channel))
+
+    def _channel(self, number: int) -> tuple[int, int]:
+        packet = self.packet(number)
+        return packet.src, packet.dst
 
     @staticmethod
     def _without(network: tuple[int, ...], number: int) -> tuple[int, ...]:
@@ -463,7 +416,7 @@ class System:
 
     def locals_of(self, state: State) -> tuple[LocalState, ...]:
         """The processes' states."""
-        return tuple(self._states[number] for number in state.locals)
+        return tuple(self.local(number) for number in state.locals)
 
     def broken(self, state: State) -> tuple[Finding, ...]:
         """The invariants that are false in the state; a `fault` where one has no value."""
@@ -505,7 +458,7 @@ class System:
         seen, frontier = {start}, [start]
         while frontier:
             current = frontier.pop()
-            actions = [Action("receive", self._packets[number].dst, (), number) for number in self.receivable(current)]
+            actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(current)]
             if not actions and self.interpreter.has_timer:
                 ticks = [Action("tick", process) for process in range(self.workload.processes)]
                 actions = [tick for tick in ticks if self._in_program(current, tick)]
@@ -521,3 +474,10 @@ class System:
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application of the process has a message left to send, now or later."""
         return state.sends[process] < self.workload.sends[process]
+
+
+def _cause(action: Action, message: Message | None) -> Message | int | None:
+    """The cause of the action's step; `message` is the one that it sends."""
+    if message is not None:
+        return message
+    return None if action.kind == "tick" else action.packet

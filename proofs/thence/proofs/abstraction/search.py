@@ -140,7 +140,7 @@ def _search(
     assert result.discipline is not None
     senders = [bool(workload.choices(process)) for process in range(workload.processes)]
     identities = tuple(result.identities if sends else 0 for sends in senders)
-    system = Recycling(protocol, replace(workload, sends=identities, endless=identities, prompt=True))
+    system = Recycling(protocol, replace(workload, sends=identities, sending=ir.ForEver(identities, prompt=True)))
     collapse = Collapse(system, result.discipline)
     result.collapsed = collapse.collapsible
     collapse.balances = result.balances = _balances(system, collapse)
@@ -362,7 +362,7 @@ def _look_for_runs(
     for sends in range(1, MOST_CONCRETE + 1):
         left = result.suspects - result.violations.keys()
         numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))
-        bounded = replace(workload, sends=numbers, endless=(), prompt=False, unbounded=False)
+        bounded = replace(workload, sends=numbers, sending=ir.Finite())
         if left:
             found = explore(protocol, bounded, left, stop_when_refuted=True, limit=CONCRETE_STATES, progress=progress)
             result.violations |= found.violations

@@ -62,7 +62,7 @@ class Silence:
         ):
             raise Loud(kind)
         for destinations in self.system.workload.choices(process):
-            message = Message(process, self.system.workload.endless[process], destinations)
+            message = Message(process, self.system.workload.identities(process), destinations)
             send = Action("send", process, destinations)
             sent = self.system.local_step(process, before, send, message)
             if isinstance(sent, Fault) or (

@@ -111,7 +111,7 @@ class Waiting:
 
     def _next_messages(self, process: int, queued: int) -> Iterator[Message]:
         """Messages that no identity of the scope is used for."""
-        number = self.system.workload.endless[process] + queued + 1
+        number = self.system.workload.identities(process) + queued + 1
         for destinations in self.system.workload.choices(process):
             yield Message(process, number, destinations)
 

@@ -142,7 +142,7 @@ class _Attempt:
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
-        if self.workload.endless:
+        if self.workload.prompt or not self.workload.ends:
             said = "messages are sent for ever, or promptly only: thence explore answers that"
             self.result.undecided[name] = said
             return False

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.ir.machine_builtins import ghost_facts
+from thence.dsl.check.built_in import ghost_facts
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.ir.types import Type
 from thence.proofs.logic.formula import free_locals

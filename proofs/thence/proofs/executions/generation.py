@@ -125,7 +125,7 @@ def workload_of(protocol: ir.Protocol, ordering: Ordering) -> ir.Workload:
         sends[sender] += 1
     destinations = tuple(tuple(sorted(some)) for some in targets)
     groups = () if protocol.delivery == "unicast" else tuple(tuple((to,) for to in some) for some in destinations)
-    return ir.Workload(len(programs), tuple(sends), destinations, groups=groups, programs=programs)
+    return ir.Workload(len(programs), tuple(sends), destinations, groups=groups, sending=ir.Finite(programs=programs))
 
 
 _Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]

@@ -13,7 +13,7 @@ def expected_depth(system: System) -> int | None:
     Most states are met on a way to rest that is no shorter than this one and none much longer; faults of the network
     are added. None where messages are sent for ever, or the run does not end.
     """
-    if any(system.workload.endless):
+    if not system.workload.ends:
         return None
     state = system.initial()
     for length in range(_MOST_STEPS):

@@ -130,7 +130,7 @@ class Request:
 
 def saturated(system: System) -> bool:
     """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
-    return isinstance(system, Recycling) and any(system.workload.endless) and not system.crowded
+    return isinstance(system, Recycling) and not system.workload.ends and not system.crowded
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:

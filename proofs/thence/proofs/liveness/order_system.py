@@ -16,7 +16,7 @@ from typing import TypeAlias
 from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.identity_reuse import Recycling
-from thence.dsl.run.interpreter import Interpreter, LocalState, Reactions, Step
+from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
 from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
@@ -104,15 +104,7 @@ class Levelled(Recycling):
 
     # --- steps -------------------------------------------------------------------------------
 
-    def _handle(
-        self,
-        process: int,
-        local: LocalState,
-        action: Action,
-        message: Message | None,
-        reactions: Reactions,
-        observe: bool,
-    ) -> Step:
+    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
         lines = self.lines
         grown: set[tuple[Cell, Cell, int, int]] = set()
 
@@ -131,20 +123,16 @@ class Levelled(Recycling):
             return int(value)
 
         state = self._local_changed(process, local, level)
-        if message is not None:
-            step = self.interpreter.causal_send(process, state, message, observe=observe, reactions=reactions)
-        elif action.kind == "tick":
-            step = self.interpreter.tick(process, state, observe=observe, reactions=reactions)
-        else:
-            packet = self._packet_changed(self.packet(action.packet), level)
-            step = self.interpreter.receive(process, state, packet, observe=observe, reactions=reactions)
+        reason = self._packet_changed(cause, level) if isinstance(cause, Packet) else cause
+        step = self.interpreter.step(process, state, reason, reactions, observe=observe)
         after = self._local_changed(process, step.state, settle)
         emissions = tuple(self._settled(process, each, settle) for each in step.emissions)
         lines.settle()
         if lines.changed:
             raise Again
-        key = (process, self.local_number(local), action.packet, message)
-        self._grown[key] = tuple(grown)
+        packet = self.number_of(cause) if isinstance(cause, Packet) else -1
+        message = cause if isinstance(cause, Message) else None
+        self._grown[process, self.local_number(local), packet, message] = tuple(grown)
         return Step(after, emissions, step.guards)
 
     def _settled(self, process: int, emission: Emission, settle: Callable[[int, Cell], int]) -> Emission:

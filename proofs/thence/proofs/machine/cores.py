@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir import machine_builtins
+from thence.dsl.check import built_in
 from thence.proofs.machine.inductive_set import InductiveSet
 from thence.proofs.solving.cores import Core, cores_of
 from thence.proofs.solving.discharge import Discharge, Note, Options
@@ -57,7 +57,7 @@ def _own(name: str, machine: ir.Machine, finding: Finding, found: InductiveSet) 
     extra = tuple(each for each in finding.discharges if id(each) not in shared)
     if extra or not finding.discharges:
         return extra
-    history = {fact.name for fact in machine_builtins.ghost_facts(machine.delivery)}
+    history = {fact.name for fact in built_in.ghost_facts(machine.delivery)}
     return tuple(each for member, its in found.members.items() if member in history for each in its)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.dsl.ir.types import MESSAGE, PROCESS
@@ -48,7 +49,7 @@ def signature_of(machine: ir.Machine) -> Signature:
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:
     """The history's facts, the invariants, and the built-in properties under `prove` that range over states."""
-    history = (Conjunct(fact, "history") for fact in machine_builtins.ghost_facts(machine.delivery))
+    history = (Conjunct(fact, "history") for fact in built_in.ghost_facts(machine.delivery))
     invariants = (Conjunct(invariant, "invariant") for invariant in machine.invariants)
     properties = (Conjunct(formula, "property") for formula in state_properties(machine))
     return (*history, *invariants, *properties)
@@ -59,7 +60,7 @@ def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
     declared = {invariant.name for invariant in machine.invariants}
     names = (name for name in machine.prove if name not in declared and name != "at_most_once")
     of_states = (name for name in names if not is_about_steps(name))
-    return tuple(machine_builtins.property_formula(name, machine.delivery) for name in of_states)
+    return tuple(built_in.property_formula(name, machine.delivery) for name in of_states)
 
 
 def preservations(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.formula import Unsupported, symbols_of
@@ -38,13 +39,13 @@ def statements(machine: ir.Machine) -> tuple[str, ...]:
 
 def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
     """The formula of an invariant, a built-in property or a fact of the history. `at_most_once` is about `deliver`."""
-    own = {formula.name: formula for formula in (*machine.invariants, *machine_builtins.ghost_facts(machine.delivery))}
+    own = {formula.name: formula for formula in (*machine.invariants, *built_in.ghost_facts(machine.delivery))}
     if name in own:
         return own[name]
     if name == "at_most_once":
         deliver = next(action for action in actions(machine) if action.name == "deliver")
         return machine_builtins.at_most_once(*deliver.parameters)
-    return machine_builtins.property_formula(name, machine.delivery)
+    return built_in.property_formula(name, machine.delivery)
 
 
 def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
@@ -100,7 +101,7 @@ def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, option
     everything = found.discharges
     level = level_of(everything)
     facts = solver_facts(everything, options)
-    history = [fact.name for fact in machine_builtins.ghost_facts(machine.delivery)]
+    history = [fact.name for fact in built_in.ghost_facts(machine.delivery)]
     fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
     violated = search_violations(pool, machine, fallen, options)
     findings: dict[str, Finding] = {}

@@ -57,7 +57,9 @@ class Measure:
                 self._changes[self._change({DUPLICATES: 1, kind: 1})] = None
             if workload.losses:
                 self._changes[self._change({LOSSES: 1, kind: -1})] = None
-        for _, before, packet, message, came in self.system.steps_taken():
+        for _, before, cause, came in self.system.steps.taken():
+            packet = cause if isinstance(cause, int) else -1
+            message = cause if isinstance(cause, Message) else None
             if not isinstance(came, Fault) and not self._idle(before, packet, message, *came):
                 self._changes[self._change_of(before, packet, message, *came)] = None
         self._solve("the steps of the first states")

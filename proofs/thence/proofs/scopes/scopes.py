@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
@@ -89,7 +89,7 @@ def describe(workload: ir.Workload) -> str:
     """A workload in words."""
     words = [f"{workload.processes} processes"]
     counts = set(workload.sends)
-    if workload.unbounded:
+    if isinstance(workload.sending, ir.AnyNumber):
         words.append("any number of messages")
     else:
         words.append(
@@ -107,12 +107,12 @@ def describe(workload: ir.Workload) -> str:
     ):
         edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
         words.append("; ".join(edges))
-    if any(workload.endless) and not workload.unbounded:
-        senders = [str(process) for process, identities in enumerate(workload.endless) if identities]
+    if isinstance(workload.sending, ir.ForEver) and not workload.ends:
+        senders = [str(process) for process, identities in enumerate(workload.sending.identities) if identities]
         words.append(f"for ever by {', '.join(senders)}")
-    if workload.room is not None:
-        words.append(f"room for {workload.room}")
-    if workload.prompt and not workload.unbounded:
+    if workload.capacity is not None:
+        words.append(f"room for {workload.capacity}")
+    if workload.prompt and not isinstance(workload.sending, ir.AnyNumber):
         words.append("sent promptly")
     if workload.reactive:
         words.append("also sent inside deliveries")
@@ -163,19 +163,25 @@ def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protoco
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
-        **_endless_facts(workload),
-        **({"reactive": True} if workload.reactive else {}),
+        **_sending_facts(workload),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
-        **({"programs": [_steps(program) for program in workload.programs]} if workload.programs else {}),
     }
 
 
-def _endless_facts(workload: ir.Workload) -> dict[str, Any]:
-    if workload.unbounded:
-        return {"unbounded": True}
-    room = {} if workload.room is None else {"room": workload.room}
-    return {"endless": list(workload.endless), "prompt": workload.prompt, **room} if workload.endless else {}
+def _sending_facts(workload: ir.Workload) -> dict[str, Any]:
+    match workload.sending:
+        case ir.AnyNumber():
+            return {"unbounded": True}
+        case ir.ForEver(identities, prompt, capacity):
+            bound = {} if capacity is None else {"room": capacity}
+            return {"endless": list(identities), "prompt": prompt, **bound}
+        case ir.Finite(prompt, reactive, programs):
+            found: dict[str, Any] = {"endless": [0] * workload.processes, "prompt": True} if prompt else {}
+            found |= {"reactive": True} if reactive else {}
+            return found | ({"programs": [_steps(program) for program in programs]} if programs else {})
+        case _:
+            assert_never(workload.sending)
 
 
 def _steps(program: Program | None) -> list[list[Any]] | None:
@@ -210,10 +216,10 @@ def explore_scope(
 
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
-    if workload.unbounded:
+    if isinstance(workload.sending, ir.AnyNumber):
         usual: tuple[str, ...] = tuple(name for name in properties_of(protocol) if name in SAFETY)
     else:
-        usual = protocol.eventually if any(workload.endless) else properties_of(protocol)
+        usual = properties_of(protocol) if workload.ends else protocol.eventually
     shape = (COMPLETES,) if workload.programs else ()
     return tuple(dict.fromkeys((*usual, *shape, *(name for expect in expects for name in expect.names))))
 
@@ -223,12 +229,12 @@ def _explored(
 ) -> tuple[Exploration | Saturation, Search | None]:
     """The exploration, and where messages are sent for ever the search for a lasso, which decides about `delivered`."""
     progress = options.progress(label)
-    if workload.unbounded:
+    if isinstance(workload.sending, ir.AnyNumber):
         judged = [name for name in judged if name in SAFETY]
         whole = saturate(protocol, workload, judged, limit=options.limit, progress=progress)
         return whole, None
     search = None
-    if any(workload.endless) and LIVE in judged:
+    if not workload.ends and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
         search.refused = dict.fromkeys(options.reductions, "whether runs are fair is not judged up to a reduction")
     safety = [name for name in judged if search is None or name != LIVE]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
+from thence.dsl.check import built_in
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, applied, sort_set, tla, zero
 from thence.dsl.export.tla.names import Names, prelude
@@ -104,7 +105,7 @@ class _Writer:
                 start = zero(symbol.result)
                 value = f"[{self._arguments(domain)} |-> {start}]" if domain else start
                 lines.append(f"  /\\ {variable} = {value}")
-        axioms = (*machine_builtins.built_in_axioms(self.machine.delivery), *self.machine.axioms)
+        axioms = (*built_in.built_in_axioms(self.machine.delivery), *self.machine.axioms)
         lines += [f"  /\\ {tla(axiom.body, self._inside())}" for axiom in axioms]
         return [*lines, ""]
 
@@ -170,7 +171,7 @@ class _Writer:
         machine = self.machine
         own = {formula.name for formula in machine.invariants}
         built_in = [
-            machine_builtins.property_formula(name, machine.delivery)
+            built_in.property_formula(name, machine.delivery)
             for name in machine.prove
             if name in machine_builtins.MACHINE_PROPERTIES and name not in own and name != "at_most_once"
         ]

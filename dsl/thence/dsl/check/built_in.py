@@ -1,0 +1,67 @@
+"""The built-in formulas of machines: facts about the history, and the properties that a machine can prove.
+
+They are written in the language, as theories, in `built_in.thence`. `at_most_once` is not among them: it is about the
+parameters of a transition, and so made for each machine, by `ir.machine_builtins`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from thence.dsl import ir
+from thence.dsl.check.theory import check_theory
+from thence.dsl.text import syntax
+from thence.dsl.text.parse import parse
+from thence.dsl.text.reporter import Reporter
+
+_FILE: Final = "built_in.thence"
+_FACT: Final = "ghost_"
+"""The prefix of facts about the history."""
+
+
+@cache
+def _theories() -> dict[str, ir.Theory]:
+    tree, diagnostics = parse(files("thence.dsl.check").joinpath(_FILE).read_text(encoding="utf-8"), _FILE)
+    assert tree is not None, diagnostics
+    reporter = Reporter(_FILE)
+    theories: dict[str, ir.Theory] = {}
+    for declaration in tree.declarations:
+        assert isinstance(declaration, syntax.Theory)
+        theory = check_theory(declaration, reporter)
+        assert theory is not None, reporter.found
+        theories[theory.name] = theory
+    return theories
+
+
+def _of_deliveries(delivery: ir.Delivery) -> ir.Theory:
+    return _theories()["unicast" if delivery == "unicast" else "multicast"]
+
+
+@cache
+def ghost_facts(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+    """True in every reachable state of every machine whose deliveries are of sent messages, and inductive together.
+
+    They are proved with each machine, not assumed: `ghost_delivered_past` rests on the guard of `deliver`.
+    """
+    stated = (*_theories()["sends"].properties, *_of_deliveries(delivery).properties)
+    return tuple(formula for formula in stated if formula.name.startswith(_FACT))
+
+
+def built_in_axioms(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+    """What is true of the destinations of every message."""
+    return _theories()["broadcast"].axioms if delivery == "broadcast" else ()
+
+
+def property_formula(name: str, delivery: ir.Delivery = "unicast") -> ir.NamedFormula:
+    """A built-in property of states; `at_most_once` is about a transition and has its own function.
+
+    Where a message has several destinations: `causal` and `fifo` are about each process that two messages go to; for
+    `csps` and `sps` a message is delivered when each of its destinations has delivered it, and it is network-sent at
+    once to all of them. `total_order`: no two processes deliver two messages in different orders.
+    """
+    for formula in _of_deliveries(delivery).properties:
+        if formula.name == name and not name.startswith(_FACT):
+            return formula
+    raise ValueError(f"{name} is not a built-in property of states")
