@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.dsl.run.machine_run import GHOSTS, MachineRun, MachineState, Refusal
+from thence.dsl.run.machine_run import HISTORY_RELATIONS, MachineRun, MachineState, Refusal
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.logic.formula import conj, disj, equal, forall, holds, local, negation, substitute
 from thence.proofs.logic.obligation import Obligation, Signature
@@ -348,7 +348,7 @@ class Both:
 
     def compare(self) -> None:
         """Every relation has the same tuples of sent messages, every function the same values."""
-        for position, name in enumerate((*GHOSTS, *(symbol.name for symbol in self.machine.symbols))):
+        for position, name in enumerate((*HISTORY_RELATIONS, *(symbol.name for symbol in self.machine.symbols))):
             symbol = next(each for each in symbols(self.machine) if each.name == name)
             for key in keys(replace(symbol), self.structure.universe):
                 types = [parameter.type for parameter in symbol.parameters]

@@ -1,4 +1,4 @@
-"""Messages with several destinations: the delivery line, scopes, the ghost, total order."""
+"""Messages with several destinations: the delivery line, scopes, the history, total order."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ def test_a_message_to_nobody_is_never_missing(specify: Specify) -> None:
     steps = list(run(system, [Action("send", 0, ())]))
     state = steps[-1].outcome.state
     assert steps[-1].title == "p0: causal_send(m0.1) to nobody"
-    assert state.ghost == system.initial().ghost
+    assert state.history == system.initial().history
     assert state.network == ()
     assert system.stuck(state) is None
     after = system.apply(state, Action("send", 0, (1,))).state
-    assert [entry.past for entry in after.ghost.pending] == [0]
+    assert [entry.past for entry in after.history.pending] == [0]
 
 
 def test_a_multicast_is_replayed_from_its_record(specify: Specify) -> None:
@@ -143,7 +143,7 @@ def test_a_multicast_is_replayed_from_its_record(specify: Specify) -> None:
     [("broadcast", "processes 3"), ("multicast", "processes 3 / sends 2 per process")],
 )
 def test_total_order_against_the_definition(specify: Specify, delivery: str, settings: str) -> None:
-    """In random runs of a protocol that orders nothing, the ghost tells a crossing when it is complete."""
+    """In random runs of a protocol that orders nothing, the history tells a crossing when it is complete."""
     system = System(*direct(specify, delivery, f"{settings} / self sends", "causal, total_order"))
     crossed = agreed = 0
     for seed in range(150):
@@ -159,7 +159,7 @@ def test_total_order_against_the_definition(specify: Specify, delivery: str, set
                 break
             state = outcome.state
         else:
-            assert state.ghost.order == ()
+            assert state.history.order == ()
         crossed, agreed = crossed + told, agreed + (not told)
     assert crossed > 20
     assert agreed > 0
@@ -182,7 +182,7 @@ def test_total_order_is_watched_only_where_it_is_claimed(specify: Specify) -> No
                 if action.process == 0 and system.packet(action.packet).arguments == (message,)
             )
             state = system.apply(state, arrives).state
-        orders.append(state.ghost.order)
+        orders.append(state.history.order)
     assert orders == [(), ((first, second),)]
 
 

@@ -125,7 +125,7 @@ def test_built_in_symbols_can_be_read_but_not_declared_or_updated(symbol: ir.Sym
 def facts_of(delivery: ir.Delivery) -> list[ir.NamedFormula]:
     properties = (name for name in machine_builtins.MACHINE_PROPERTIES if name != "at_most_once")
     stated = [built_in.property_formula(name, delivery) for name in properties]
-    return [*built_in.built_in_axioms(delivery), *built_in.ghost_facts(delivery), *stated]
+    return [*built_in.built_in_axioms(delivery), *built_in.history_facts(delivery), *stated]
 
 
 @pytest.mark.parametrize("delivery", DELIVERIES)

@@ -66,7 +66,7 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
             lines.append("prompt sends")
         case "for ever":
             lines.append(draw(st.just("for ever") | st.builds("for ever {}".format, lists)))
-            lines += [line for line in ("room 2", "prompt sends") if draw(st.booleans())]
+            lines += [line for line in ("capacity 2", "prompt sends") if draw(st.booleans())]
         case "any number":
             lines.append("any number of messages")
         case "programs":

@@ -115,7 +115,7 @@ def test_itf(name: str) -> None:
         state = plain(shown)
         assert state["action"] == step.title
         assert sum(state["network"].values()) == len(step.outcome.state.network)
-        assert len(state["undelivered"]) == len(step.outcome.state.ghost.pending)
+        assert len(state["undelivered"]) == len(step.outcome.state.history.pending)
         if name == "cykas":
             at = next(n for n, variable in enumerate(system.protocol.state) if variable.name == "MODE")
             assert state["MODE"] == {p: local[at] for p, local in enumerate(system.locals_of(step.outcome.state))}

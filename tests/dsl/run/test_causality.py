@@ -1,4 +1,4 @@
-"""The collected ghost against the full definition: all of every causal past, and the metadata-free oracle.
+"""The collected history against the full definition: all of every causal past, and the metadata-free oracle.
 
 Three references: the transitive closure over the whole run, `thence.spec.oracle`, and an exploration that
 never forgets a delivered message ("raw"), held against the collected one edge by edge.
@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
-from thence.dsl.run.causality import Finding, Ghost, delivered, network_sent, sent
+from thence.dsl.run.causality import Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.narrate import events_of, narrate
 from thence.dsl.run.system import Action, Outcome, State, System
@@ -86,7 +86,7 @@ def missing(findings: Sequence[Finding], name: str) -> set[Message | None]:
 
 
 def check_delivery(findings: Sequence[Finding], whole: Whole, oracle: Oracle, process: int, message: Message) -> None:
-    """The findings of the ghost, of the definition and of the oracle are the same."""
+    """The findings of the history, of the definition and of the oracle are the same."""
     seen = {finding.kind: set(finding.missing) for finding in oracle.deliver(process, message.name)}
     if process not in message.dsts:
         assert [finding.property for finding in findings] == ["no_creation"]
@@ -111,15 +111,15 @@ CHOICES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0
 @given(CHOICES)
 def test_multicast_runs_against_definition_and_oracle(choices: list[tuple[int, int, int]]) -> None:
     """Any order of sends and deliveries, duplicate and misdirected ones among them."""
-    ghost, whole, oracle = Ghost((0,) * PROCESSES, ()), Whole(), Oracle(PROCESSES)
+    history, whole, oracle = History((0,) * PROCESSES, ()), Whole(), Oracle(PROCESSES)
     for what, process, which in choices:
         if what <= 1 or not whole.sends:
             dsts = tuple(other for other in range(PROCESSES) if (which % 7 + 1) >> other & 1)
             message = Message(process, sum(known.src == process for known in whole.sends), dsts)
-            ghost = sent(ghost, process, message, bit(message))
+            history = sent(history, process, message, bit(message))
             whole.send(message)
             oracle.send(process, message.name, dsts)
-            early_ones, findings = whole.known_undelivered(message), network_sent(ghost, process, message, bit)
+            early_ones, findings = whole.known_undelivered(message), network_sent(history, process, message, bit)
             assert missing(findings, "csps") == early_ones
             assert missing(findings, "sps") == {
                 early
@@ -129,16 +129,16 @@ def test_multicast_runs_against_definition_and_oracle(choices: list[tuple[int, i
             }
         else:
             message = whole.sends[which % len(whole.sends)]
-            ghost, findings = delivered(ghost, process, message, bit)
+            history, findings = delivered(history, process, message, bit)
             check_delivery(findings, whole, oracle, process, message)
         undelivered = {
             known: {other for other in known.dsts if (other, known) not in whole.done} for known in whole.sends
         }
-        assert {entry.message: set(entry.due) for entry in ghost.pending} == {
+        assert {entry.message: set(entry.due) for entry in history.pending} == {
             known: due for known, due in undelivered.items() if due
         }
-    kept = sum(bit(entry.message) for entry in ghost.pending)
-    assert all(not past & ~kept for past in (*ghost.pasts, *[entry.past for entry in ghost.pending]))
+    kept = sum(bit(entry.message) for entry in history.pending)
+    assert all(not past & ~kept for past in (*history.pasts, *[entry.past for entry in history.pending]))
 
 
 @pytest.mark.parametrize("name", ["cykas", "mf", "rst", "hybrid_basic"])
@@ -184,7 +184,7 @@ def random_run(system: System, draw: random.Random) -> int:
             found += len(findings)
         state = outcome.state
     assert {(process, message) for message in whole.sends for process in message.dsts} - whole.done == {
-        (process, entry.message) for entry in state.ghost.pending for process in entry.due
+        (process, entry.message) for entry in state.history.pending for process in entry.due
     }
     return found
 
@@ -202,7 +202,7 @@ class Raw:
 
 
 def raw_step(raw: Raw, action: Action, outcome: Outcome) -> tuple[Raw, set[tuple[str, Message, Message]]]:
-    """The raw ghost after a step of unicast messages, and what it finds."""
+    """The raw history after a step of unicast messages, and what it finds."""
     pasts, past_of, done, findings = list(raw.pasts), dict(raw.messages), set(raw.delivered), set()
     if outcome.subject is not None:
         message = outcome.subject

@@ -8,7 +8,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
-from thence.dsl.run.identity_reuse import Recycling, system_of
+from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.simulate import simulate
 from thence.dsl.run.system import System
 from thence.dsl.run.values import messages_in
@@ -40,7 +40,7 @@ def test_read() -> None:
     assert workload is not None and workload.sending == ir.ForEver((1, 1))
     workload, _ = scope("  processes 2\n")
     assert workload is not None and workload.sending == ir.Finite()
-    workload, _ = scope("  processes 2\n  for ever\n  room 2\n")
+    workload, _ = scope("  processes 2\n  for ever\n  capacity 2\n")
     assert workload is not None and workload.sending == ir.ForEver((1, 1), capacity=2)
     workload, _ = scope("  processes 2\n  any number of messages\n")
     assert workload is not None and workload.sending == ir.AnyNumber() and workload.sends == (1, 1)
@@ -52,7 +52,7 @@ def test_read() -> None:
         ("  processes 2\n  for ever 2\n", "E0604"),
         ("  processes 2\n  sends 0, 1\n  for ever 0\n", "E0617"),
         ("  for ever 0\n  for ever 1\n", "E0130"),
-        ("  room 2\n", "E0621"),
+        ("  capacity 2\n", "E0621"),
         ("  any number of messages\n  for ever\n", "E0621"),
         ("  any number of messages\n  losses 1\n", "E0621"),
         ("  any number of messages\n  prompt sends\n", "E0621"),
@@ -70,7 +70,7 @@ def test_printed() -> None:
 
 
 def test_printed_as_read() -> None:
-    text = HEAD + "  processes 2\n  for ever\n  room 2\n"
+    text = HEAD + "  processes 2\n  for ever\n  capacity 2\n"
     assert format_source(text, "p.thence")[0] == text
     text = HEAD + "  processes 2\n  any number of messages\n"
     assert format_source(text, "p.thence")[0] == text
@@ -81,7 +81,7 @@ def test_with_room() -> None:
     protocol = load("cykas").specification
     assert protocol is not None
     workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0), capacity=1))
-    system = Recycling(protocol.protocols[0], workload)
+    system = ReusedIdentities(protocol.protocols[0], workload)
     state = system.initial()
     (send,) = (action for action in system.enabled(state) if action.process == 1 and action.destinations == (2,))
     state = system.apply(state, send).state
@@ -99,7 +99,9 @@ def test_the_system_that_fits() -> None:
     assert specification is not None
     protocol = specification.protocols[0]
     assert type(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,))))) is System
-    assert isinstance(system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), sending=ir.ForEver((1, 0)))), Recycling)
+    assert isinstance(
+        system_of(protocol, ir.Workload(2, (1, 1), ((1,), (0,)), sending=ir.ForEver((1, 0)))), ReusedIdentities
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -108,7 +110,7 @@ def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int
     specification = load(name).specification
     assert specification is not None
     destinations = ((1, 2), (0, 2), (0, 1))
-    system = Recycling(
+    system = ReusedIdentities(
         specification.protocols[0], ir.Workload(3, (2, 2, 1), destinations, sending=ir.ForEver((2, 2, 0)))
     )
     state, sends = system.initial(), 0
@@ -118,7 +120,7 @@ def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int
             sends += 1
             values = [*system.locals_of(state), *(system.packet(number).arguments for number in state.network)]
             alive = {message[:2] for value in values for message in messages_in(value)}
-            alive |= {entry.message[:2] for entry in state.ghost.pending}
+            alive |= {entry.message[:2] for entry in state.history.pending}
             assert subject[:2] not in alive
         state = step.outcome.state
     assert sends > 4

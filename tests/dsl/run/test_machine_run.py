@@ -16,7 +16,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
-from thence.dsl.run.machine_run import GHOSTS, SENT, MachineRun, MachineState, Refusal
+from thence.dsl.run.machine_run import HISTORY_RELATIONS, SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.values import Message, Value
 from thence.proofs.logic.structure import Structure, Table
 from thence.proofs.machine import transitions
@@ -128,7 +128,7 @@ class Both:
         """Every relation and function is the same on what the run can speak about."""
         known = self.known()
         symbols = {symbol.name: symbol for symbol in transitions.symbols(self.machine)}
-        names = [*GHOSTS, *[symbol.name for symbol in self.machine.symbols]]
+        names = [*HISTORY_RELATIONS, *[symbol.name for symbol in self.machine.symbols]]
         for table, name in zip(self.state, names, strict=True):
             symbol = symbols[name]
             domains = [known if item.type == MESSAGE else range(PROCESSES) for item in symbol.parameters]
@@ -250,7 +250,9 @@ def test_what_is_given_is_chosen_by_the_numbers_of_the_processes(specify: Specif
     assert run.broken_axioms() == ()
     assert isinstance(run.step(run.initial(), "causal_send", [Message(2, 0, (1,))]), Refusal)
     assert not isinstance(run.step(run.initial(), "causal_send", [Message(0, 0, (2,))]), Refusal)
-    tables = dict(zip([symbol.name for symbol in machine.symbols], run.initial()[len(GHOSTS) :], strict=True))
+    tables = dict(
+        zip([symbol.name for symbol in machine.symbols], run.initial()[len(HISTORY_RELATIONS) :], strict=True)
+    )
     assert tables["lower"] == tables["apart"] == {(0, 1), (0, 2), (1, 2)}
     assert tables["rank"] == {(1, 1), (2, 2)}
     assert tables["open"] == tables["level"] == frozenset()
@@ -264,7 +266,9 @@ def test_what_is_given_on_a_tree_network_is_the_tree(library: Specify) -> None:
     edges = ((0, 1), (1, 2), (1, 3))
     run = MachineRun(machine, 4, [(0, (2,)), (2, (3,))], edges)
     assert run.broken_axioms() == ()
-    tables = dict(zip([symbol.name for symbol in machine.symbols], run.initial()[len(GHOSTS) :], strict=True))
+    tables = dict(
+        zip([symbol.name for symbol in machine.symbols], run.initial()[len(HISTORY_RELATIONS) :], strict=True)
+    )
     hops = {(one, other): hop for one, other, hop in tables["nxt"]}
     assert [hops[2, other] for other in range(4)] == [1, 1, 1, 1]
     assert [hops[1, other] for other in range(4)] == [0, 0, 2, 3]
@@ -303,7 +307,7 @@ def test_what_holds_of_a_stand_in_holds_of_the_message_it_becomes(specify: Speci
     both.take(actions["deliver"], (0,))
     both.take(actions["settle"], (1, 0))
     both.take(actions["close"], (0,))
-    pair = len(GHOSTS) + 2
+    pair = len(HISTORY_RELATIONS) + 2
     assert (Message(0, -1, (1,)), Message(0, 0, (1,))) in both.state[pair]
     # The next send overwrites pair(m, x); what it was paired with by others stays.
     both.take(actions["causal_send"], (1,))

@@ -60,7 +60,7 @@ def test_a_run_ends_when_nothing_can_happen(library: Library) -> None:
     steps = simulate(system, 3, 1000)
     assert len(steps) < 100
     last = steps[-1].outcome.state
-    assert (last.network, last.ghost.pending, last.sends) == ((), (), (1, 1, 1))
+    assert (last.network, last.history.pending, last.sends) == ((), (), (1, 1, 1))
 
 
 def test_a_run_has_so_many_steps_at_most(library: Library) -> None:

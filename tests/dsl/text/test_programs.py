@@ -201,7 +201,7 @@ def test_a_handler_is_entered_again_at_its_delivery(specify: Specify) -> None:
     assert system.local(outcome.state.locals[1]) == (111,)
     assert system.packet(outcome.state.network[0]).arguments[1] == 11
     assert outcome.state.sends == (1, 1)
-    assert {entry.message.name: entry.past for entry in outcome.state.ghost.pending} == {"m1.1": 0}
+    assert {entry.message.name: entry.past for entry in outcome.state.history.pending} == {"m1.1": 0}
 
 
 def test_a_send_that_has_to_wait_is_not_made_inside_a_delivery(specify: Specify) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.run.causality import Ghost
+from thence.dsl.run.causality import History
 from thence.dsl.run.system import State, System
 from thence.proofs.abstraction.search import SAFETY, saturate
 
@@ -130,6 +130,6 @@ def test_exact_states_lie_in_the_abstract_ones(library: Library, file: str, send
         sent = (collapse.system.local_number((*x[:waiting], (), *x[waiting + 1 :])) for x in locals_)
         network = (collapse.system.number_of(exact.packet(number)) for number in state.network)
         there = state._replace(locals=tuple(sent), network=collapse.system.arranged(tuple(network)))
-        met.add(shape(collapse.system, collapse.normal(there._replace(ghost=Ghost((0, 0, 0), ())))))
+        met.add(shape(collapse.system, collapse.normal(there._replace(history=History((0, 0, 0), ())))))
     assert met <= abstract
     assert len(met) > len(abstract) / 4

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import State
 from thence.proofs.liveness.lasso import find_lasso, lines_for
 from thence.proofs.liveness.order_number import CONSTANT
@@ -20,7 +20,7 @@ Specify: TypeAlias = Callable[[str], ir.Specification]
 BUSY = ir.Workload(3, (1, 2, 1), ((1,), (0, 2), (0, 1)), sending=ir.ForEver((0, 2, 1)))
 
 
-def near(system: Recycling, depth: int) -> set[State]:
+def near(system: ReusedIdentities, depth: int) -> set[State]:
     """The states that so many steps reach."""
     seen = {system.initial()}
     frontier = list(seen)
@@ -38,7 +38,7 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
     lines = find_lasso(protocol, BUSY, limit=1_500).levels
     assert lines is not None
     while True:
-        exact, levelled = Recycling(protocol, BUSY), Levelled(protocol, BUSY, lines)
+        exact, levelled = ReusedIdentities(protocol, BUSY), Levelled(protocol, BUSY, lines)
         try:
             found = near(levelled, depth)
             break
@@ -78,7 +78,7 @@ def test_nothing_starves(library: Library, file: str, scope: str, states: int) -
 def test_exactly_it_would_not_end(library: Library) -> None:
     """Without levels, the matrices of RST alone make more states than any limit."""
     workload = next(each.workload for each in library("rst").scopes if each.name == "no_starvation")
-    system = Recycling(library("rst").protocols[0], workload)
+    system = ReusedIdentities(library("rst").protocols[0], workload)
     assert len(near(system, 10)) > 4 * 107
 
 
@@ -163,4 +163,4 @@ def test_algorithm_1_starves_without_its_timer(library: Library) -> None:
     workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0)))
     lasso = find_lasso(mutant, workload).lasso
     assert lasso is not None and lasso.message.src == 0
-    assert all(step.outcome.state.ghost.pending for step in lasso.cycle)
+    assert all(step.outcome.state.history.pending for step in lasso.cycle)

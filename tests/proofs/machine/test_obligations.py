@@ -34,7 +34,7 @@ def test_every_conjunct_meets_the_start_and_every_transition(machine: ir.Machine
 
 def test_the_history_is_proved_with_the_machine_not_assumed(machine: ir.Machine) -> None:
     names = {conjunct.name for conjunct in conjuncts(machine) if conjunct.origin == "history"}
-    assert names == {fact.name for fact in built_in.ghost_facts("unicast")}
+    assert names == {fact.name for fact in built_in.history_facts("unicast")}
 
 
 def test_a_transition_that_does_not_touch_a_conjunct_keeps_it_by_frame(machine: ir.Machine) -> None:

@@ -11,7 +11,7 @@ from thence.cli.session import Session
 from thence.cli.targets import Choice, Target, targets
 from thence.dsl import ir
 from thence.dsl.find import known, specification
-from thence.proofs.bounded.ghost import JUDGED
+from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.machine import Reach, bounded_statements
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
 from thence.proofs.bounded.search import Progress

@@ -271,7 +271,7 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
         if following is None:
             break
         state = following
-    if SILENT in wanted and not state.network and not state.ghost.pending and _speaks_on(system, state):
+    if SILENT in wanted and not state.network and not state.history.pending and _speaks_on(system, state):
         return frozenset({SILENT})
     return frozenset()
 
@@ -286,10 +286,10 @@ def _arrived(system: System, action: Action, arrived: set[tuple[Message, int]]) 
 
 def _withheld(system: System, state: State, arrived: set[tuple[Message, int]]) -> bool:
     """Whether a message has arrived and is not delivered, though nothing that happened before it is missing there."""
-    for entry in state.ghost.pending:
+    for entry in state.history.pending:
         for process in entry.due:
             if (entry.message, process) in arrived and not any(
-                process in other.due and entry.past & system.bit(other.message) for other in state.ghost.pending
+                process in other.due and entry.past & system.bit(other.message) for other in state.history.pending
             ):
                 return True
     return False

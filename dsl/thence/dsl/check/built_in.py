@@ -40,7 +40,7 @@ def _of_deliveries(delivery: ir.Delivery) -> ir.Theory:
 
 
 @cache
-def ghost_facts(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+def history_facts(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
     """True in every reachable state of every machine whose deliveries are of sent messages, and inductive together.
 
     They are proved with each machine, not assumed: `ghost_delivered_past` rests on the guard of `deliver`.

@@ -98,7 +98,7 @@ def _sending(workload: ir.Workload) -> Iterable[Setting]:
         case ir.ForEver(identities, _, capacity) if any(identities):
             yield Setting("for_ever", tuple(process for process, count in enumerate(identities) if count))
             if capacity is not None:
-                yield Setting("room", (capacity,))
+                yield Setting("capacity", (capacity,))
         case ir.ForEver() | ir.Finite():
             pass
         case _:

@@ -184,8 +184,8 @@ def _sending(
         return None
     if "any_number" in settings:
         return _any_number(settings, reporter)
-    if "room" in settings and "for_ever" not in settings:
-        reporter.error("E0621", settings["room"].span, "`room` without `for ever`", "`sends` bounds what ends")
+    if "capacity" in settings and "for_ever" not in settings:
+        reporter.error("E0621", settings["capacity"].span, "`capacity` without `for ever`", "`sends` bounds what ends")
         return None
     prompt = "prompt_sends" in settings
     if "for_ever" not in settings:
@@ -193,7 +193,7 @@ def _sending(
     identities = _identities(settings, sends, span, reporter)
     if identities is None:
         return None
-    return ir.ForEver(identities, prompt, settings["room"].values[0] if "room" in settings else None)
+    return ir.ForEver(identities, prompt, settings["capacity"].values[0] if "capacity" in settings else None)
 
 
 def _identities(settings: Settings, sends: tuple[int, ...], span: Span, reporter: Reporter) -> tuple[int, ...] | None:
@@ -217,7 +217,7 @@ def _identities(settings: Settings, sends: tuple[int, ...], span: Span, reporter
 
 def _any_number(settings: Settings, reporter: Reporter) -> ir.AnyNumber | None:
     """Any number of messages: nothing that only a scope that ends can have goes with it."""
-    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "room"):
+    for name in ("for_ever", "prompt_sends", "reactive_sends", "ticks", "losses", "duplicates", "capacity"):
         if name in settings and (not settings[name].values or any(settings[name].values) or name == "for_ever"):
             said = f"`any number of messages` and `{name.replace('_', ' ')}` do not go together"
             reporter.error("E0621", settings[name].span, said, "leave one of the two out")

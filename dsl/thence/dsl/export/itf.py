@@ -48,7 +48,7 @@ def _state(system: System, state: State, action: str) -> dict[str, Any]:
     found["network"] = {
         "#map": [[_packet(system, system.packet(number)), _number(count)] for number, count in sorted(flight.items())]
     }
-    found["undelivered"] = {"#set": [_message(entry.message) for entry in state.ghost.pending]}
+    found["undelivered"] = {"#set": [_message(entry.message) for entry in state.history.pending]}
     return found
 
 

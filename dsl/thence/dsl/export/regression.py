@@ -101,7 +101,7 @@ def violated(
 def _starves(states: Sequence[State]) -> bool:
     """Whether the last state is an earlier one again, and a message waits in all from there on."""
     start = next(at for at, state in enumerate(states) if state == states[-1])
-    waiting = [{entry.message for entry in state.ghost.pending} for state in states[start:]]
+    waiting = [{entry.message for entry in state.history.pending} for state in states[start:]]
     return len(waiting) > 1 and bool(set.intersection(*waiting))
 
 

@@ -1,9 +1,10 @@
-"""The ghost that watches an exploration: causal pasts over undelivered messages.
+"""The history of a system's run, as far as checks need it: causal pasts over undelivered messages.
 
-Per process and per undelivered message, a mask of the undelivered messages in its causal past
-(happens-before as in Almeida, section 4.1). Delivered messages are dropped from every mask: every check
-reads undelivered members only, so this collection is exact (a bisimulation). A message is delivered when each of its
-destinations has delivered it; one that goes to nobody is delivered at once.
+Each process and each undelivered message has a mask: the undelivered messages in its causal past (happens-before as in
+Almeida, section 4.1). Delivered messages are dropped from every mask. Every check reads undelivered members only, so
+nothing that matters is lost (a bisimulation). A message is delivered when each of its destinations has delivered it;
+one that goes to nobody is delivered at once. The history of a machine is another thing: relations over all messages,
+see `ir.machine_builtins`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Pending(NamedTuple):
     past: int
 
 
-class Ghost(NamedTuple):
+class History(NamedTuple):
     """`pasts[p]` is the mask of the undelivered messages in the past of process p; `pending` is ascending.
 
     `order` has the pairs (a, b) such that some process delivered a before b, while another destination of both has
@@ -46,27 +47,27 @@ class Finding:
     detail: str = ""
 
 
-def sent(ghost: Ghost, process: int, message: Message, bit: int) -> Ghost:
+def sent(history: History, process: int, message: Message, bit: int) -> History:
     """After `process` causal-sent `message`, whose mask bit is `bit`."""
     if not message.dsts:
-        return ghost
-    pasts = list(ghost.pasts)
+        return history
+    pasts = list(history.pasts)
     entry = Pending(message, message.dsts, pasts[process])
     pasts[process] |= bit
-    return ghost._replace(pasts=tuple(pasts), pending=tuple(sorted((*ghost.pending, entry))))
+    return history._replace(pasts=tuple(pasts), pending=tuple(sorted((*history.pending, entry))))
 
 
-def network_sent(ghost: Ghost, process: int, message: Message, bit_of: Callable[[Message], int]) -> list[Finding]:
-    """What CSPS and SPS (Almeida, Definitions 4.1 and 4.3) have against network-sending `message` now.
+def network_sent(history: History, process: int, message: Message, bit_of: Callable[[Message], int]) -> list[Finding]:
+    """The violations of CSPS and SPS (Almeida, Definitions 4.1 and 4.3) by network-sending `message` now.
 
     Judged for every sender k: that k also sent something to `process` is implied where k's message is in the past.
     A message to several destinations is network-sent to all of them at once: what one of them asks for is asked for.
     """
-    entry = next((pending for pending in ghost.pending if pending.message == message), None)
+    entry = next((pending for pending in history.pending if pending.message == message), None)
     if entry is None:
         return []
     findings = []
-    for before in ghost.pending:
+    for before in history.pending:
         if entry.past & bit_of(before.message) and before.message.src != process:
             findings.append(Finding("csps", process, message, before.message))
             elsewhere = any(due != process for due in before.due)
@@ -76,51 +77,51 @@ def network_sent(ghost: Ghost, process: int, message: Message, bit_of: Callable[
 
 
 def delivered(
-    ghost: Ghost, process: int, message: Message, bit_of: Callable[[Message], int], *, ordered: bool = False
-) -> tuple[Ghost, list[Finding]]:
-    """After `process` delivered `message`, and what is wrong with that; about `total_order` only if `ordered`."""
-    entry = next((pending for pending in ghost.pending if pending.message == message), None)
+    history: History, process: int, message: Message, bit_of: Callable[[Message], int], *, ordered: bool = False
+) -> tuple[History, list[Finding]]:
+    """After `process` delivered `message`, with the violations; those of `total_order` only if `ordered`."""
+    entry = next((pending for pending in history.pending if pending.message == message), None)
     if entry is None or process not in entry.due:
         kind = "at_most_once" if process in message.dsts else "no_creation"
-        return ghost, [Finding(kind, process, message)]
+        return history, [Finding(kind, process, message)]
     findings = []
-    for before in ghost.pending:
+    for before in history.pending:
         if process in before.due and before is not entry and entry.past & bit_of(before.message):
             findings.append(Finding("causal", process, message, before.message))
             if before.message.src == message.src:
                 findings.append(Finding("fifo", process, message, before.message))
     bit = bit_of(message)
-    pasts = list(ghost.pasts)
+    pasts = list(history.pasts)
     pasts[process] |= entry.past | bit
     due = tuple(other for other in entry.due if other != process)
     if due:
-        pending = [entry._replace(due=due) if other is entry else other for other in ghost.pending]
+        pending = [entry._replace(due=due) if other is entry else other for other in history.pending]
     else:
         keep = ~bit
         pasts = [past & keep for past in pasts]
         pending = [
             other._replace(past=other.past & keep) if other.past & bit else other
-            for other in ghost.pending
+            for other in history.pending
             if other is not entry
         ]
-    after = Ghost(tuple(pasts), tuple(pending), ghost.order)
+    after = History(tuple(pasts), tuple(pending), history.order)
     if ordered:
-        findings += _crossed(ghost, process, message)
-        after = after._replace(order=_order(ghost, after, process, message))
+        findings += _crossed(history, process, message)
+        after = after._replace(order=_order(history, after, process, message))
     return after, findings
 
 
-def _crossed(ghost: Ghost, process: int, message: Message) -> list[Finding]:
+def _crossed(history: History, process: int, message: Message) -> list[Finding]:
     """The messages that `process` delivered before `message`, and another process after it."""
-    due = {pending.message: pending.due for pending in ghost.pending}
+    due = {pending.message: pending.due for pending in history.pending}
     return [
         Finding("total_order", process, message, late)
-        for early, late in ghost.order
+        for early, late in history.order
         if early == message and process in late.dsts and process not in due.get(late, ())
     ]
 
 
-def _order(before: Ghost, after: Ghost, process: int, message: Message) -> tuple[tuple[Message, Message], ...]:
+def _order(before: History, after: History, process: int, message: Message) -> tuple[tuple[Message, Message], ...]:
     """The pairs after `process` delivered `message`."""
     earlier = {
         (pending.message, message)

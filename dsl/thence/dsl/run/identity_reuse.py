@@ -2,7 +2,7 @@
 
 A process that sends for ever has a fixed number of identities. One is free when its message has been delivered
 everywhere and no local state and no packet mentions it; the oldest free one is used next. Runs are then as
-long as one likes, and the states finite wherever the protocol's own data are. What the ghost keeps is exact: its
+long as one likes, and the states finite wherever the protocol's own data are. What the history keeps is exact: its
 masks hold undelivered messages only, and those keep their identities.
 """
 
@@ -19,7 +19,7 @@ from thence.dsl.run.values import Fault, Message, messages_in, most_elements
 
 
 @dataclass(slots=True)
-class Recycling(System):
+class ReusedIdentities(System):
     """The transition system of a protocol in a workload with `for ever` in it.
 
     `crowded` collects the processes that were kept from sending because no identity was free.
@@ -105,9 +105,9 @@ class Recycling(System):
             number = free
         return Message(process, number, action.destinations)
 
-    def again(self) -> Recycling:
+    def again(self) -> ReusedIdentities:
         """A fresh system of the same kind."""
-        return Recycling(self.protocol, self.workload)
+        return ReusedIdentities(self.protocol, self.workload)
 
     def same_packet(self, number: int) -> int:
         """What stays the same of a packet while it is on its way: all of it, as a number."""
@@ -125,12 +125,12 @@ class Recycling(System):
         sends = state.sends
         if not self.workload.identities(process):
             sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
-        ghost = sent(state.ghost, process, message, self.bit(message))
-        return self._step(state._replace(sends=sends, ghost=ghost), action, observe, message)
+        history = sent(state.history, process, message, self.bit(message))
+        return self._step(state._replace(sends=sends, history=history), action, observe, message)
 
     def _free(self, state: State, process: int) -> int | None:
         """The first identity of the process that nothing refers to."""
-        used = {entry.message.number for entry in state.ghost.pending if entry.message.src == process}
+        used = {entry.message.number for entry in state.history.pending if entry.message.src == process}
         for number in state.locals:
             used |= {nth for src, nth in self._mentions(self._in_locals, number) if src == process}
         for number in state.network:
@@ -149,4 +149,4 @@ class Recycling(System):
 def system_of(protocol: ir.Protocol, workload: ir.Workload) -> System:
     """The transition system of a protocol in a workload of any kind."""
     plain = isinstance(workload.sending, ir.Finite) and not workload.prompt
-    return (System if plain else Recycling)(protocol, workload)
+    return (System if plain else ReusedIdentities)(protocol, workload)

@@ -31,8 +31,8 @@ MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
 
 Tables: TypeAlias = list[frozenset[tuple[Value, ...]]]
 
-GHOSTS = ("sent", "delivered", "before", "past", "hb", "delivered_before")
-SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE = range(len(GHOSTS))
+HISTORY_RELATIONS = ("sent", "delivered", "before", "past", "hb", "delivered_before")
+SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE = range(len(HISTORY_RELATIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class MachineRun:
 
     def __post_init__(self) -> None:
         names = Names({})
-        positions = {symbol.name: len(GHOSTS) + at for at, symbol in enumerate(self.machine.symbols)}
+        positions = {symbol.name: len(HISTORY_RELATIONS) + at for at, symbol in enumerate(self.machine.symbols)}
         self._symbols = self.machine.symbols
         for transition in self.machine.transitions:
             guards = tuple(
@@ -91,7 +91,7 @@ class MachineRun:
                     tuple(compile_expression(argument, names) for argument in update.arguments),
                     compile_expression(update.value, names),
                     update.binders,
-                    self._symbols[positions[update.symbol] - len(GHOSTS)].result == BOOL,
+                    self._symbols[positions[update.symbol] - len(HISTORY_RELATIONS)].result == BOOL,
                 )
                 for update in transition.updates
             )
@@ -102,7 +102,7 @@ class MachineRun:
         """Every relation empty, every function zero; but see NOTE(order)."""
         given = _given_symbols(self.machine)
         own = (self._by_number(symbol) if symbol.name in given else frozenset() for symbol in self._symbols)
-        return (*(frozenset[tuple[Value, ...]](),) * len(GHOSTS), *own)
+        return (*(frozenset[tuple[Value, ...]](),) * len(HISTORY_RELATIONS), *own)
 
     def _by_number(self, symbol: ir.Symbol) -> frozenset[tuple[Value, ...]]:
         processes = range(self.processes)
@@ -213,9 +213,9 @@ class MachineRun:
             symbols["dst"] = _destination
         else:
             symbols["to"] = _goes_to
-        for position, name in enumerate(GHOSTS):
+        for position, name in enumerate(HISTORY_RELATIONS):
             symbols[name] = _relation(state[position])
-        for position, symbol in enumerate(self._symbols, len(GHOSTS)):
+        for position, symbol in enumerate(self._symbols, len(HISTORY_RELATIONS)):
             symbols[symbol.name] = (_relation if symbol.result == BOOL else _function)(state[position])
         return Frame(processes=self.processes, symbols=symbols, messages=[*sorted(named), *stand_ins])
 
@@ -333,7 +333,7 @@ def _instances(entry: tuple[Value, ...], stand_in: Message, message: Message) ->
 
 
 def _causal_send(state: MachineState, changed: Tables, message: Message) -> None:
-    """The ghost's own update: what `message` happens after, and that its sender knows it."""
+    """The built-in updates of a causal send: what `message` happens after, and that its sender knows it."""
     known = {other for process, other in state[PAST] if process == message.src}
     changed[HB] = state[HB] | {(other, message) for other in known}
     earlier = {other for (other,) in state[SENT] if other.src == message.src}
@@ -343,7 +343,7 @@ def _causal_send(state: MachineState, changed: Tables, message: Message) -> None
 
 
 def _deliver(state: MachineState, changed: Tables, message: Message) -> None:
-    """The ghost's own update: its destination knows the message and everything before it."""
+    """The built-in updates of a delivery: its destination knows the message and everything before it."""
     receiver = message.dsts[0]
     known = {other for other, later in state[HB] if later == message} | {message}
     earlier = {other for (other,) in state[DELIVERED] if other.dsts == message.dsts and other != message}

@@ -1,7 +1,6 @@
-"""The whole system: processes, network, a finite workload, and the ghost that watches causality.
+"""The whole system: processes, network, a finite workload, and the history of undelivered messages.
 
-Local states and packets are interned, so that a global state is a small tuple of numbers; what a handler
-does to a local state is remembered, since it depends on nothing else.
+A global state is a small tuple of numbers: local states and packets have numbers in `local_steps`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
-from thence.dsl.run.causality import Finding, Ghost, delivered, network_sent, sent
+from thence.dsl.run.causality import Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import LocalStep, LocalSteps
@@ -29,7 +28,7 @@ class State(NamedTuple):
 
     locals: tuple[int, ...]
     network: tuple[int, ...]
-    ghost: Ghost
+    history: History
     sends: tuple[int, ...]
     ticks: tuple[int, ...]
     duplicates: int
@@ -109,7 +108,7 @@ class System:
         return self.steps.sizes
 
     def bit(self, message: Message) -> int:
-        """The message's bit in the ghost's masks."""
+        """The message's bit in the history's masks."""
         return 1 << (self._bases[message.src] + message.number)
 
     def carried(self, packet: Packet | Sent) -> Message | None:
@@ -142,7 +141,7 @@ class System:
         return State(
             tuple(self.local_number(self.interpreter.initial(process)) for process in range(count)),
             (),
-            Ghost((0,) * count, ()),
+            History((0,) * count, ()),
             (0,) * count,
             (0,) * count if self.workload.ticks is not None else (),
             0,
@@ -332,8 +331,8 @@ class System:
         message = self._message(state, action)
         sends = list(state.sends)
         sends[process] += 1
-        ghost = sent(state.ghost, process, message, self.bit(message))
-        return self._step(state._replace(sends=tuple(sends), ghost=ghost), action, observe, message)
+        history = sent(state.history, process, message, self.bit(message))
+        return self._step(state._replace(sends=tuple(sends), history=history), action, observe, message)
 
     def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
         return self.interpreter.step(process, local, cause, reactions, observe=observe)
@@ -371,27 +370,27 @@ class System:
         locals_ = state.locals
         if after != before:
             locals_ = (*locals_[:process], after, *locals_[process + 1 :])
-        ghost, network, findings, sends = state.ghost, state.network, [], state.sends
+        history, network, findings, sends = state.history, state.network, [], state.sends
         for emission in emissions:
             match emission:
                 case Delivered(delivery, then):
-                    ghost, wrong = delivered(ghost, process, delivery, self.bit, ordered=self._ordered)
+                    history, wrong = delivered(history, process, delivery, self.bit, ordered=self._ordered)
                     findings += wrong
                     if then is not None:
-                        ghost = sent(ghost, process, then, self.bit(then))
+                        history = sent(history, process, then, self.bit(then))
                         sends = (*sends[:process], sends[process] + 1, *sends[process + 1 :])
                 case Sent(kind, arguments, to):
                     packet = Packet(kind, process, to, arguments)
                     carried = self.carried(packet)
                     if carried is not None:
-                        findings += network_sent(ghost, process, carried, self.bit)
+                        findings += network_sent(history, process, carried, self.bit)
                     network = self._with(network, self.number_of(packet))
         places = state.places
         if places:
             place = self._place_after(state, process, message, emissions)
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
-        after_state = State(locals_, network, ghost, sends, state.ticks, state.duplicates, state.losses, places)
+        after_state = State(locals_, network, history, sends, state.ticks, state.duplicates, state.losses, places)
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
@@ -432,22 +431,22 @@ class System:
         Programs go on as far as they can. With timers, they are given every chance: the message counts as stuck only
         if no continuation by timers and arrivals, without further loss, delivers it.
         """
-        if not state.ghost.pending or not self.is_quiet(state):
+        if not state.history.pending or not self.is_quiet(state):
             return None
         if self.workload.programs and next(self.application_sends(state), None) is not None:
             return None
-        waiting = {entry.message for entry in state.ghost.pending}
+        waiting = {entry.message for entry in state.history.pending}
         if self.interpreter.has_timer:
             waiting = self._never_delivered(state, waiting)
         if not waiting:
             return None
         message = min(waiting)
-        due = next(entry.due for entry in state.ghost.pending if entry.message == message)
+        due = next(entry.due for entry in state.history.pending if entry.message == message)
         return Finding("delivered", due[0], message)
 
     def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
         for after in self.settling(state):
-            waiting = waiting & {entry.message for entry in after.ghost.pending}
+            waiting = waiting & {entry.message for entry in after.history.pending}
             if not waiting:
                 break
         return waiting

@@ -247,7 +247,7 @@ class Setting(Node):
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
-        "duplicates", "losses", "ticks", "room", "destinations", "tree", "program",
+        "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()

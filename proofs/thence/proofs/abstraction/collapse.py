@@ -16,8 +16,8 @@ from itertools import chain, combinations, groupby, islice, product
 from typing import TypeAlias
 
 from thence.dsl.ir.types import Map
-from thence.dsl.run.causality import Ghost, Pending
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.causality import History, Pending
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import State
 from thence.dsl.run.values import Message, messages_in
 from thence.proofs.abstraction.balance import Balance, Feature, Row
@@ -47,7 +47,7 @@ Slack: TypeAlias = tuple[tuple[int, int], ...]
 class Collapse:
     """The abstraction of one system."""
 
-    system: Recycling
+    system: ReusedIdentities
     discipline: Discipline
     balances: tuple[Balance, ...] = ()
     silent: frozenset[str] = frozenset()
@@ -184,7 +184,9 @@ class Collapse:
             return state
         names: dict[Message, Message] = {}
         made: Counter[int] = Counter()
-        for entry in sorted(state.ghost.pending, key=lambda each: (each.message.src, each.message.dsts, each.message)):
+        for entry in sorted(
+            state.history.pending, key=lambda each: (each.message.src, each.message.dsts, each.message)
+        ):
             message = entry.message
             names[message] = message._replace(number=made[message.src])
             made[message.src] += 1
@@ -195,7 +197,7 @@ class Collapse:
         def mask(old: int) -> int:
             return sum(after for before, after in bits if old & before)
 
-        pending = sorted(Pending(names[each.message], each.due, mask(each.past)) for each in state.ghost.pending)
+        pending = sorted(Pending(names[each.message], each.due, mask(each.past)) for each in state.history.pending)
         network = []
         for number in state.network:
             packet = self.system.packet(number)
@@ -204,7 +206,7 @@ class Collapse:
                 number = self.system.number_of(packet._replace(arguments=arguments))
             network.append(number)
         return state._replace(
-            ghost=Ghost(tuple(mask(past) for past in state.ghost.pasts), tuple(pending)),
+            history=History(tuple(mask(past) for past in state.history.pasts), tuple(pending)),
             network=self.system.arranged(tuple(network)),
         )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from thence.dsl import ir
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
@@ -140,7 +140,9 @@ def _search(
     assert result.discipline is not None
     senders = [bool(workload.choices(process)) for process in range(workload.processes)]
     identities = tuple(result.identities if sends else 0 for sends in senders)
-    system = Recycling(protocol, replace(workload, sends=identities, sending=ir.ForEver(identities, prompt=True)))
+    system = ReusedIdentities(
+        protocol, replace(workload, sends=identities, sending=ir.ForEver(identities, prompt=True))
+    )
     collapse = Collapse(system, result.discipline)
     result.collapsed = collapse.collapsible
     collapse.balances = result.balances = _balances(system, collapse)
@@ -158,14 +160,14 @@ def _search(
             silent -= {str(kind)}
 
 
-def _shape(system: Recycling) -> Shape:
+def _shape(system: ReusedIdentities) -> Shape:
     workload = system.workload
     choices = tuple(workload.choices(process) for process in range(workload.processes))
     fifo = not system.protocol.network.reordering
     return Shape(workload.processes, workload.sends, choices, False, None, 0, 0, fifo, False)
 
 
-def _balances(system: Recycling, collapse: Collapse) -> tuple[Balance, ...]:
+def _balances(system: ReusedIdentities, collapse: Collapse) -> tuple[Balance, ...]:
     """Balances of the counters that satisfy the first exact states."""
     if not collapse.discipline.counters or not collapse.collapsible:
         return ()
@@ -186,7 +188,7 @@ def _balances(system: Recycling, collapse: Collapse) -> tuple[Balance, ...]:
     return tuple(balance for balance in found if balance is not None)
 
 
-def _exact(system: Recycling) -> Iterator[State]:
+def _exact(system: ReusedIdentities) -> Iterator[State]:
     """Reachable states, nearest first."""
     seen = {system.initial(): None}
     for state in (frontier := list(seen)):
@@ -200,7 +202,7 @@ def _exact(system: Recycling) -> Iterator[State]:
 
 @dataclass(slots=True)
 class _Search:
-    system: Recycling
+    system: ReusedIdentities
     collapse: Collapse
     properties: frozenset[str]
     result: Saturation
@@ -341,7 +343,7 @@ class _Search:
             orbit = self._orbits[local] = min(self.symmetry.locals(local))
         out = sum(1 for number in state.network if self.system.packet(number).src == process)
         into = sum(1 for number in state.network if self.system.packet(number).dst == process)
-        due = sum(1 for entry in state.ghost.pending if process in entry.due)
+        due = sum(1 for entry in state.history.pending if process in entry.due)
         return (orbit, out, into, due)
 
     def _report(self, frontier: int) -> None:

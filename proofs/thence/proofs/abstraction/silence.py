@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message, Packet
 from thence.proofs.abstraction.collapse import Collapse
@@ -27,7 +27,7 @@ class Loud(Exception):
 class Silence:
     """The check for one search."""
 
-    system: Recycling
+    system: ReusedIdentities
     collapse: Collapse
     waiting: Waiting
     symmetry: Symmetry | None

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from thence.dsl.run.execute import Emission, Sent
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.discipline import NotApplicable
@@ -32,7 +32,7 @@ Step: TypeAlias = tuple[int, tuple[Emission, ...]]
 class Waiting:
     """The check for one system; each local step is checked once."""
 
-    system: Recycling
+    system: ReusedIdentities
     queue: str | None
     _position: int = field(init=False, default=-1)
     _checked: set[tuple[int, int, int, Message | None]] = field(init=False, default_factory=set)

@@ -19,7 +19,7 @@ from thence.dsl.run.system import Action, State, System, in_scope
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
-from thence.proofs.bounded.ghost import JUDGED
+from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding

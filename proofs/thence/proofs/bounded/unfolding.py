@@ -1,6 +1,6 @@
 """A protocol in a scope, step by step, as a circuit: which action happens is up to the inputs.
 
-A step of a process is the symbolic execution of one handler. The ghost is that of `thence.dsl.run.causality`, over all
+A step of a process is the symbolic execution of one handler. The history is that of `dsl.run.causality`, over all
 messages: a violation reads undelivered ones only, so that dropping the delivered ones makes no difference.
 """
 
@@ -15,7 +15,7 @@ from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Frame, Messages, evaluate
-from thence.proofs.bounded.ghost import History
+from thence.proofs.bounded.history import History
 from thence.proofs.bounded.network import Emitted, Network, Origin, parts_of
 from thence.proofs.bounded.operations import Bounds, Workshop
 from thence.proofs.bounded.refinement import literals_of, refined
@@ -345,7 +345,7 @@ class Unfolding:
         self.losses = plus(self.losses, of_kind["lose"])
 
     def _watch(self, emitted: Emitted, workshop: Workshop) -> dict[str, Literal]:
-        """What the ghost has against the emissions, in their order."""
+        """The violations by the emissions, in their order."""
         found: dict[str, list[Literal]] = {}
         for position, item in enumerate(emitted.items.items):
             tag, _, *payload = parts_of(item)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.check.built_in import ghost_facts
+from thence.dsl.check.built_in import history_facts
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.ir.types import Type
 from thence.proofs.logic.formula import free_locals
@@ -83,7 +83,7 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
         if formula.name == name:
             return ["reachable", term(formula.body, {})]
     if name == HISTORY:
-        return ["always", _formulas(ghost_facts(machine.delivery))]
+        return ["always", _formulas(history_facts(machine.delivery))]
     if name == WITHOUT_DEADLOCK:
         return ["always", term(no_deadlock(machine).body, {})]
     transition = starving_transition(name)

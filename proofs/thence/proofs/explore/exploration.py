@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.identity_reuse import Recycling, system_of
+from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violated
 from thence.dsl.run.system import Action, System
 
@@ -130,7 +130,7 @@ class Request:
 
 def saturated(system: System) -> bool:
     """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
-    return isinstance(system, Recycling) and not system.workload.ends and not system.crowded
+    return isinstance(system, ReusedIdentities) and not system.workload.ends and not system.crowded
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:

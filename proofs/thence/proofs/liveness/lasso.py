@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
 from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Message
@@ -42,7 +42,7 @@ class Lasso:
     """
 
     message: Message
-    system: Recycling
+    system: ReusedIdentities
     stem: tuple[NarratedStep, ...]
     cycle: tuple[NarratedStep, ...]
 
@@ -76,7 +76,7 @@ def find_lasso(
     covered.
     """
     started = time.perf_counter()
-    piling = Recycling(protocol, workload).ticks_at_any_moment
+    piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
     search = Search(levels=lines_for(protocol, piling))
     piling = piling and search.levels is not None
     fairness = fairness_of(protocol)
@@ -106,7 +106,9 @@ def _explored(
     """The graph as far as it is needed; what comes of it is in the search."""
     while True:
         lines = search.levels
-        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+        system = (
+            ReusedIdentities(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+        )
         graph = _Graph(system, fairness, limit, progress)
         try:
             _look(graph, search)
@@ -166,7 +168,7 @@ class Fairness:
     send: bool
     weak: bool
 
-    def class_of(self, system: Recycling, action: Action) -> Class | None:
+    def class_of(self, system: ReusedIdentities, action: Action) -> Class | None:
         """The class of an action; None where nothing is asked of it."""
         match action.kind:
             case "receive":
@@ -193,7 +195,7 @@ def fairness_of(protocol: ir.Protocol) -> Fairness:
 
 @dataclass(slots=True)
 class _Graph:
-    system: Recycling
+    system: ReusedIdentities
     fairness: Fairness
     limit: int | None
     progress: Callable[[Progress], None] | None
@@ -325,7 +327,7 @@ class _Graph:
         """For each message the expanded states in which some destination has not delivered it."""
         found: dict[Message, set[int]] = {}
         for number, state in enumerate(self.states[: self.expanded]):
-            for entry in state.ghost.pending:
+            for entry in state.history.pending:
                 found.setdefault(entry.message, set()).add(number)
         return found
 
@@ -335,7 +337,7 @@ class _Graph:
 
 
 def replayed_lasso(
-    system: Recycling, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
+    system: ReusedIdentities, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
 ) -> Lasso | None:
     """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them.
 
@@ -362,12 +364,12 @@ def replayed_lasso(
     if piles and not (fair and turn[0] == turn[-1]):
         return None
     assert turn[0] == turn[-1], "the interpreter does not come back to where the cycle starts"
-    assert all(message in {entry.message for entry in state.ghost.pending} for state in turn), "it is delivered"
+    assert all(message in {entry.message for entry in state.history.pending} for state in turn), "it is delivered"
     assert fair, "the cycle is not fair"
     return Lasso(message, again, steps[: len(stem)], steps[len(stem) :])
 
 
-def _is_run(system: Recycling, actions: Sequence[Action]) -> bool:
+def _is_run(system: ReusedIdentities, actions: Sequence[Action]) -> bool:
     """Whether the actions are possible, one after the other."""
     state = system.initial()
     for action in actions:

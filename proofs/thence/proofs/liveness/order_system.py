@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.identity_reuse import Recycling
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
 from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
@@ -36,7 +36,7 @@ Grown: TypeAlias = tuple[tuple[Cell, Cell, int, int], ...]
 
 
 @dataclass(slots=True)
-class Levelled(Recycling):
+class Levelled(ReusedIdentities):
     """A system whose states are kept up to levels; `apply` raises Again and TooFar.
 
     With `piles`, packets that are the same up to levels are one or more: one that arrives is gone, or there is another
@@ -53,7 +53,7 @@ class Levelled(Recycling):
     _parameters: dict[str, tuple[ir.Variable, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        Recycling.__post_init__(self)
+        ReusedIdentities.__post_init__(self)
         seen = replace(
             self.protocol,
             handlers=with_equality_seen(self.protocol.handlers),
@@ -64,7 +64,7 @@ class Levelled(Recycling):
 
     def initial(self) -> State:
         """No message sent yet."""
-        return self.normal(Recycling.initial(self))
+        return self.normal(ReusedIdentities.initial(self))
 
     def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
         """The state after `action`, up to levels."""
@@ -81,7 +81,7 @@ class Levelled(Recycling):
                 yield action, outcome.state, packets
 
     def _applied_and_followed(self, state: State, action: Action, observe: bool) -> tuple[Outcome, Mapping[int, int]]:
-        outcome = Recycling.apply(self, state, action, observe=observe)
+        outcome = ReusedIdentities.apply(self, state, action, observe=observe)
         grown = self._grown.get((action.process, state.locals[action.process], action.packet, outcome.subject), ())
         if grown and action.kind in ("send", "receive", "tick"):
             numbers = frozenset(self._numbers(state))

@@ -57,7 +57,7 @@ def _own(name: str, machine: ir.Machine, finding: Finding, found: InductiveSet) 
     extra = tuple(each for each in finding.discharges if id(each) not in shared)
     if extra or not finding.discharges:
         return extra
-    history = {fact.name for fact in built_in.ghost_facts(machine.delivery)}
+    history = {fact.name for fact in built_in.history_facts(machine.delivery)}
     return tuple(each for member, its in found.members.items() if member in history for each in its)
 
 

@@ -49,7 +49,7 @@ def signature_of(machine: ir.Machine) -> Signature:
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:
     """The history's facts, the invariants, and the built-in properties under `prove` that range over states."""
-    history = (Conjunct(fact, "history") for fact in built_in.ghost_facts(machine.delivery))
+    history = (Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery))
     invariants = (Conjunct(invariant, "invariant") for invariant in machine.invariants)
     properties = (Conjunct(formula, "property") for formula in state_properties(machine))
     return (*history, *invariants, *properties)

@@ -39,7 +39,7 @@ def statements(machine: ir.Machine) -> tuple[str, ...]:
 
 def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:
     """The formula of an invariant, a built-in property or a fact of the history. `at_most_once` is about `deliver`."""
-    own = {formula.name: formula for formula in (*machine.invariants, *built_in.ghost_facts(machine.delivery))}
+    own = {formula.name: formula for formula in (*machine.invariants, *built_in.history_facts(machine.delivery))}
     if name in own:
         return own[name]
     if name == "at_most_once":
@@ -101,7 +101,7 @@ def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, option
     everything = found.discharges
     level = level_of(everything)
     facts = solver_facts(everything, options)
-    history = [fact.name for fact in built_in.ghost_facts(machine.delivery)]
+    history = [fact.name for fact in built_in.history_facts(machine.delivery)]
     fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
     violated = search_violations(pool, machine, fallen, options)
     findings: dict[str, Finding] = {}

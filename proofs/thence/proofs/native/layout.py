@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from thence.dsl.run.causality import Ghost, Pending
+from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.system import State, System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import Storage
@@ -35,7 +35,7 @@ class Shape:
         choices: for each process, the sets of destinations among which the environment chooses.
         timers: whether the protocol does something `periodically`.
         ticks: how often each timer may fire; None: at any time when no packet is in flight.
-        ordered: whether the ghost watches the order of deliveries.
+        ordered: whether the history has the order of deliveries.
     """
 
     processes: int
@@ -205,17 +205,17 @@ class Layout:
                 addressed[process] |= 1 << self._bit(message)
             return self._bit(message)
 
-        for entry in state.ghost.pending:
+        for entry in state.history.pending:
             bit = address(entry.message)
             pastof[bit] = entry.past
             for process in entry.due:
                 due[process] |= 1 << bit
-        for early, late in state.ghost.order:
+        for early, late in state.history.order:
             order[address(early)] |= 1 << address(late)
         network = state.network if shape.fifo else reversed(state.network)
         values: dict[str, Sequence[int]] = {
             "locals": state.locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
-            "losses": (state.losses,), "pasts": state.ghost.pasts, "due": due, "pastof": pastof, "addressed": addressed,
+            "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof, "addressed": addressed,
             "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
@@ -254,7 +254,7 @@ class Layout:
         network = [number - 1 for number in self.fields["network"].read(words) if number]
         return State(
             read("locals", 0), tuple(network if shape.fifo else reversed(network)),
-            Ghost(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
+            History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes) if shape.ticks is not None else (),
             read("duplicates", 1)[0], read("losses", 1)[0],
         )  # fmt: skip

@@ -16,7 +16,7 @@ from itertools import permutations
 from typing import TypeAlias
 
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
-from thence.dsl.run.causality import Ghost, Pending
+from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Fault, Message, Packet, Value, ascending
@@ -169,14 +169,14 @@ class Symmetry:
         return State(
             tuple(self.locals(state.locals[back[process]])[at] for process in range(count)),
             self.system.arranged(network),
-            self._renamed_ghost(state.ghost, permutation, back),
+            self._renamed_history(state.history, permutation, back),
             tuple(state.sends[back[process]] for process in range(count)),
             tuple(state.ticks[back[process]] for process in range(count)) if state.ticks else (),
             state.duplicates,
             state.losses,
         )
 
-    def _renamed_ghost(self, ghost: Ghost, permutation: Permutation, back: Permutation) -> Ghost:
+    def _renamed_history(self, history: History, permutation: Permutation, back: Permutation) -> History:
         bases, sends = self.shape.bases, self.shape.sends
 
         def mask(old: int) -> int:
@@ -193,13 +193,13 @@ class Symmetry:
                 tuple(sorted(permutation[process] for process in entry.due)),
                 mask(entry.past),
             )
-            for entry in ghost.pending
+            for entry in history.pending
         ]
         order = [
-            (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in ghost.order
+            (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in history.order
         ]
-        pasts = tuple(mask(ghost.pasts[back[process]]) for process in range(len(permutation)))
-        return Ghost(pasts, tuple(sorted(pending)), tuple(sorted(order)))
+        pasts = tuple(mask(history.pasts[back[process]]) for process in range(len(permutation)))
+        return History(pasts, tuple(sorted(pending)), tuple(sorted(order)))
 
     # --- the check ---------------------------------------------------------------------------
 

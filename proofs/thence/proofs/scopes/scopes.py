@@ -111,7 +111,7 @@ def describe(workload: ir.Workload) -> str:
         senders = [str(process) for process, identities in enumerate(workload.sending.identities) if identities]
         words.append(f"for ever by {', '.join(senders)}")
     if workload.capacity is not None:
-        words.append(f"room for {workload.capacity}")
+        words.append(f"capacity {workload.capacity}")
     if workload.prompt and not isinstance(workload.sending, ir.AnyNumber):
         words.append("sent promptly")
     if workload.reactive:
@@ -174,7 +174,7 @@ def _sending_facts(workload: ir.Workload) -> dict[str, Any]:
         case ir.AnyNumber():
             return {"unbounded": True}
         case ir.ForEver(identities, prompt, capacity):
-            bound = {} if capacity is None else {"room": capacity}
+            bound = {} if capacity is None else {"capacity": capacity}
             return {"endless": list(identities), "prompt": prompt, **bound}
         case ir.Finite(prompt, reactive, programs):
             found: dict[str, Any] = {"endless": [0] * workload.processes, "prompt": True} if prompt else {}

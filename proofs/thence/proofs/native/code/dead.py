@@ -33,8 +33,8 @@ class Dead:
     def state(self, state: State) -> State:
         """The state without what is dead."""
         done = [sent == limit for sent, limit in zip(state.sends, self.shape.sends, strict=True)]
-        pasts = tuple(0 if finished else past for past, finished in zip(state.ghost.pasts, done, strict=True))
-        pending = state.ghost.pending
+        pasts = tuple(0 if finished else past for past, finished in zip(state.history.pasts, done, strict=True))
+        pending = state.history.pending
         if not self.departures:
             pending = tuple(
                 entry._replace(past=entry.past & self._due(state, entry.due))
@@ -42,12 +42,12 @@ class Dead:
                 else entry
                 for entry in pending
             )
-        return state._replace(ghost=state.ghost._replace(pasts=pasts, pending=pending))
+        return state._replace(history=state.history._replace(pasts=pasts, pending=pending))
 
     def _due(self, state: State, processes: Collection[int]) -> int:
         """The messages that some of the processes must still deliver, as a mask."""
         found = 0
-        for entry in state.ghost.pending:
+        for entry in state.history.pending:
             if not set(entry.due).isdisjoint(processes):
                 found |= 1 << self.shape.bases[entry.message.src] + entry.message.number
         return found
