@@ -215,8 +215,8 @@ class Layout:
         network = state.network if shape.fifo else reversed(state.network)
         values: dict[str, Sequence[int]] = {
             "locals": state.locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
-            "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof, "addressed": addressed,
-            "order": order, "network": [number + 1 for number in network],
+            "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
+            "addressed": addressed, "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
