@@ -1,4 +1,4 @@
-"""What FILE or FILE:PROTOCOL means, on a command line or in a recorded case. A library file has a bare name."""
+"""The meaning of FILE and FILE:PROTOCOL on command lines and in recorded cases. A library file has a bare name."""
 
 from __future__ import annotations
 

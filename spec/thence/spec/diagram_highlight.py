@@ -1,4 +1,4 @@
-"""What a space-time diagram brings out: the messages of one finding."""
+"""The highlight of a space-time diagram: the messages of one finding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Highlight:
     caption: str = ""
 
     def role(self, message: str) -> Role:
-        """What `message` is in this finding."""
+        """The part of `message` in this finding."""
         if message in self.missing:
             return "missing"
         if message == self.message:

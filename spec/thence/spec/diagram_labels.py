@@ -1,4 +1,4 @@
-"""Where the labels of a diagram go: beside their points, off the arrows, and never one upon another."""
+"""The places of labels in a diagram: beside their points, off the arrows, and never one upon another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where everything of a space-time diagram goes: process lines horizontal, logical time from left to right.
+"""The layout of a space-time diagram: process lines horizontal, logical time from left to right.
 
 An event stands right of the earlier ones of its process, and an arrival right of its send; otherwise as far left as
 possible, so that concurrent events of different processes share a column. Units: columns and process numbers.

@@ -172,7 +172,7 @@ class _Sheet:
         row.put(there, "├" if rightwards else "┤")
 
     def _expected(self) -> list[_Row]:
-        """What is missing and never came, below the last event."""
+        """The messages that are missing and never came, below the last event."""
         if self._highlight is None:
             return []
         process = self._highlight.process

@@ -52,5 +52,5 @@ class Execution:
     names: tuple[str, ...] = field(default=(), compare=False)
 
     def name_of(self, process: int) -> str:
-        """What a picture calls the process."""
+        """The name of the process in pictures."""
         return self.names[process] if self.names else f"p{process}"

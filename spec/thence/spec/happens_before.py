@@ -17,7 +17,7 @@ from thence.spec.events import Deliver, Execution, Receive, Send
 
 
 class MessageRecord:
-    """What an observer keeps of one message.
+    """The record of one message.
 
     Attributes:
         name: unique in the execution.

@@ -128,7 +128,7 @@ class Oracle:
 
     @property
     def events(self) -> int:
-        """How many events were observed."""
+        """The number of observed events."""
         return self._events
 
     def knows(self, message: str) -> bool:

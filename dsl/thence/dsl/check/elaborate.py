@@ -25,7 +25,7 @@ from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_ord
 from thence.dsl.text.reporter import Reporter
 
 DEEPEST = 200
-"""How many nodes of the abstract syntax may stand inside one another: what comes after goes by recursion."""
+"""The greatest depth of the abstract syntax: the later passes are recursive."""
 
 Declared = TypeVar("Declared", bound=syntax.Declaration)
 

@@ -32,7 +32,7 @@ _VERDICTS: dict[Subject, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Where a protocol is explored: its scopes' settings (None: erroneous), and the settings to start from."""
+    """The scopes of a protocol: their settings (None: erroneous), and the settings to start from."""
 
     protocol: str
     scopes: Mapping[str, Settings | None]

@@ -77,7 +77,7 @@ def check_link(
 
 
 def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
-    """What a machine takes by itself are steps that neither send nor deliver, of processes and messages."""
+    """Checks the internal steps: they neither send nor deliver, and have processes and messages as parameters."""
     transitions = {transition.name: transition for transition in machine.transitions}
     for name in conforms.internal:
         transition = transitions.get(name.text)

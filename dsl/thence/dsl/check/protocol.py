@@ -24,9 +24,9 @@ from thence.dsl.text.syntax import Span
 PROTOCOL_PROPERTIES = (
     "causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
 )  # fmt: skip
-"""What `property` can name."""
+"""The names under `property`."""
 LIVENESS = ("delivered",)
-"""What `eventually` can name."""
+"""The names under `eventually`."""
 _OF_NETWORK_SENDS = ("csps", "sps")
 
 

@@ -29,9 +29,9 @@ HISTORY: dict[str, ir.Symbol] = {
     "arrived": ir.Symbol("arrived", (_MESSAGE, _PROCESS), BOOL),
     "hb": ir.Symbol("hb", (_OTHER, _MESSAGE), BOOL),
 }
-"""What assertions can say of the steps so far, besides the processes' states: `delivered(m)` is by all destinations,
-`delivered_at(m, p)` by one; `network_sent(m)`, a packet that carries m was sent; `arrived(m, p)`, one was received;
-`hb(a, m)`, a happened before m."""
+"""The symbols in assertions about the steps so far, besides the processes' states: `delivered(m)` is by all
+destinations, `delivered_at(m, p)` by one; `network_sent(m)`, a packet that carries m was sent; `arrived(m, p)`, one was
+received; `hb(a, m)`, a happened before m."""
 
 
 def check_scenario(
@@ -84,7 +84,7 @@ def check_scenario(
 def _workload(
     steps: tuple[ir.ScenarioStep | ir.NamedFormula, ...], processes: int, protocol: ir.Protocol
 ) -> ir.Workload:
-    """What the steps need: so many sends, to these destinations, so many faults and ticks."""
+    """The workload that the steps need: so many sends, to these destinations, so many faults and ticks."""
     played = [step for step in steps if isinstance(step, ir.ScenarioStep)]
     sends = [[step.peers for step in played if step.event == "sends" and step.process == p] for p in range(processes)]
     groups = tuple(tuple(sorted({tuple(sorted(peers)) for peers in chosen})) for chosen in sends)

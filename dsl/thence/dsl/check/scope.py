@@ -15,7 +15,7 @@ from thence.dsl.text.reporter import Reporter
 
 
 def expectable(protocol: syntax.Protocol) -> set[str]:
-    """What an expectation about the protocol in a scope can name."""
+    """The names in expectations about the protocol in a scope."""
     invariants = {
         formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
     }
@@ -24,7 +24,7 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
 
 
 def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
-    """What a scope has to know of a protocol; machines have no scopes."""
+    """The kind of a protocol before it is checked; machines have no scopes."""
     network = subject.network if isinstance(subject, syntax.Protocol) else ()
     return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
 

@@ -1,4 +1,4 @@
-"""What a machine states of its steps: `stable`, `reachable`, and the names under `prove` and `expect`."""
+"""Statements of a machine about its steps: `stable`, `reachable`, and the names under `prove` and `expect`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def statement_names(machine: syntax.Machine) -> set[str]:
 
 
 def provable_names(machine: syntax.Machine) -> set[str]:
-    """What `prove` can name: `stable` and `reachable` formulas are stated already."""
+    """The names under `prove`; `stable` and `reachable` formulas are stated already."""
     stated = {formula.name.text for formula in (*machine.stable, *machine.reachable)}
     return statement_names(machine) - stated
 

@@ -123,7 +123,7 @@ def _given_types(transition: syntax.Transition, given: tuple[ir.Variable, ...] |
 
 
 def _infer(transition: syntax.Transition, vocabulary: Vocabulary) -> dict[str, Type | None]:
-    """What the body tells about the parameters. An update is read as an equation under its binders."""
+    """The types of parameters, as far as the body tells them. An update is read as an equation under its binders."""
     formulas: list[syntax.Expr] = []
     for statement in transition.body:
         match statement:

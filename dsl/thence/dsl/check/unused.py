@@ -1,4 +1,4 @@
-"""What a protocol declares and does not use."""
+"""The declarations of a protocol that are not used."""
 
 from __future__ import annotations
 

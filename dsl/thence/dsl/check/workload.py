@@ -27,7 +27,7 @@ Settings = Mapping[str, Setting]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolKind:
-    """What a scope has to know of its protocol: where a message goes, and whether the network is a tree."""
+    """The part of a protocol that its scopes depend on: the delivery of messages, and whether the network is a tree."""
 
     delivery: ir.Delivery = "unicast"
     tree: bool = False
@@ -37,7 +37,7 @@ ANY_PROTOCOL = ProtocolKind()
 
 
 def kind_of(protocol: ir.Protocol) -> ProtocolKind:
-    """What a scope has to know of this protocol."""
+    """The kind of a checked protocol."""
     return ProtocolKind(protocol.delivery, protocol.network.tree)
 
 
@@ -170,7 +170,7 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
 def _sending(
     settings: Settings, sends: tuple[int, ...], programs: Programs, span: Span, reporter: Reporter
 ) -> ir.Sending | None:
-    """How messages are sent; None where the settings contradict one another, which is reported."""
+    """The way in which messages are sent; None where the settings contradict one another, which is reported."""
     without_end = ("for_ever", "prompt_sends", "any_number")
     if programs and any(name in settings for name in without_end):
         place = next(setting.span for setting in settings.values() if setting.name in without_end)
@@ -324,7 +324,7 @@ def _programs(settings: Settings, processes: int, reporter: Reporter, delivery: 
 def _as_programmed(
     sends: tuple[int, ...], chosen: tuple[tuple[tuple[int, ...], ...], ...], programs: Programs, said: bool
 ) -> tuple[tuple[int, ...], tuple[tuple[tuple[int, ...], ...], ...]]:
-    """How many messages each process sends and to whom: a program says so itself.
+    """The number of messages of each process and their destinations: a program says so itself.
 
     Where the scope does not say how many messages the others send (`said`), they send none.
     """

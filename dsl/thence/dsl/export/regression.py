@@ -106,5 +106,5 @@ def _starves(states: Sequence[State]) -> bool:
 
 
 def here(file: str) -> str:
-    """How a test names the file: library files by name, others by absolute path."""
+    """The name of the file in a test: that of a library file, else an absolute path."""
     return str(Path(file).resolve()) if Path(file).exists() else file

@@ -112,7 +112,7 @@ Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return
 # --- declarations ------------------------------------------------------------------------------
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
-"""To whom a message goes: one process; a set of processes; every process other than its sender (and perhaps it)."""
+"""The destinations of a message: one process; a set of processes; every process but its sender, and perhaps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the file says should come out. `settings` overrides those of the scope (or of the default scope)."""
+    """A verdict that the file expects. `settings` overrides those of the scope (or of the default scope)."""
 
     verdict: Literal["proved", "holds", "refuted", "unknown"]
     names: tuple[str, ...]
@@ -294,7 +294,7 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What the network may do with packets; without `reordering`, each channel is FIFO.
+    """The faults of the network; without `reordering`, each channel is FIFO.
 
     `tree`: packets go between neighbours in a tree of the processes only; see `thence.dsl.ir.topology`.
     """

@@ -53,7 +53,7 @@ MULTICAST_SYMBOLS = (SRC, TO, SENT, DELIVERED_AT, BEFORE, PAST, HB, DELIVERED_BE
 """Those of a multicast or broadcast machine."""
 
 MACHINE_PROPERTIES = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order")
-"""What `prove` can name besides the machine's own invariants."""
+"""The names under `prove` besides the machine's own invariants."""
 
 OF_NETWORK_SENDS = ("csps", "sps")
 """The properties that need a `relation network_sent(m: message)`."""

@@ -1,4 +1,4 @@
-"""What a machine can state of its steps, besides what is true in every state: the names of such statements.
+"""The names of statements about a machine's steps, besides those about its states.
 
 `without deadlock`: when nothing more can happen but causal sends, every message sent has been delivered.
 `without starvation T`: what a message waits for, until transition T happens to it, only shrinks.

@@ -11,7 +11,7 @@ from thence.dsl.text.syntax import NOWHERE, Span
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """What every expression has: its type, and where it stands."""
+    """The base of every expression: its type and its place in the text."""
 
     type: Type
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)

@@ -16,7 +16,7 @@ Edges: TypeAlias = tuple[tuple[int, int], ...]
 NEIGHBOURS, NEXT_HOP = "neighbours", "next_hop"
 
 BUILT_IN: dict[str, Type] = {NEIGHBOURS: Collection("set", PROCESS), NEXT_HOP: Map(PROCESS, PROCESS)}
-"""What a protocol for a tree network can read besides its own state: `next_hop[p]` is the neighbour on the way to p."""
+"""The names that a protocol for a tree network can read besides its state: `next_hop[p]` is the neighbour towards p."""
 
 
 def line(processes: int) -> Edges:

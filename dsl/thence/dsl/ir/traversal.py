@@ -35,7 +35,7 @@ def nodes(tree: Any) -> Iterator[Any]:
 
 
 def depth(tree: Any) -> int:
-    """How many nodes stand inside one another at most."""
+    """The depth of the expression: the most nodes that stand inside one another."""
     deepest = 0
     stack = [(tree, 1)]
     while stack:

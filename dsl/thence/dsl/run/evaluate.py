@@ -19,7 +19,7 @@ from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, lo
 
 @dataclass(slots=True)
 class Frame:
-    """What an expression can see.
+    """The surroundings of an expression while it is evaluated.
 
     Attributes:
         process: the acting process.
@@ -51,7 +51,7 @@ Evaluator: TypeAlias = Callable[[Frame], Value]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What names mean while an expression is compiled: state variable positions, and locals that are refs."""
+    """The meaning of names while an expression is compiled: positions of state variables, and locals that are refs."""
 
     positions: Mapping[str, int]
     refs: frozenset[str] = frozenset()
@@ -144,7 +144,7 @@ def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:
 
 
 def field_position(type_: Type, name: str) -> int:
-    """Where a record keeps a field."""
+    """The position of a field in a record."""
     labels = [label for label, _ in type_.fields]  # type: ignore[union-attr]
     return labels.index(name)
 

@@ -110,7 +110,7 @@ class ReusedIdentities(System):
         return ReusedIdentities(self.protocol, self.workload)
 
     def same_packet(self, number: int) -> int:
-        """What stays the same of a packet while it is on its way: all of it, as a number."""
+        """The part of a packet that stays the same on its way, as a number: here all of it."""
         return number
 
     def has_to_send(self, state: State, process: int) -> bool:

@@ -21,7 +21,7 @@ LocalState: TypeAlias = tuple[Value, ...]
 
 
 Reactions: TypeAlias = tuple[tuple[int, Message], ...]
-"""What the application sends inside deliveries of a step: the number of the delivery in the step, and the message.
+"""The sends of the application inside deliveries of a step: the number of the delivery in the step, and the message.
 
 Of several inside one delivery, in this order, the emission names the first one only.
 """
@@ -37,7 +37,7 @@ class NotNow(Fault):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a handler did: the process's new state, and what it sent and delivered, in order."""
+    """The effect of a handler: the process's new state, and its emissions in order."""
 
     state: LocalState
     emissions: tuple[Emission, ...]

@@ -39,7 +39,7 @@ class LocalSteps:
     )
 
     def __len__(self) -> int:
-        """How many steps are remembered."""
+        """The number of remembered steps."""
         return len(self._taken)
 
     def forget(self) -> None:
@@ -61,7 +61,7 @@ class LocalSteps:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many local states and packets have a number."""
+        """The numbers of local states and of packets."""
         return len(self._states), len(self._packets)
 
     def state_number(self, state: LocalState) -> int:
@@ -107,7 +107,7 @@ class LocalSteps:
         return self.handle(process, self._states[before], reason, reactions, observe)
 
     def taken(self) -> Iterator[tuple[int, int, Message | int | None, LocalStep | Fault]]:
-        """The steps without reactions so far: process, local state before, cause, and what came of it."""
+        """The steps without reactions so far: process, local state before, cause, and the outcome."""
         for (process, before, cause, reactions), came in self._taken.items():
             if not reactions:
                 yield process, before, cause, came

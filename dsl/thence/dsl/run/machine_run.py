@@ -264,7 +264,7 @@ def _given_symbols(machine: ir.Machine) -> frozenset[str]:
 
 
 def _messages_at_once(transition: ir.Transition) -> int:
-    """How many messages the formulas of a transition can tell apart besides its parameters."""
+    """The number of messages that the formulas of a transition can tell apart besides its parameters."""
     guards = [_bound_messages(requirement.body) for requirement in transition.requires]
     updates = [
         sum(binder.type == MESSAGE for binder in update.binders) + _bound_messages(update.value)

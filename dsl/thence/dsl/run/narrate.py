@@ -97,7 +97,7 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
 
 
 def describe(finding: Finding) -> str:
-    """What is wrong, in a sentence without its full stop."""
+    """The violation, in a sentence without its full stop."""
     where, message = f"p{finding.process}", finding.message
     if message is None or finding.detail:
         return finding.detail
@@ -119,7 +119,7 @@ def describe(finding: Finding) -> str:
 
 
 def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
-    """What an outside observer sees of the run: sends, arrivals of messages, deliveries.
+    """The run as an outside observer sees it: sends, arrivals of messages, deliveries.
 
     Where an identity is used again, the second message that has it is `m0.1/2`, and so on.
     """

@@ -18,7 +18,7 @@ from thence.dsl.run.values import Fault, Message, Packet, Value
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Where a scenario is no execution of the protocol, or an assertion is false: the line, and what is wrong."""
+    """The step at which a scenario fails: it is not possible, or an assertion is false. Its line, and the reason."""
 
     line: int
     why: str
@@ -208,7 +208,7 @@ class _Player:
         return evaluate(frame)
 
     def _history(self) -> dict[str, Callable[..., Value]]:
-        """What `check_scenario.HISTORY` declares."""
+        """The values of the symbols that `check.scenario.HISTORY` declares."""
         return {
             "delivered": lambda m: all((m, process) in self.delivered for process in m.dsts),
             "delivered_at": lambda m, p: (m, p) in self.delivered,

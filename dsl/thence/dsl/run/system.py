@@ -37,10 +37,10 @@ class State(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What happens next. `packet` is a number in the system's table for receive, duplicate and lose.
+    """The next event of a run. `packet` is a number in the system's table for receive, duplicate and lose.
 
-    `reactions`: what the application sends inside deliveries of this step, each as the number of the delivery in the
-    step and the destinations.
+    `reactions`: the sends of the application inside deliveries of this step: the number of the delivery in the step,
+    and the destinations.
     """
 
     kind: Literal["send", "receive", "tick", "duplicate", "lose"]
@@ -104,7 +104,7 @@ class System:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many local states and packets have a number."""
+        """The numbers of local states and of packets."""
         return self.steps.sizes
 
     def bit(self, message: Message) -> int:
@@ -155,7 +155,7 @@ class System:
         yield from self.internal(state)
 
     def application_sends(self, state: State) -> Iterator[Action]:
-        """What the environment may do: causal-send a message, at any time, to any allowed destination."""
+        """The actions of the environment: a causal send, at any time, to any allowed destination."""
         for process, done in enumerate(state.sends):
             if done < self.workload.sends[process]:
                 for destinations in self._next_destinations(state, process):
@@ -165,7 +165,7 @@ class System:
                         yield from self._reacting(state, action)
 
     def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
-        """Where the next message of the process may go, by its program."""
+        """The sets of destinations that the next message of the process may have, by its program."""
         program = self.workload.programs[process] if self.workload.programs else None
         if program is None:
             return self.workload.choices(process)
@@ -199,7 +199,7 @@ class System:
     def _place_after(
         self, state: State, process: int, message: Message | None, emissions: tuple[Emission, ...]
     ) -> int | None:
-        """How far the program of the process is after a step; None where the step does not fit into it."""
+        """The position in the program of the process after a step; None if the step does not fit into the program."""
         program, place = self.workload.programs[process], state.places[process]
         if program is None:
             return place
@@ -216,7 +216,7 @@ class System:
         return place
 
     def internal(self, state: State) -> Iterator[Action]:
-        """What happens by itself: arrivals, timers, duplication, loss."""
+        """The actions that need no application: arrivals, timers, duplication, loss."""
         for number in self._heads(state):
             packet = self.packet(number)
             receive = Action("receive", packet.dst, (), number)
@@ -452,7 +452,7 @@ class System:
         return waiting
 
     def settling(self, state: State) -> Iterator[State]:
-        """What can come of the state by arrivals and timers, and by programs; nothing more is lost or duplicated."""
+        """The states that arrivals, timers and programs lead to; nothing more is lost or duplicated."""
         start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
         seen, frontier = {start}, [start]
         while frontier:

@@ -78,7 +78,7 @@ def zero(type_: Type) -> Value:
 
 
 class Absent:
-    """What a partial map holds at a key that it does not map."""
+    """The value of a partial map at a key that it does not map."""
 
 
 ABSENT = Absent()
@@ -109,7 +109,7 @@ def ascending(values: Iterable[Value]) -> list[Value]:
 
 
 def _rank(value: Value) -> Any:
-    """What stands for the value in comparisons: total where `<` is not (options, sets)."""
+    """The sort key of a value: a total order, also where `<` is not total (options, sets)."""
     if value is None:
         return ()
     if isinstance(value, frozenset):
@@ -125,7 +125,7 @@ def elements(collection: Value, type_: Type) -> list[Value]:
 
 
 def elements_of(type_: Type) -> Callable[[Value], list[Value]]:
-    """What gives the `elements` of collections of this type."""
+    """The function that gives the `elements` of collections of this type."""
     match type_:
         case Map():
             return lambda collection: [key for key, _ in collection]

@@ -33,7 +33,7 @@ class Doc(Node):
 
 @dataclass(frozen=True, slots=True)
 class FormulaBody(Node):
-    """What follows the `:` of an axiom, property, invariant, rule or claim."""
+    """The formula after the `:` of an axiom, property, invariant, rule or claim."""
 
     body: syntax.Expr
     doc: str
@@ -64,7 +64,7 @@ class MethodCall(Node):
 
 
 def place_of(child: Any) -> Span:
-    """Where a child of a rule stands."""
+    """The place of a child of a rule."""
     if isinstance(child, Word):
         return span_of(child)
     if isinstance(child, tuple):

@@ -389,7 +389,7 @@ class Builder(ScenarioBuilder):
         return replace(self.right_side(c), event=event, kind=kind, parameters=tuple(parameters), peer=peer, rest=rest)
 
     def verb(self, c: Children) -> int:
-        """Where the `is` of a clause is."""
+        """The place of the `is` of a clause."""
         return next(index for index, child in enumerate(c) if isinstance(child, Word) and child.type == "IS")
 
     def right_side(self, c: Children) -> Clause:

@@ -57,7 +57,7 @@ def keywords(parser: lark.Lark) -> dict[str, str]:
 
 
 def _cache_file(text: str) -> Path | None:
-    """Where the table is kept, or None where nothing can be kept."""
+    """The file of the table; None if nothing can be kept."""
     identity = "\n".join((text, lark.__version__, sys.version))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     try:

@@ -79,7 +79,7 @@ def read_lines(text: str, file: str) -> Lines:
 
 
 def span_of(word: Word) -> Span:
-    """Where a word stands."""
+    """The place of a word."""
     return Span(word.line, word.column, word.end_line, word.end_column)
 
 

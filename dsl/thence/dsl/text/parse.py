@@ -109,7 +109,7 @@ def _grammar() -> _Grammar:
 
 
 def _refuse(text: str, file: str) -> Diagnostic | None:
-    """What is no text to read at all: too large, binary, or with an endless line."""
+    """The reason why a text is not read at all: it is too large, binary, or has an endless line."""
     if len(text) > MAX_BYTES:
         return _fault("E0150", _too_large(len(text)), file, Span(1, 1, 1, 2))
     if "\0" in text:
@@ -272,7 +272,7 @@ def _leave_out(
 
 
 def _deepest(tree: Node) -> Span | None:
-    """Where a tree gets deeper than what is read, or None. Without recursion, as it may be very deep."""
+    """The place at which a tree is too deep to be read, or None. Not recursive: the tree may be very deep."""
     parts: dict[type, tuple[str, ...]] = {}
     pending: list[tuple[Any, int]] = [(tree, 1)]
     while pending:

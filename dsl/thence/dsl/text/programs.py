@@ -21,7 +21,7 @@ NAME: Final = "program"
 
 
 def setting_key(setting: Setting) -> str:
-    """By what a setting is known in a scope: its name; there may be a program for each process."""
+    """The key of a setting in a scope: its name, and for a program also its process."""
     return f"{NAME} {setting.values[0]}" if setting.name == NAME else setting.name
 
 
@@ -68,6 +68,6 @@ def imbalance(programs: Programs) -> tuple[int, int, int] | None:
 
 
 def waits(program: Program, position: int) -> str:
-    """What a process at this position of its program waits for, in words."""
+    """The step at this position of a program, in words: the process waits for it."""
     step: Sequence[ProgramStep] = program[position : position + 1]
     return describe(tuple(step)) if step else "nothing"

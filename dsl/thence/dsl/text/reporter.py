@@ -1,4 +1,4 @@
-"""Where the passes of the front end put what they find wrong.
+"""The collector of the diagnostics of all passes of the front end.
 
 A pass never stops at the first error: it reports, gives the erroneous part no type, and goes on. Parts without a
 type (`None`) silence everything that would only follow from them.
@@ -28,5 +28,5 @@ class Reporter:
 
     @property
     def errors(self) -> int:
-        """How many errors were found so far."""
+        """The number of errors so far."""
         return sum(1 for diagnostic in self.found if diagnostic.severity == "error")

@@ -71,7 +71,7 @@ __all__ = [
     "TypeExpr",
     "Variable",
 ]
-"""What `syntax_terms` has is imported from here: one vocabulary."""
+"""The nodes of `syntax_terms` are imported from here, too: one vocabulary."""
 
 # --- statements --------------------------------------------------------------------------------
 

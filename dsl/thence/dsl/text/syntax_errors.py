@@ -1,4 +1,4 @@
-"""What a word that does not fit tells about what the writer meant.
+"""The explanation of a word that does not fit: what the writer probably meant.
 
 `diagnose` looks at the word, at what could have stood in its place, and at the line; the first rule that
 fits gives code, message and notes, and, where the intention is plain, the words that mend it.
@@ -53,7 +53,7 @@ class Slip:
 def diagnose(
     words: Sequence[Word], index: int, automaton: Automaton, starts: Mapping[int, list[int]], file: str
 ) -> Slip:
-    """What is wrong with a word that the automaton does not take."""
+    """The fault of a word that the automaton does not take."""
     return _Case(words, index, automaton, starts, file).slip()
 
 
@@ -107,7 +107,7 @@ class _Case:
     # --- what the rules ask --------------------------------------------------------------------
 
     def place(self) -> Span:
-        """Where the word stands; the end of a line or block is shown right behind the last word."""
+        """The place of the word; the end of a line or block is shown right behind the last word."""
         if self.kind in ("NEWLINE", "DEDENT", "$END") and self.before is not None:
             return self.behind(self.words[self.last_visible()])
         return span_of(self.word)
@@ -135,7 +135,7 @@ class _Case:
         return tuple(sorted(word for word, name in self.automaton.keywords.items() if name in terminals))
 
     def depth(self) -> int:
-        """How many brackets of the line are open before the word."""
+        """The number of brackets of the line that are open before the word."""
         kinds = [word.type for word in self.words[self.start : self.index]]
         opened = sum(kind in ("LPAR", "LSQB", "LBRACE") for kind in kinds)
         return opened - sum(kind in ("RPAR", "RSQB", "RBRACE") for kind in kinds)

@@ -25,7 +25,7 @@ NOWHERE = Span(0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What every node has: its place in the text."""
+    """The base of every node: its place in the text."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 

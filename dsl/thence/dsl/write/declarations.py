@@ -65,7 +65,7 @@ def _stated(keyword: str, formulas: tuple[Formula, ...]) -> list[_Item]:
 
 
 def _states(declaration: syntax.Machine | syntax.Mutant) -> list[_Item]:
-    """What a machine, or a mutant, states by formulas."""
+    """The formulas that a machine or a mutant states."""
     stable, reachable = _stated("stable", declaration.stable), _stated("reachable", declaration.reachable)
     return [*_stated("invariant", declaration.invariants), *stable, *reachable]
 
@@ -169,7 +169,7 @@ class _Printer:
                 assert_never(declaration)
 
     def items(self, declaration: syntax.TopLevel) -> list[_Item]:
-        """What the block of a declaration holds, in the order of the fields."""
+        """The items in the block of a declaration, in the order of the fields."""
         match declaration:
             case syntax.Theory() as t:
                 items: list[_Item] = [*t.sorts, *t.functions, *t.relations, *_stated("axiom", t.axioms)]

@@ -132,7 +132,7 @@ def _under_not(operand: Expr) -> int:
 
 
 def _operand_levels(operator: syntax.BinaryOperator) -> tuple[int, int]:
-    """How tightly the left and the right operand must bind."""
+    """The binding strengths that the left and the right operand need."""
     level = LEVELS[operator]
     if level == COMPARISON_LEVEL:
         return level + 1, level + 1
@@ -235,7 +235,7 @@ def _breakable(expr: Expr) -> bool:
 
 
 def _head(expr: Expr, level: int, last: bool) -> str:
-    """What a formula has on its first line when it is broken wherever it can be."""
+    """The first line of a formula that is broken wherever it can be."""
     if not _breakable(expr):
         return text_of(expr, level, last)
     if _needs_parentheses(expr, level, last):

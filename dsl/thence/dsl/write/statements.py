@@ -66,7 +66,7 @@ def with_body(header: list[Line], header_end: int, body: tuple[Stmt, ...], bare:
 
 
 def _sharing_a_line(statements: tuple[Stmt, ...]) -> int:
-    """How many of the statements, from the first on, are simple and stand on one line of the source together."""
+    """The number of statements, from the first on, that are simple and share a line of the source."""
     count = 0
     line = statements[0].span.line
     for statement in statements:

@@ -116,7 +116,7 @@ def _comment_rows(
 
 
 def _comment_depth(comment: Comment, previous: list[Line], following: Line | None) -> int:
-    """How deep a comment on a line of its own stands: like what follows, or in the block before it.
+    """The depth of a comment on a line of its own: that of the line that follows, or of the block before it.
 
     It is in a block if it is indented deeper than the header of the block.
     """

@@ -1,4 +1,4 @@
-"""What the parts of the expression checker ask of it: names in reach, the reporter, checks of sub-expressions."""
+"""The interface of the expression checker for its parts: names in reach, the reporter, checks of sub-expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To whom messages go: the delivery line of a machine or protocol, and `dst` where there is no such thing."""
+"""The delivery line of a machine or protocol, and the error of `dst` where a message has several destinations."""
 
 from __future__ import annotations
 

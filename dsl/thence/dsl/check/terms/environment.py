@@ -1,4 +1,4 @@
-"""What names can refer to while an expression is checked, and how an unknown one is reported."""
+"""The names in reach of an expression that is checked, and the report of an unknown one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LocalKind: TypeAlias = Literal["parameter", "constant", "reference", "loop", "bo
 """`let` makes a constant, `ref` and `for ref` a reference, `for` a loop name, a quantifier a bound one."""
 
 Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial", "clause"]
-"""Where an expression stands: which names and forms it may use depends on it."""
+"""The place of an expression: it decides which names and forms are allowed."""
 
 PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
     {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
@@ -44,7 +44,7 @@ class Unknown:
 
 UNKNOWN = Unknown()
 Expected: TypeAlias = Type | Unknown | None
-"""What the context asks for: a type, anything (None), or anything in silence."""
+"""The type that the context asks for, or anything (None), or anything in silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def here(number: int) -> str:
-    """How many there are: `here is 1`, `here are 2`."""
+    """A number in words: `here is 1`, `here are 2`."""
     return "here is 1" if number == 1 else f"here are {number}"
 
 

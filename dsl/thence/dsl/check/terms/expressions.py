@@ -351,7 +351,7 @@ class ExpressionChecker:
 
 
 def _field_notes(type_: Type, label: str) -> tuple[str, ...]:
-    """What could have been meant by a field that the type does not have."""
+    """Suggestions for a field that the type does not have."""
     if any(operation.method == label for operation in operations(type_)):
         return (f"`{label}` changes the collection: it is a statement of its own",)
     known = queries(type_)

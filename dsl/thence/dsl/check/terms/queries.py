@@ -1,4 +1,4 @@
-"""What can be asked of a value, and done to a collection, by its type."""
+"""The queries of a value, and the changes of a collection, by type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ATTRIBUTES: dict[str, Type] = {"src": PROCESS, "dst": PROCESS, "dsts": Collectio
 
 
 def queries(type_: Type) -> dict[str, Type]:
-    """What `e.name` can be for a value of the type, and the type of each."""
+    """The names after the dot of a value of the type, and the type of each."""
     match type_:
         case Record(fields=fields):
             return dict(fields)
@@ -35,7 +35,7 @@ def queries(type_: Type) -> dict[str, Type]:
 
 
 def element_type(type_: Type) -> Type | None:
-    """What a loop or bound variable over the collection ranges over; None if it has no elements."""
+    """The type of the elements that a loop or bound variable over the collection ranges over; None if it has none."""
     match type_:
         case Map(key=key):
             return key
@@ -46,7 +46,7 @@ def element_type(type_: Type) -> Type | None:
 
 
 def place_type(type_: Type) -> Type | None:
-    """What `for ref` names, one by one; None if the elements are not places."""
+    """The type of the places that `for ref` names, one by one; None if the elements are not places."""
     match type_:
         case Map(value=value):
             return value

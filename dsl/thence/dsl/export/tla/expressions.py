@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean where an expression stands.
+    """The meaning of names at the place of an expression.
 
     Attributes:
         names: hands out names for bound variables.
@@ -276,7 +276,7 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
 
 
 def entry_zero(type_: Type) -> str | None:
-    """What a map of this type gives at a missing key; None where that is a fault."""
+    """The value of a map of this type at a missing key; None if that is a fault."""
     assert isinstance(type_, Map)
     return zero(type_.value) if has_zero(type_.value) else None
 

@@ -1,6 +1,6 @@
 """A protocol in a scope as a TLA+ module, with the states of `thence explore` one for one.
 
-The module keeps the same observer of causality as the explorer does, and a network of the same kind, so that TLC
+The module keeps the same history as the explorer does, and a network of the same kind, so that TLC
 finds as many distinct states as `thence explore --reductions none`. A fault of the protocol fails an `Assert`.
 """
 
@@ -55,7 +55,7 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
 
 def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
-    """What of the protocol or the scope the export has no words for, if anything."""
+    """The part of the protocol or scope that the export cannot express, if any."""
     if any(handler.guard is not None for handler in protocol.handlers):
         return "`when`: the application waits until the protocol takes a message"
     if workload.programs or workload.reactive:
@@ -302,7 +302,7 @@ class _Writer:
         return "delivered" in self.protocol.eventually and not self.timers
 
     def configuration(self) -> str:
-        """What TLC is asked: every property of the protocol that the module states."""
+        """The properties of the protocol that the module states; TLC is asked for all of them."""
         stated = [_INVARIANTS[name] for name in self.checked]
         stated += ["Delivered"] if self._delivered else []
         witnesses = self.protocol.witnesses

@@ -120,7 +120,7 @@ class Operators:
         return f'[event |-> "send", packet |-> [{", ".join(fields)}]]'
 
     def _joined(self, then: Then, needed: bool, scope: Scope) -> tuple[list[str], Then]:
-        """What follows, written once as an operator, and how to go there."""
+        """The statements that follow, written once as an operator, and the call of that operator."""
         if not needed:
             return [], then
         name, state = scope.names.fresh("after"), scope.names.fresh("s")
@@ -180,7 +180,7 @@ class Operators:
         ]
 
     def _elements(self, statement: ir.For, scope: Scope) -> tuple[list[str], str, Place | None]:
-        """What a loop goes over, as a sequence of elements; with `ref` of positions in the place that is given too."""
+        """The elements of a loop, as a sequence; with `ref` the positions in a place, which is given too."""
         domain = statement.domain
         if domain is None:
             return [], "Ascending(Process)", None
