@@ -1,6 +1,6 @@
 """Space-time diagrams of executions: as SVG, as text, with a finding brought out.
 
-The reading order: `diagram_highlight` (what is brought out), `diagram_layout` (columns), `diagram_labels`,
+The reading order: `diagram_highlight` (the messages of a finding), `diagram_layout` (columns), `diagram_labels`,
 `diagram_style`, `diagram_svg`; `diagram_text` stands alone.
 """
 

@@ -19,7 +19,7 @@ class Highlight:
     Attributes:
         process: where it shows.
         message: the message that is delivered where it should not be; None where the fault is that one is not.
-        missing: what should have been delivered at `process` before.
+        missing: the message that should have been delivered at `process` before.
         chain: `missing[0]`, ..., `message`, each directly before the next; may be empty.
         event_index: the offending delivery, if the fault is one.
         caption: one sentence for the reader.

@@ -19,7 +19,7 @@ COLOUR_COUNTS: Final = 5
 NUDGES: Final = 60
 CLEARANCE: Final = 0.36
 TURN: Final = 0.8
-"""Columns between what happens once and what is repeated for ever."""
+"""Columns between the events that happen once and those that are repeated for ever."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ Event: TypeAlias = Send | Receive | Deliver
 class Execution:
     """Events in one global order that respects each process's own order. `processes` is their number.
 
-    `names`, where there are any, is what the processes are called; it takes no part in equality.
+    `names` are the names of the processes, if they have any; they take no part in equality.
     """
 
     processes: int

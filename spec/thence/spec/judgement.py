@@ -1,4 +1,4 @@
-"""Judging a finished trace: nothing more will happen, and what never came can be told from what came late.
+"""Judging a finished trace: nothing more will happen, so that a message that never came is not just late.
 
 What the words mean (Almeida, section 4.1, where the property speaks of two messages that a process *delivers*):
 

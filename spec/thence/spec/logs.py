@@ -1,4 +1,4 @@
-"""Logs: what single processes, or several without a common clock, say that they did, put together into one execution.
+"""Logs of single processes, or of several without a common clock, put together into one execution.
 
 Program order within a log and "sent before received or delivered" are all that is used. Where no order respects both,
 the logs contradict each other, and the contradiction is named.

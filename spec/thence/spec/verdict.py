@@ -1,4 +1,4 @@
-"""Verdicts: what was found out about a statement, and how strong that is."""
+"""Verdicts on statements, and their strength."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Result:
         facts: the JSON fields that apply, by the names of DESIGN.md (`states`, `transitions`, `depth`,
             `property`, `scope`, `obligations`, `assumptions`, `cases`, `events`, `failures`, `digest`,
             `counterexample`, `unknown`, `seed`, ...); values are JSON values.
-        explanation: for a reader: the counterexample as steps or as an execution, the picture, what was tried.
+        explanation: for a reader: the counterexample as steps or as an execution, the picture, the attempts.
         picture: the space-time diagram as SVG, for reports that can show it; not part of the JSON object.
     """
 

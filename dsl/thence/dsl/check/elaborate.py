@@ -1,7 +1,7 @@
 """Abstract syntax to typed IR: the front end's last pass.
 
-Every declaration is checked for itself; an erroneous one has no typed form, and what builds on it is checked
-without. All errors of the file are reported.
+Every declaration is checked for itself; an erroneous one has no typed form, and declarations that build on it are
+checked without it. All errors of the file are reported.
 """
 
 from __future__ import annotations

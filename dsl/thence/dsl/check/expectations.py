@@ -1,4 +1,4 @@
-"""Expectations: what a file says should come out of a declaration."""
+"""Expectations: the verdicts that a file expects of a declaration."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def check_expectations(
 ) -> tuple[ir.Expectation, ...]:
     """The expectations of a declaration.
 
-    `names` are what they can be about besides the declaration as a whole; `of` names it in messages. Without an
-    exploration there is nothing that a scope or setting could apply to.
+    `names` are the possible subjects besides the declaration as a whole; `of` names it in messages. Without an
+    exploration, an expectation has no scope and no settings.
     """
     said: dict[tuple[str, str | None, tuple[syntax.Setting, ...]], syntax.Expect] = {}
     found: list[ir.Expectation] = []

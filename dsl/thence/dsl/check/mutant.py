@@ -1,4 +1,4 @@
-"""A mutant: its subject, elaborated again with what the mutant restates in place."""
+"""A mutant: its subject, elaborated again with the restated parts in place."""
 
 from __future__ import annotations
 

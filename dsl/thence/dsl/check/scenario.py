@@ -1,4 +1,4 @@
-"""A scenario, checked and typed: one execution of a protocol, step by step, and what is true on the way."""
+"""A scenario, checked and typed: one execution of a protocol, step by step, with assertions on the way."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A workload as settings of a scope, and back: the one form in which workloads are written outside memory.
 
 `lines_of` writes a workload as the lines of a scope that make it; `workload_of` reads lines with the ordinary parser
-and checker. Reading what was written gives the same workload, except that the destinations of processes that send
-nothing may become the usual ones where no process sends anything or delivery is broadcast.
+and checker. Reading the lines of a workload gives the same workload, with one exception. The destinations of processes
+that send nothing may become the usual ones, where no process sends anything or delivery is broadcast.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ MOST_MULTICAST = 8
 """Processes whose every set of destinations is explored where a multicast scope does not name the sets."""
 
 Settings = Mapping[str, Setting]
-"""Settings by name (see `setting_key`); what is absent has its default."""
+"""Settings by name (see `setting_key`); absent ones have their defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def build_workload(
 ) -> ir.Workload | None:
     """The workload; None where the settings are out of range or contradict one another, which is reported.
 
-    `span` is where the settings are used, for what is the fault of no single one of them.
+    `span` is the place where the settings are used, for faults of no single one of them.
     """
     before = reporter.errors
     for setting in settings.values():

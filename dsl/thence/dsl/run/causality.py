@@ -61,7 +61,7 @@ def network_sent(history: History, process: int, message: Message, bit_of: Calla
     """The violations of CSPS and SPS (Almeida, Definitions 4.1 and 4.3) by network-sending `message` now.
 
     Judged for every sender k: that k also sent something to `process` is implied where k's message is in the past.
-    A message to several destinations is network-sent to all of them at once: what one of them asks for is asked for.
+    A message to several destinations is network-sent to all of them at once: the demands of each destination count.
     """
     entry = next((pending for pending in history.pending if pending.message == message), None)
     if entry is None:

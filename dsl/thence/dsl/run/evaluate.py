@@ -1,6 +1,6 @@
 """The meaning of expressions: each is turned once into a function from a frame to a value.
 
-This and `execute` are the one definition of what a protocol does. Protocols and machines share it: a
+This and `execute` are the one definition of a protocol's behaviour. Protocols and machines share it: a
 frame gives the acting process and its state, the states of all processes (`X@p`), or the relations and
 functions of a machine.
 """
@@ -30,7 +30,7 @@ class Frame:
         locals: values of parameters, lets and bound variables; a `ref` name holds a place.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
-        application: what takes the messages that are delivered, and may send some inside the delivery.
+        application: takes the messages that are delivered, and may send some inside the delivery.
     """
 
     process: int = 0

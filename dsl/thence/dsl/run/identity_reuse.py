@@ -1,9 +1,9 @@
 """A system in which messages are sent for ever: an identity is used again once nothing refers to it.
 
 A process that sends for ever has a fixed number of identities. One is free when its message has been delivered
-everywhere and no local state and no packet mentions it; the oldest free one is used next. Runs are then as
-long as one likes, and the states finite wherever the protocol's own data are. What the history keeps is exact: its
-masks hold undelivered messages only, and those keep their identities.
+everywhere and no local state and no packet mentions it; the oldest free one is used next. Runs have
+any length, and the states are finitely many wherever the protocol's own data are. The history stays exact: its masks
+hold undelivered messages only, and those keep their identities.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ReusedIdentities(System):
     def ticks_at_any_moment(self) -> bool:
         """Whether timers fire at any moment, not only when nothing is in flight: there may never be such a moment.
 
-        On FIFO channels they fire when nothing is in flight: what they send would pile up in the channels.
+        On FIFO channels they fire when nothing is in flight: their packets would pile up in the channels.
         """
         return self.interpreter.has_timer and self.workload.ticks is None and self.protocol.network.reordering
 

@@ -56,7 +56,7 @@ class Interpreter:
 
     On a tree network these are linked by the edges of `tree`; where there are none, they form a line.
 
-    Every step may raise `Fault`, when the protocol does what no protocol may do.
+    Every step may raise `Fault`: the protocol does something that no protocol may do.
     """
 
     protocol: ir.Protocol

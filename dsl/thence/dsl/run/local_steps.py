@@ -1,4 +1,4 @@
-"""The steps of single processes: local states and packets with numbers, and what handlers do, remembered.
+"""The steps of single processes: local states and packets have numbers, and the effects of handlers are remembered.
 
 A handler's step depends on the process, its local state, the cause of the step and the application's reactions to its
 deliveries, and on nothing else.

@@ -1,15 +1,15 @@
-"""Runs a machine step by step over concrete messages: what a link replays the layer below into.
+"""Runs a machine step by step over concrete messages. A link replays the layer below in such a run.
 
 The universe is every message that was causal-sent, and unsent stand-ins for each (sender, destination): as many
 as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
 transition has named them; a transition that relates unsent messages to each other is refused.
 
-NOTE(order): what no transition changes and an axiom speaks about is a parameter of the system, and what is proved
-holds for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
+NOTE(order): a symbol that no transition changes and an axiom speaks about is a parameter of the system. Proofs hold for
+every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
 two processes is their order, a function of a process to nat is its number. On a tree network it chooses by the tree,
 with process 0 as its root: a function of two processes to a process is the next hop of the first towards the second
 (towards itself: the parent), a relation of three processes says that the second is on the way from the first to the
-third. That the axioms are satisfied is checked.
+third. The run checks that its choice satisfies the axioms.
 """
 
 from __future__ import annotations
@@ -184,8 +184,9 @@ class MachineRun:
         return found[0]
 
     def settled(self, state: MachineState, internal: Sequence[str]) -> MachineState:
-        """The state after every transition of `internal` that changes something, of processes and messages sent, until
-        none does, or a state comes back. Any such steps are the machine's own: what is proved of it holds of them.
+        """The state after the `internal` transitions that change something, until none does or a state comes back.
+
+        Their arguments are processes and sent messages. The steps are the machine's own, so that its theorems hold.
         """
         seen = {state}
         while True:

@@ -1,8 +1,8 @@
-"""Places: what can stand on the left of `:=` or before `.push(...)`.
+"""Places: the left sides of `:=`, and the collections before `.push(...)`.
 
-A place is bound once (its indices are evaluated then) and can be read and changed from there on, which
-is what `ref` needs. Changing a part rebuilds the values around it, for values are immutable; where a change gives back
-the very same part, they stay as they are.
+A place is bound once, and its indices are evaluated then. From there on it can be read and changed, as `ref` needs.
+Values are immutable: a change of a part rebuilds the values around it. If the change gives back the very same part,
+the values stay as they are.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Part(NamedTuple):
     """A way from a value to a part of it.
 
     Attributes:
-        read: the part, of the value and what names the part: a key, an index, a position.
-        changed: the value after a change of the part, of what names it, the change, and the value.
+        read: the part, given the value and the name of the part: a key, an index, a position.
+        changed: the value after a change of the part, given the name of the part, the change, and the value.
     """
 
     read: Callable[[Value, Value], Value]

@@ -29,11 +29,11 @@ class Played:
     """A scenario as far as it went.
 
     Attributes:
-        steps: what happened.
-        failure: why it ended there; None where it was played to the end.
+        steps: the steps that were made.
+        failure: the reason why it ended there; None if it was played to the end.
         assertions: how many were true.
         violated: every finding of the steps, in order, and of the state that they led to.
-        messages: what the scenario calls each message.
+        messages: the name of each message in the scenario.
         buffered: of each message that is not network-sent by the step that causal-sends it: the number of that step,
             from 1, and of the step that network-sends it (None: it is never).
     """

@@ -1,4 +1,4 @@
-"""From characters to the syntax tree of a file, and what is said when they do not fit.
+"""From characters to the syntax tree of a file, or to the diagnostics of a text that has none.
 
 Begin with `syntax` (the tree), then `parse` (the way to it). Knows nothing of names, types or meaning.
 """

@@ -1,4 +1,4 @@
-"""The grammar's automaton without its values: what may follow, and what a word means where it stands."""
+"""The grammar's automaton without its values: the words that may follow, and the kind of a word in its place."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def kind_in_place(
     """The terminal that `words[index]` is in the state on top of the stack.
 
     A word with a meaning here is a keyword, any other a name; reserved words are never names. The
-    symbols that have two kinds (see `grammar.lark`) are told apart by what can stand here and what follows.
+    symbols that have two kinds (see `grammar.lark`) are told apart by their place and by the words that follow.
     """
     word = words[index]
     kind = word.type

@@ -1,4 +1,4 @@
-"""From the reductions of the grammar to syntax trees: declarations. `build_body.py` has what they are made of."""
+"""From the reductions of the grammar to syntax trees: declarations. `build_body.py` builds their parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics: what the tool says about a text that is at fault.
+"""Diagnostics: the faults of a text, with codes, places and notes.
 
 A diagnostic has a stable code. The catalogue below gives each code's meaning in one sentence; the
 message of a diagnostic says it for the case at hand. Adding a code is one line in the catalogue and

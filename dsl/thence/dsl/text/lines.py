@@ -1,9 +1,9 @@
 """From text to words and lines: indentation, continuation lines, comments, the papers' symbols.
 
 `read_lines` never fails. A slip that it understands (a tab, `==`, `&&`, an unclosed bracket) is
-reported and mended, so that what follows is still read.
+reported and mended, so that the rest is still read.
 
-Indentation follows these rules. A block is what is indented deeper than the line that opens it. Inside
+Indentation follows these rules. A block is the lines that are indented deeper than the line that opens it. Inside
 brackets line ends mean nothing. A line that begins with a binary operator (or `then`, or the `else` of
 an `if ... then`) continues the line before; a deeper line after a line that ends with an operator, a
 comma or the `.` of a quantifier continues it too.

@@ -1,6 +1,6 @@
 """The explanation of a word that does not fit: what the writer probably meant.
 
-`diagnose` looks at the word, at what could have stood in its place, and at the line; the first rule that
+`diagnose` looks at the word, at the words that could have stood in its place, and at the line; the first rule that
 fits gives code, message and notes, and, where the intention is plain, the words that mend it.
 """
 
@@ -104,7 +104,7 @@ class _Case:
         notes = (*notes, *((note,) if note else ()))
         return Slip(Diagnostic(code, "error", message, self.file, at or self.place(), notes))
 
-    # --- what the rules ask --------------------------------------------------------------------
+    # --- questions of the rules --------------------------------------------------------------------
 
     def place(self) -> Span:
         """The place of the word; the end of a line or block is shown right behind the last word."""
@@ -303,7 +303,7 @@ class _Case:
             return None
         return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}")
 
-    # --- what should have stood here -----------------------------------------------------------
+    # --- words that should have stood here -----------------------------------------------------------
 
     def colon(self) -> Slip | None:
         if "COLON" not in self.accepted or self.before is None:

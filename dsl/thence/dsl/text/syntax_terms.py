@@ -1,4 +1,4 @@
-"""The abstract syntax of types and expressions, and what every node of a tree has.
+"""The abstract syntax of types and expressions, and the base of all nodes.
 
 Every node is immutable. A span says where the node stands in the text; spans and line labels take
 no part in equality, so that two texts that differ only in layout or comments have equal trees.

@@ -1,4 +1,4 @@
-"""The vocabulary: reserved words, symbols, the papers' symbols, and what other languages write instead."""
+"""The vocabulary: reserved words, symbols, the papers' symbols, and the words of other languages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAPER_SYMBOLS = {
     "←": ":=", "∧": "and", "∨": "or", "¬": "not", "⇒": "implies", "⇔": "iff", "∀": "forall", "∃": "exists",
     "∈": "in", "∉": "not in", "≤": "<=", "≥": ">=", "≠": "!=", "⊥": "none", "∅": "empty",
 }  # fmt: skip
-"""The papers' symbols and what they are read as."""
+"""The papers' symbols and their readings."""
 
 FOREIGN_SYMBOLS = {
     "==": ("E0112", "=", "`==` is not an operator here", "equality is `=`; assignment is `:=`"),
@@ -73,4 +73,4 @@ FOREIGN_WORDS = {
     "struct": "write `record Name: ...`", "type": "write `record Name: ...`",
     "broadcast": "write `for p in process: send KIND(...) to p`", "set": "write `place := e`",
 }  # fmt: skip
-"""Words that begin lines in other languages, and what to write instead."""
+"""Words that begin lines in other languages, and the words to write instead."""

@@ -1,4 +1,4 @@
-"""The canonical form of a file: what `thence fmt` writes.
+"""The canonical form of a file, as `thence fmt` writes it.
 
 It is printed from the syntax tree, in the order of the source, with two spaces for each level. Kept from
 the source: comments, single blank lines, which statements share a line, and where formulas are broken.

@@ -1,8 +1,7 @@
 """Comments and blank lines back into the lines of a printed file.
 
-Every comment is kept. A comment at the end of a line stays at the end of the line that comes from there,
-if that is free, and in its column, if there is room; any other stands on a line of its own before what it
-stood before.
+Every comment is kept. A comment at the end of a line stays at the end of the printed line, if that is free, and in its
+column, if it fits. Any other stands on a line of its own before the line that it stood before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names, types and expressions: what every declaration is made of.
+"""Names, types and expressions: the parts of every declaration.
 
 Begin with `expressions`. Knows nothing of protocols, machines and theories as wholes.
 """

@@ -53,7 +53,7 @@ class Vocabulary:
 
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
     `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
-    `fixed` are the state variables that nothing changes: what a tree network gives.
+    `fixed` are the names that nothing changes: those that a tree network gives.
     """
 
     place: Place

@@ -1,4 +1,4 @@
-"""Places: what statements of a protocol may change."""
+"""Places: the state that statements of a protocol may change."""
 
 from __future__ import annotations
 

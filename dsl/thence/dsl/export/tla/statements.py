@@ -1,7 +1,7 @@
 """Handlers and procedures in TLA+: each becomes an operator from a state to the state after it.
 
-A state is the record of a process's variables, with `out`: what the step has emitted so far. Every change
-names the next state in a LET; what follows an `if` or a loop is a LET operator that takes the state, so that
+A state is the record of a process's variables, with `out`, the emissions of the step so far. Every change
+names the next state in a LET; the statements after an `if` or a loop are a LET operator that takes the state, so that
 an early `return` just does not apply it.
 """
 
