@@ -410,11 +410,11 @@ class Protocol(Declaration):
 class Scope(Declaration):
     """`scope NAME of PROTOCOL:` a workload.
 
-    How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each process);
-    `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2` (edges; without
-    it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`. The network:
-    `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at most N times a
-    process, at any moment; without it, timers fire only when no packet is in flight).
+    How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each
+    process); `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2`
+    (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
+    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at
+    most N times a process, at any moment; without it, timers fire only when no packet is in flight).
     """
 
     protocol: Name
