@@ -167,7 +167,6 @@ MEASURES: dict[str, Callable[[], str]] = {
         "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1, storage="layers"
     ),
     "layers-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="layers"),
-    "fingerprints-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="fingerprints"),
     "native-cykas-3-threads-ratio": threads_ratio,
     "native-cykas-4x2-threads-ratio": lambda: threads_ratio(4, 2, repeats=3),
     "spin-cykas-2": lambda: spin(2),

@@ -15,12 +15,11 @@ PROGRESS_SECONDS = 0.2
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
-Storage: TypeAlias = Literal["exact", "layers", "fingerprints"]
+Storage: TypeAlias = Literal["exact", "layers"]
 
 STORAGES: dict[Storage, str] = {
     "exact": "every state",
     "layers": "the states that can still be met: exact, for workloads in which every step is progress",
-    "fingerprints": "64 bits of each, but for the latest: states that agree in them are taken for one, nothing is sure",
 }
 """What native code can keep of the states it has expanded."""
 
@@ -78,8 +77,7 @@ class Exploration(Coverage):
 
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
-    kept; with fingerprints, `omission` bounds the probability that a state was taken for another. `unshown` are
-    properties that some run violates which could not be found again with the memory that there is.
+    kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -87,7 +85,6 @@ class Exploration(Coverage):
     refused: dict[str, str] = field(default_factory=dict)
     memory: int = 0
     storage: Storage = "exact"
-    omission: float = 0.0
     unshown: frozenset[str] = frozenset()
     violations: dict[str, Violation] = field(default_factory=dict)
 

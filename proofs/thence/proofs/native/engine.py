@@ -18,7 +18,6 @@ from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS
 from thence.proofs.native.code.dead import Dead
 from thence.proofs.native.confluence import Unbounded
 from thence.proofs.native.effects import variables_read
-from thence.proofs.native.fingerprint_search import FingerprintSearch, omission
 from thence.proofs.native.invariants import LocalJudge, local_invariants
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import available, processors
@@ -316,8 +315,6 @@ class NativeEngine:
         match request.storage:
             case "exact":
                 return NativeSearch(*told)
-            case "fingerprints":
-                return FingerprintSearch(*told)
             case "layers":
                 return LayeredSearch(*told, measure=self._measure)
             case _:
@@ -328,8 +325,6 @@ class NativeEngine:
         if search is not None:
             result.states, result.transitions, result.depth = search.state_count, search.transitions, search.depth
             result.memory = max(result.memory, search.bytes_used)
-            if result.storage == "fingerprints":
-                result.omission = omission(result.states, result.transitions)
 
     def _pause(self) -> None:
         """Between pieces: tells how far the search is, and ends it where that is asked for."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-_HUGE = 1 << 21
 _HUGE_FROM = 1 << 22
 
 
@@ -55,13 +54,6 @@ class Array:
         assert count <= min(self.length, other.length)
         assert self.width == other.width
         ctypes.memmove(self.address, other.address, count * self.width)
-
-    def release(self, start: int, end: int) -> None:
-        """Gives the memory of some elements back, as far as it is theirs alone; whoever reads them finds zeros."""
-        first, last = -(-start * self.width // _HUGE) * _HUGE, end * self.width // _HUGE * _HUGE
-        if first < last and hasattr(mmap, "MADV_DONTNEED"):
-            with contextlib.suppress(OSError):
-                self._memory.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def read(self, at: int, count: int) -> tuple[int, ...]:
         """Some elements in a row."""

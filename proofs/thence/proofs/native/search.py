@@ -32,6 +32,7 @@ from thence.proofs.native.tables import StepTable
 LARGEST = (1 << 32) - 4
 """So many numbers are there for states."""
 FIRST_INDEX = 1 << 16
+INDEX_WIDTH = 4
 _PIECE = 1 << 17
 _SMALLEST_STORE = 1 << 16
 _WANTED = 1 << 14
@@ -151,7 +152,6 @@ class NativeSearch:
     moved: int = field(init=False, default=0)
 
     storage: ClassVar[Storage] = "exact"
-    index_width: ClassVar[int] = 4
     large_index: ClassVar[int] = 1 << 26
     """From so many places on, the index is doubled; until then it grows by four."""
 
@@ -161,8 +161,8 @@ class NativeSearch:
         self.layout = Layout(self.table.shape, self.capacity, group, self.reductions, self.storage)
         watched = {"at_most_once", "no_creation"} if self.layout.by_sends else set()
         self.kernel = compile_kernel(self.layout, self.properties & set(FINDINGS) | watched)
-        self._reserve_store(min(LARGEST, self._room()))
-        self.index = Array(FIRST_INDEX, self.index_width)
+        self._reserve_store(min(LARGEST, self.memory // (8 * self.layout.words + 12)))
+        self.index = Array(FIRST_INDEX, INDEX_WIDTH)
         self.shared = Array(64)
         self.shared[Shared.STATES], self.shared[Shared.PARENTS] = self.states.address, self.parents.address
         self.workers = [Worker.start(self.layout) for _ in range(self.threads)]
@@ -177,10 +177,6 @@ class NativeSearch:
             self._check_capacity()
             self.renaming.extend()
         self.kernel.rehash(self.shared.address, 0, 1)
-
-    def _room(self) -> int:
-        """So many states may get a number, if memory is all that limits them."""
-        return self.memory // (8 * self.layout.words + 12)
 
     def _reserve_store(self, room: int) -> None:
         """Room for so many states, or for as many as can be reserved at once."""
@@ -214,12 +210,7 @@ class NativeSearch:
     @property
     def bytes_used(self) -> int:
         """How much memory the store takes."""
-        return self.kept * (8 * self.layout.words + 4) + self.index_width * self.index.length
-
-    @property
-    def kept(self) -> int:
-        """How many states have room in memory, holes included."""
-        return self.numbered
+        return self.numbered * (8 * self.layout.words + 4) + INDEX_WIDTH * self.index.length
 
     @property
     def frontier(self) -> int:
@@ -313,9 +304,9 @@ class NativeSearch:
 
     def _grow_index(self) -> None:
         size = self.index.length * (4 if self.index.length < self.large_index else 2)
-        if self.bytes_used + self.index_width * size > self.memory:
+        if self.bytes_used + INDEX_WIDTH * size > self.memory:
             raise OutOfMemory
-        self._use_index(Array(size, self.index_width))
+        self._use_index(Array(size, INDEX_WIDTH))
         self._rehash(self.numbered)
 
     def _use_index(self, index: Array) -> None:

@@ -12,7 +12,7 @@ from thence.proofs.native.code.cells import Own, Shared, Sweep
 from thence.proofs.native.code.sweep_store import MOST_LEVELS
 from thence.proofs.native.memory import Array
 from thence.proofs.native.progress_measure import DUPLICATES, LOSSES, SENDS, TICKS, Measure, NoMeasure, Regress
-from thence.proofs.native.search import FIRST_INDEX, NativeSearch
+from thence.proofs.native.search import FIRST_INDEX, INDEX_WIDTH, NativeSearch
 
 _WORD = (1 << 64) - 1
 _WORTH_FORGETTING = 1 << 12
@@ -129,7 +129,7 @@ class LayeredSearch(NativeSearch):
         assert self.state_count == self.expanded + left
         for worker in self.workers:
             worker.cells[Own.NEXT] = worker.cells[Own.LAST] = 0
-        self._use_index(Array(max(FIRST_INDEX, 1 << (2 * left).bit_length()), self.index_width))
+        self._use_index(Array(max(FIRST_INDEX, 1 << (2 * left).bit_length()), INDEX_WIDTH))
         self._rehash(left)
         self.moves, self.moved = self.moves + 1, left
 

@@ -315,8 +315,7 @@ def _property_result(
         facts["levels"] = {"near": searched.levels.near, "numbers": list(searched.levels.names())}
     if searched is not None and searched.refused:
         facts["refused"] = dict(searched.refused)
-    explanation, picture, level = "", "", Level.L1
-    certain = not isinstance(covered, Exploration) or covered.storage != "fingerprints"
+    explanation, picture = "", ""
     if violation is not None and witness:
         verdict = Verdict.HOLDS
         facts["steps"] = record(violation.system, violation.steps)
@@ -337,16 +336,9 @@ def _property_result(
     elif isinstance(covered, Exploration) and property_ in covered.unshown:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _UNSHOWN
-    elif covered.complete and witness and certain:
+    elif covered.complete and witness:
         verdict = Verdict.REFUTED
         explanation = "no state that is reachable in the scope is one"
-    elif covered.complete and not certain:
-        assert isinstance(covered, Exploration)
-        verdict = Verdict.UNKNOWN if witness else Verdict.TESTED
-        level = Level.L0
-        explanation = _uncertain(covered, "is one" if witness else "violates it")
-        if witness:
-            facts["unknown"] = explanation
     elif covered.complete:
         verdict = Verdict.HOLDS
         if covered.saturated:
@@ -358,21 +350,9 @@ def _property_result(
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
     return Result(
-        f"{prefix}: {property_}", kind, subject, verdict, level, _as_expected(verdict, wanted),
+        f"{prefix}: {property_}", kind, subject, verdict, Level.L1, verdict.value == wanted,
         covered.seconds, facts, explanation, picture,
     )  # fmt: skip
-
-
-def _as_expected(verdict: Verdict, wanted: str) -> bool:
-    """Whether the verdict is the one that is wanted; whatever was only tested may hold."""
-    return verdict.value == wanted or (verdict is Verdict.TESTED and wanted == "holds")
-
-
-def _uncertain(exploration: Exploration, what: str) -> str:
-    return (
-        f"no state that was met {what}. States were told apart by 64-bit fingerprints: if these are as good as random, "
-        f"some state was taken for another with a probability of at most {exploration.omission:.1e}"
-    )
 
 
 def _levels(lines: Lines, piles: bool) -> str:
@@ -407,8 +387,6 @@ def _manner(exploration: Coverage) -> dict[str, Any]:
         found["refused"] = dict(exploration.refused)
     if exploration.storage != "exact":
         found["storage"] = exploration.storage
-    if exploration.storage == "fingerprints":
-        found["omission"] = exploration.omission
     return found
 
 

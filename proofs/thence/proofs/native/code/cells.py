@@ -36,7 +36,7 @@ class Shared(IntEnum):
     COUNT (number): how many states have been numbered; ROOM: from how many on no state is expanded. CURSOR, END
     (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK, OPERATIONS, PACKETS:
     see `tables`. RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
-    OLD: the index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that
+    PROGRESS...: by local state and packet; numbers that
     go with what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
     """
 
@@ -53,7 +53,6 @@ class Shared(IntEnum):
     RENAMED_LOCALS = 10
     RENAMED_PACKETS = 11
     CLASSES = 12
-    OLD = 13
     ROOM = 14
     COUNT = 16
     CURSOR = 24

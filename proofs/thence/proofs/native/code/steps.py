@@ -22,7 +22,6 @@ from thence.proofs.native.code.cells import (
 from thence.proofs.native.code.dead import Dead
 from thence.proofs.native.code.delay import Delay
 from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, Emitter, Value, define
-from thence.proofs.native.code.fingerprint_store import FingerprintStore
 from thence.proofs.native.code.packed import Packed, head_on_network, position_on_network
 from thence.proofs.native.code.store import Store
 from thence.proofs.native.code.sweep_store import LayeredStore
@@ -35,7 +34,7 @@ def inputs_before_packets(layout: Layout) -> int:
     return shape.processes + sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
 
 
-_STORES: dict[Storage, type[Store]] = {"exact": Store, "layers": LayeredStore, "fingerprints": FingerprintStore}
+_STORES: dict[Storage, type[Store]] = {"exact": Store, "layers": LayeredStore}
 _FAULT = 2
 _PLACES = (1 << 24) - 1
 """Where a list of operations is takes so many bits of an entry."""

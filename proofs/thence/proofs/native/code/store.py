@@ -21,10 +21,8 @@ from thence.proofs.native.layout import Layout
 
 
 class Store:
-    """Defines the functions of the store in a module. `slot`: what the index holds."""
+    """Defines the functions of the store in a module."""
 
-    slot = I32
-    hash_of = staticmethod(hash_of)
     skips_recent = True
     """Whether it makes no difference how often a state is reached."""
 
@@ -135,11 +133,11 @@ class Store:
         entry = emit.place(ring, emit.mul(slot, self.stride))
         for number, word in enumerate(words):
             emit.store(word, entry, number)
-        mixed = self.hash_of(emit, words)
+        mixed = hash_of(emit, words)
         emit.store(mixed, entry, self.layout.words)
         emit.store(parent, entry, self.layout.words + 1)
         index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
-        emit.prefetch(index, emit.both(mixed, mask), self.slot)
+        emit.prefetch(index, emit.both(mixed, mask), I32)
         with emit.when(emit.compare(at, ">=", RING // 2)):
             middle = emit.place(ring, emit.mul(emit.both(emit.sub(at, RING // 2), RING - 1), self.stride))
             self._ask_for_row(emit, shared, emit.load(middle, self.layout.words))
