@@ -7,9 +7,17 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
-from thence.proofs.explore.exploration import THE_MACHINE, Engine, Exploration, Progress, Request, Resources, Storage
+from thence.proofs.explore.exploration import (
+    THE_MACHINE,
+    Engine,
+    Exploration,
+    ExplorationRequest,
+    Progress,
+    Resources,
+    Storage,
+)
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
 from thence.proofs.native.crosscheck import explore_with_both
 from thence.proofs.native.engine import Sample, explore_natively, why_not
 
@@ -37,9 +45,9 @@ def explore(
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
     KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
-    scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (of
-    REDUCTIONS) are what native code may reduce by, and `storage` (of STORAGES) is what it keeps; the automatic ones
-    together are not made of small scopes.
+    scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (names of
+    REDUCTIONS, or AUTO, which small scopes do without) are what native code may reduce by, and `storage` (of STORAGES)
+    is what it keeps.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
@@ -48,10 +56,11 @@ def explore(
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     system = system_of(protocol, workload)
-    request = Request(
-        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions), storage
-    )
-    assert request.reductions <= REDUCTIONS.keys(), "there is no such reduction"
+    assert REDUCTIONS.keys() | {AUTO} >= {*reductions}, "there is no such reduction"
+    request = ExplorationRequest(
+        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(named(reductions)),
+        storage,
+    )  # fmt: skip
     if engine == "interpreted":
         return Interpretation(request).run()
     if engine == "native":
@@ -66,8 +75,8 @@ def explore(
     first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
-    by_name = request.reductions - {*AUTOMATIC} or len(request.reductions) < len(AUTOMATIC)
-    if over and not (result.complete and request.reductions and by_name):
+    by_name = {*reductions} - {AUTO}
+    if over and not (result.complete and by_name):
         result.refused = dict.fromkeys(request.reductions, FEW)
         return result
     found = explore_natively(request, Sample.of(system, first.origins))

@@ -12,13 +12,13 @@ from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Request
+from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
 
 
 def recorded(protocol: ir.Protocol, workload: ir.Workload) -> StepRecord:
     system = system_of(protocol, workload)
-    assert Interpretation(Request(system, frozenset())).run().complete
+    assert Interpretation(ExplorationRequest(system, frozenset())).run().complete
     return StepRecord(system)
 
 

@@ -13,9 +13,10 @@ from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
-from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, Resources
 from thence.proofs.native import engine as engines
-from thence.proofs.native import search, sieve, tables
+from thence.proofs.native import sieve, state_store, tables, workers
+from thence.proofs.native.code.cells import Shared
 from thence.proofs.native.engine import NativeEngine
 from thence.proofs.native.layout import Capacity
 from thence.proofs.native.memory import Array
@@ -57,7 +58,7 @@ def test_published_counts(library: Library, name: str, sends: int) -> None:
 
 
 def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
     one, three, again = (
@@ -72,11 +73,13 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
 
 
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(state_store, "FIRST_INDEX", 256)
     monkeypatch.setattr(tables, "_SMALLEST", 4)
     protocol = library("mf").protocols[0]
-    request = Request(System(protocol, TWO), frozenset(properties_of(protocol)))
-    engine = NativeEngine(request, threads=1)
+    request = ExplorationRequest(
+        System(protocol, TWO), frozenset(properties_of(protocol)), resources=Resources(threads=1)
+    )
+    engine = NativeEngine(request)
     found = engine.run(Capacity(1, 1, 1))
     assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
     assert engine.capacity.local_bits > 1
@@ -175,22 +178,22 @@ def test_why_not_native(library: Library) -> None:
 
 def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """What native code works on must not go before it is done: the thread that was not interrupted, too."""
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
-    start, searches = search.NativeSearch._start_helpers, []
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
+    start, teams = workers.Team._start_helpers, []
 
-    def interrupted(self: search.NativeSearch) -> list[Future[None]]:
+    def interrupted(self: workers.Team) -> list[Future[None]]:
         helpers = start(self)
-        if self.state_count > 500:
-            searches.append(self)
+        if self.shared[Shared.COUNT] > 500:
+            teams.append(self)
             raise KeyboardInterrupt
         return helpers
 
-    monkeypatch.setattr(search.NativeSearch, "_start_helpers", interrupted)
+    monkeypatch.setattr(workers.Team, "_start_helpers", interrupted)
     protocol = library("cykas").protocols[0]
     found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(threads=3))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states > 500
-    assert [known.pool for known in searches] == [None]
+    assert [known.pool for known in teams] == [None]
 
 
 def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +205,7 @@ def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.Mon
             raise MemoryError
         return array(length, width)
 
-    monkeypatch.setattr(search, "Array", strict)
+    monkeypatch.setattr(state_store, "Array", strict)
     protocol = library("mf").protocols[0]
     found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 40, threads=1))
     assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]

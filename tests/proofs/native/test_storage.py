@@ -12,10 +12,9 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, Resources
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.native import search, sieve
-from thence.proofs.native import sweep_line as layered_search
+from thence.proofs.native import sieve, state_store, sweep_line, workers
 from thence.proofs.native.engine import NativeEngine, Sample
 from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, explore_scope, properties_of
@@ -27,7 +26,7 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
 ANY = ((1, 2), (0, 2), (0, 1))
 TWO = ir.Workload(3, (2, 2, 2), ANY)
-ALL = frozenset({"symmetry", "dead", "persistent", "delay"})
+ALL = frozenset({"symmetry", "delay"})
 
 GOES_BACK = ("hybrid", "tree")
 """Timers of the former send again what was not acknowledged, and come back to where they were; the latter pass packets
@@ -38,9 +37,9 @@ of one kind on and on.
 @pytest.fixture(autouse=True)
 def forgets_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small scopes forget, too."""
-    monkeypatch.setattr(layered_search, "_WORTH_FORGETTING", 1)
-    monkeypatch.setattr(search, "FIRST_INDEX", 256)
-    monkeypatch.setattr(layered_search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(sweep_line, "_WORTH_FORGETTING", 1)
+    monkeypatch.setattr(state_store, "FIRST_INDEX", 256)
+    monkeypatch.setattr(sweep_line, "FIRST_INDEX", 256)
 
 
 def mutant(library: Library, name: str, known: str) -> ir.Protocol:
@@ -53,10 +52,10 @@ def lengths(found: Exploration) -> dict[str, int]:
     return {name: len(violation.steps) for name, violation in found.violations.items()}
 
 
-def outcome(request: Request, interpretation: Interpretation) -> tuple[int, int, int, bool, set[str]] | None:
+def outcome(request: ExplorationRequest, interpretation: Interpretation) -> tuple[int, int, int, bool, set[str]] | None:
     """What a search finds; None where there is no measure of progress."""
     try:
-        engine = NativeEngine(request, threads=1)
+        engine = NativeEngine(request)
         found = engine.run(Sample.of(interpretation.request.system, interpretation.origins).capacity)
     except NoMeasure:
         return None
@@ -92,7 +91,7 @@ def test_reduced_the_same(library: Library, name: str) -> None:
 
 def test_violations_are_shown(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was forgotten is looked for again; by two threads, too."""
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
     found = explore(protocol, TWO, judged, engine="native", resources=Resources(threads=2), storage="layers")

@@ -31,7 +31,7 @@ def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None
     """All renamings of the states stored are the states; verdicts and lengths are kept."""
     for label, interpretation in explored(name):
         request, expected = interpretation.request, interpretation.result
-        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})), threads=1)
+        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})))
         found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
         assert found.complete
         lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
@@ -43,7 +43,7 @@ def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None
             continue
         assert engine.search is not None
         symmetry = Symmetry(request.system, shape_of(request.system))
-        stored = [engine.search.state(number) for number in engine.search.numbers()]
+        stored = [engine.search.store.state(number) for number in engine.search.store.numbers()]
         orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
         assert sum(map(len, orbits)) == expected.states, label
         assert set().union(*orbits) == interpretation.origins.keys(), label

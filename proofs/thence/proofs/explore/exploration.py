@@ -112,7 +112,7 @@ THE_MACHINE = Resources()
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExplorationRequest:
     """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
 
     system: System

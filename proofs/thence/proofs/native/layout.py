@@ -143,19 +143,14 @@ class Layout:
     then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
-    `reductions`: the others by which the search is reduced. `storage`: what is kept of the states.
+    `postpones`: whether steps are postponed. `storage`: which states are kept.
     """
 
     shape: Shape
     capacity: Capacity
     group: tuple[tuple[int, ...], ...] = ()
-    reductions: frozenset[str] = frozenset()
+    postpones: bool = False
     storage: Storage = "exact"
-
-    @property
-    def by_sends(self) -> bool:
-        """Whether the keys of local steps tell how much the process has sent."""
-        return not self.reductions.isdisjoint(("persistent", "delay"))
 
     @cached_property
     def fields(self) -> dict[str, Field]:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from thence.proofs.explore.exploration import Resources
+
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _HUGE_FROM = 1 << 22
 
@@ -65,6 +67,19 @@ class Array:
         assert 0 <= at <= at + len(values) <= self.length
         code = f"={len(values)}{'Q' if self.width == 8 else 'I'}"
         struct.pack_into(code, self._memory, at * self.width, *values)
+
+
+@dataclass(frozen=True, slots=True)
+class Allotment:
+    """What a search may use: bytes for its store, and threads."""
+
+    memory: int
+    threads: int
+
+    @staticmethod
+    def of(resources: Resources) -> Allotment:
+        """What is asked for; by default most of the machine's memory, and all of its processors."""
+        return Allotment(resources.memory or available() * 7 // 10, resources.threads or processors())
 
 
 def available() -> int:

@@ -41,9 +41,9 @@ class Sieve:
 
     def fresh(self) -> list[int]:
         """The first state of each new kind among the states added since the last call, by number."""
-        if self._moves != self.search.moves:
-            self._moves, self._sifted = self.search.moves, self.search.moved
-        start, end = self._sifted, self.search.numbered
+        if self._moves != self.search.store.moves:
+            self._moves, self._sifted = self.search.store.moves, self.search.store.moved
+        start, end = self._sifted, self.search.store.numbered
         self._sifted = end
         first = self._job[Job.KNOWN_COUNT]
         while start < end:
@@ -57,7 +57,7 @@ class Sieve:
 
     def _sift(self, start: int, end: int) -> None:
         self._job[Job.START], self._job[Job.END] = start, end
-        self.search.kernel.sift(self.search.shared.address, self._job.address)
+        self.search.team.kernel.sift(self.search.team.shared.address, self._job.address)
 
     def _use(self, size: int) -> None:
         """A table of this size, and room for half as many kinds."""

@@ -25,7 +25,7 @@ from thence.proofs.explore.exploration import (
     Storage,
     Violation,
 )
-from thence.proofs.explore.reductions import kept_by
+from thence.proofs.explore.reductions import kept_by, named
 from thence.proofs.liveness.lasso import Search, explain_lasso, find_lasso
 from thence.proofs.liveness.order_number import Lines
 from thence.proofs.scopes.link import LinkCheck, check_link
@@ -41,6 +41,8 @@ _SATURATED = (
 )
 
 _UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"
+
+_NOT_FAIR = "whether runs are fair is not judged up to a reduction"
 
 LIVE = "delivered"
 """The one liveness property: every message that is sent is delivered, in the end."""
@@ -229,7 +231,7 @@ def _explored(
     search = None
     if any(workload.endless) and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
-        search.refused = dict.fromkeys(options.reductions, "whether runs are fair is not judged up to a reduction")
+        search.refused = dict.fromkeys(named(options.reductions), _NOT_FAIR)
     safety = [name for name in judged if search is None or name != LIVE]
     if not safety:
         return Exploration(), search

@@ -37,7 +37,7 @@ class Shared(IntEnum):
     (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK, OPERATIONS, PACKETS:
     see `tables`. RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
     PROGRESS...: by local state and packet; numbers that
-    go with what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
+    go with what has been sent, ticked, duplicated and lost, and one to start from; see `sweep_store`.
     """
 
     STATES = 0
@@ -66,7 +66,7 @@ class Shared(IntEnum):
 
 
 class Sweep(IntEnum):
-    """Of one pass over the states that are kept, see `layered_store`."""
+    """Of one pass over the states that are kept, see `sweep_store`."""
 
     END = 0
     LEVEL = 1
@@ -125,10 +125,6 @@ class Job(IntEnum):
     REFILL = 9
 
 
-EVERYBODY = (1 << 64) - 1
-"""All processes, as a mask."""
-
-
 class Operation(IntEnum):
     """The kind of an operation of a local step, its lowest four bits; see `tables`."""
 
@@ -140,17 +136,17 @@ class Operation(IntEnum):
     BREAK = 5
 
 
-KNOWN, ALONE = 1 << 61, 1 << 63
-"""Bits of an entry: always set; it is an arrival that may be taken alone."""
+KNOWN = 1 << 61
+"""Bit that every entry has: an entry is not 0."""
 
-PLANS, EXTENDED, ASKED, AHEAD = 1 << 31, 1 << 30, 1 << 29, 1 << 28
+PLANS, EXTENDED, ASKED, SPONTANEOUS = 1 << 31, 1 << 30, 1 << 29, 1 << 28
 """Bits of a key that is not that of a step: see `plans`."""
 
 SILENT = 1 << 63
-"""Set where a packet's receiver is: its arrival delivers nothing, so it may be put off. See `tables`, `lateness`."""
+"""Bit beside a packet's receiver: arrivals of its kind deliver nothing, so they may be postponed. See `tables`."""
 
 SENDS_SHIFT = 24
-"""Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""
+"""Keys of nodes hold the number of messages sent above the number of the local state, from this bit on."""
 
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

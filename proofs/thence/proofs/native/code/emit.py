@@ -179,10 +179,36 @@ class Emitter:
             self.builder.ret(self.number(value))
 
 
+class ThreadEmitter(Emitter):
+    """Writes a function that threads call; its first parameters are the cells of the search and those of the thread.
+
+    `shared` and `own` are the addresses of these cells (see `cells`), `arguments` the other parameters.
+    """
+
+    def __init__(self, function: Value) -> None:
+        super().__init__(function)
+        self.shared, self.own, *self.arguments = function.args
+
+    def invoke(self, function: Value, *arguments: Value | int) -> Value:
+        """Calls another function of the same thread."""
+        return self.call(function, self.shared, self.own, *arguments)
+
+
+def define_for_thread(
+    module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool = True
+) -> ThreadEmitter:
+    """A new function that threads call, and its emitter; the cells come before the parameters."""
+    return ThreadEmitter(_function(module, name, [POINTER, POINTER, *parameters], result, internal))
+
+
 def define(module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool) -> Emitter:
     """A new function and its emitter."""
+    return Emitter(_function(module, name, parameters, result, internal))
+
+
+def _function(module: Value, name: str, parameters: Sequence[Value], result: Value, internal: bool) -> Value:
     function = ir.Function(module, ir.FunctionType(result, list(parameters)), name)
     if internal:
         function.linkage = "internal"
     function.attributes.add("nounwind")
-    return Emitter(function)
+    return function

@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from thence.proofs.native.code.steps import Search
+from thence.proofs.native.code.expansion import Expansion
 from thence.proofs.native.layout import Layout
 
 
@@ -21,10 +21,10 @@ class Kernel:
     """The generated functions, by address of their arguments; `engine` keeps the code alive.
 
     Attributes:
-        expand: (shared, own): see `steps`.
+        expand: (shared, own): see `expansion`.
         rehash: (shared, start, end): see `store`.
         sift: (shared, job): see `sifting`.
-        gather, compact: (shared, sweep): see `layered_store`; only there.
+        gather, compact: (shared, sweep): see `sweep_store`; only there.
     """
 
     expand: Callable[[int, int], None]
@@ -77,7 +77,7 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
     """Generates, optimises and links the code."""
     started = time.perf_counter()
     module = new_module()
-    Search(module, layout, properties)
+    Expansion(module, layout, properties)
     engine = link(module)
 
     def function(name: str, count: int) -> Any:

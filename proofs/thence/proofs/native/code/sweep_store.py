@@ -19,7 +19,7 @@ MOST_LEVELS = (1 << LEVEL_BITS) - 2
 _LEVEL = (1 << LEVEL_BITS) - 1
 
 
-class LayeredStore(Store):
+class SweepStore(Store):
     """Defines the functions of such a store in a module."""
 
     skips_recent = False
