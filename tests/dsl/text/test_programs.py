@@ -16,7 +16,8 @@ from thence.dsl.text.programs import Program, describe, imbalance, receives
 from thence.dsl.write.format import format_source
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Exploration
-from thence.proofs.scopes.scopes import explain, explore_scope
+from thence.proofs.scopes.reports import explain
+from thence.proofs.scopes.scopes import explore_scope
 from thence.spec.events import Send
 
 from ..conftest import Specify

@@ -15,7 +15,8 @@ from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
 from thence.proofs.explore.exploration import Progress
-from thence.proofs.scopes.scopes import confirm, explore_scope, properties_of
+from thence.proofs.scopes.reports import confirm
+from thence.proofs.scopes.scopes import explore_scope, properties_of
 from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]

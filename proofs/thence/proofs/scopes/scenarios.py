@@ -9,7 +9,8 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.run.narrate import describe, execution, record, text
 from thence.dsl.run.scenario import Played, in_words, play
-from thence.proofs.scopes.scopes import LIVE, ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.scopes import LIVE
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.events import Execution
 from thence.spec.oracle import Finding, Oracle
