@@ -19,7 +19,7 @@ from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.abstraction.search import saturate
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Engine, Exploration, Resources, Storage
+from thence.proofs.explore.exploration import Engine, Exploration, Method, Resources, Storage
 from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.scopes.scopes import properties_of
 
@@ -52,11 +52,8 @@ def explored(
     for _ in range(repeats):
         compile_kernel.cache_clear()
         started, used = time.perf_counter(), time.process_time()
-        found = explore(
-            protocol, _workload(processes, sends), judged or properties_of(protocol), engine=engine,
-            reductions=reductions, storage=storage,
-            resources=Resources(threads=threads),
-        )  # fmt: skip
+        method = Method(engine, Resources(threads=threads), reductions, storage)
+        found = explore(protocol, _workload(processes, sends), judged or properties_of(protocol), method=method)
         walls.append(time.perf_counter() - started)
         processors.append(time.process_time() - used)
     assert found.complete and not found.violations
@@ -81,10 +78,8 @@ def threads_ratio(processes: int = 3, sends: int = 3, repeats: int = REPEATS) ->
         for threads in (1, 2):
             compile_kernel.cache_clear()
             started = time.perf_counter()
-            found = explore(
-                protocol, _workload(processes, sends), properties_of(protocol), engine="auto",
-                resources=Resources(threads=threads),
-            )  # fmt: skip
+            method = Method(resources=Resources(threads=threads))
+            found = explore(protocol, _workload(processes, sends), properties_of(protocol), method=method)
             walls.append(time.perf_counter() - started)
             assert found.complete and not found.violations
         ratios.append(walls[0] / walls[1])

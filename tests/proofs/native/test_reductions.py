@@ -11,7 +11,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Violation
+from thence.proofs.explore.exploration import Method, Violation
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.native import engine
@@ -56,7 +56,7 @@ SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
 @pytest.mark.parametrize(("name", "sends", "reductions"), QUOTIENTS)
 def test_quotients(library: Library, name: str, sends: int, reductions: tuple[str, ...]) -> None:
     workload = ir.Workload(3, (sends,) * 3, ANY)
-    found = explore(library(name).protocols[0], workload, SAFETY, engine="native", reductions=reductions)
+    found = explore(library(name).protocols[0], workload, SAFETY, method=Method("native", reductions=reductions))
     assert (found.complete, found.reductions, found.refused, found.violations) == (True, reductions, {}, {})
     assert (found.states, found.transitions) == QUOTIENTS[name, sends, reductions]
 
@@ -87,8 +87,8 @@ def test_an_arrival_that_matters_is_not_postponed(specify: Specify, hinted: str,
     """A message that is there before its hint is dropped: the hint has to come both before and after it."""
     protocol = specify(ARMED.replace("HINTED", hinted).replace("CONDITION", condition)).protocols[0]
     workload = ir.Workload(2, (2, 1), ((1,), (0,)))
-    whole = explore(protocol, workload, SAFETY, engine="interpreted")
-    found = explore(protocol, workload, SAFETY, engine="native", reductions=REDUCTIONS)
+    whole = explore(protocol, workload, SAFETY, method=Method("interpreted"))
+    found = explore(protocol, workload, SAFETY, method=Method("native", reductions=REDUCTIONS))
     assert ("delivered" in whole.violations) == broken
     assert found.violations.keys() == whole.violations.keys()
     assert [len(one.steps) for one in found.violations.values()] == [
@@ -135,10 +135,10 @@ protocol pairs:
 def test_a_send_that_matters_is_not_postponed(specify: Specify, condition: str, trigger: str, stuck: bool) -> None:
     protocol = specify(PAIRS.replace("CONDITION", condition).replace("TRIGGER", trigger)).protocols[0]
     workload = ir.Workload(2, (3, 1), ((1,), (0,)))
-    whole = explore(protocol, workload, SAFETY, engine="interpreted")
+    whole = explore(protocol, workload, SAFETY, method=Method("interpreted"))
     assert ("delivered" in whole.violations) == stuck
     for reductions in (("delay",), tuple(REDUCTIONS)):
-        found = explore(protocol, workload, SAFETY, engine="both", reductions=reductions)
+        found = explore(protocol, workload, SAFETY, method=Method("both", reductions=reductions))
         assert found.violations.keys() == whole.violations.keys(), reductions
 
 
@@ -147,10 +147,10 @@ def test_a_wrong_order_would_be_seen(library: Library, monkeypatch: pytest.Monke
     """Where nothing has to come before anything, or all orders are taken for the same, states are missed."""
     protocol = library("cykas").protocols[0]
     workload = ir.Workload(3, (2, 1, 0), ANY)
-    assert explore(protocol, workload, SAFETY, engine="both", reductions=["delay"]).reductions == ("delay",)
+    assert explore(protocol, workload, SAFETY, method=Method("both", reductions=["delay"])).reductions == ("delay",)
     monkeypatch.setattr(RightMovers, trusting, lambda self, *place, **how: trusting == "_commute")
     with pytest.raises(EnginesDisagree, match="states only by the interpreter"):
-        explore(protocol, workload, SAFETY, engine="both", reductions=["delay"])
+        explore(protocol, workload, SAFETY, method=Method("both", reductions=["delay"]))
 
 
 BETWEEN_TWO = [
@@ -173,7 +173,7 @@ def test_invariants_of_two_processes(specify: Specify, name: str, said: str, is_
         others = tuple(tuple(q for q in range(len(sends)) if q != p) for p in range(len(sends)))
         workload = ir.Workload(len(sends), sends, others)
         for reductions in (["delay"], REDUCTIONS):
-            found = explore(protocol, workload, [*SAFETY, "between_two"], engine="both", reductions=reductions)
+            found = explore(protocol, workload, [*SAFETY, "between_two"], method=Method("both", reductions=reductions))
             violated |= found.violations.keys()
     assert violated == ({"between_two"} if is_violated else set())
 
@@ -182,7 +182,9 @@ def test_too_many_orders(library: Library, monkeypatch: pytest.MonkeyPatch) -> N
     """Then nothing is postponed; symmetry is made all the same."""
     monkeypatch.setattr(right_movers, "_MOST_TRIED", 2)
     workload = ir.Workload(3, (2, 1, 1), ANY)
-    found = explore(library("cykas").protocols[0], workload, SAFETY, engine="both", reductions=["symmetry", "delay"])
+    found = explore(
+        library("cykas").protocols[0], workload, SAFETY, method=Method("both", reductions=["symmetry", "delay"])
+    )
     assert found.reductions == ("symmetry",)
     assert "too many orders" in found.refused["delay"]
 
@@ -192,8 +194,8 @@ def test_duplicates_in_order(library: Library) -> None:
     protocol = library("tree").protocols[0]
     workload = ir.Workload(2, (3, 1), ((1,), (0,)))
     twice, less = replace(workload, duplicates=1), replace(workload, losses=1)
-    assert "FIFO" in explore(protocol, twice, SAFETY, engine="both", reductions=["delay"]).refused["delay"]
-    assert explore(protocol, less, SAFETY, engine="both", reductions=["delay"]).reductions == ("delay",)
+    assert "FIFO" in explore(protocol, twice, SAFETY, method=Method("both", reductions=["delay"])).refused["delay"]
+    assert explore(protocol, less, SAFETY, method=Method("both", reductions=["delay"])).reductions == ("delay",)
 
 
 def test_messages_delivered_again(library: Library) -> None:
@@ -201,7 +203,7 @@ def test_messages_delivered_again(library: Library) -> None:
     mutant = next(known for known in library("mf").mutants if known.name == "posts_at_once")
     assert isinstance(mutant.mutated, ir.Protocol)
     workload = ir.Workload(2, (1, 1), ((1,), (0,)), duplicates=1)
-    found = explore(mutant.mutated, workload, SAFETY, engine="native", reductions=["delay"])
+    found = explore(mutant.mutated, workload, SAFETY, method=Method("native", reductions=["delay"]))
     assert "at_most_once" in found.violations
     assert found.reductions == ()
     assert "more than once" in found.refused["delay"]
@@ -214,7 +216,7 @@ def test_a_longer_counterexample_is_said_to_be(library: Library, monkeypatch: py
     workload = ir.Workload(3, (2, 2, 2), ANY)
 
     def counterexample(protocol: ir.Protocol = protocol) -> Violation:
-        found = explore(protocol, workload, ["causal"], engine="native", reductions=["delay"])
+        found = explore(protocol, workload, ["causal"], method=Method("native", reductions=["delay"]))
         return found.violations["causal"]
 
     assert (counterexample().shortest, len(counterexample().steps)) == (True, 5)

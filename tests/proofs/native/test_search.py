@@ -13,7 +13,7 @@ from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
-from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, Resources
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.native import engine as engines
 from thence.proofs.native import sieve, state_store, tables, workers
 from thence.proofs.native.code.cells import Shared
@@ -51,7 +51,7 @@ PUBLISHED = {
 @pytest.mark.parametrize(("name", "sends"), PUBLISHED)
 def test_published_counts(library: Library, name: str, sends: int) -> None:
     protocol = library(name).protocols[0]
-    found = explore(protocol, replace(TWO, sends=(sends,) * 3), properties_of(protocol), engine="native")
+    found = explore(protocol, replace(TWO, sends=(sends,) * 3), properties_of(protocol), method=Method("native"))
     assert (found.complete, found.violations) == (True, {})
     assert (found.states, found.transitions, found.depth) == PUBLISHED[name, sends]
     assert 0 < found.memory < 260e6
@@ -62,7 +62,8 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
     one, three, again = (
-        explore(protocol, TWO, judged, engine="native", resources=Resources(threads=threads)) for threads in (1, 3, 3)
+        explore(protocol, TWO, judged, method=Method("native", resources=Resources(threads=threads)))
+        for threads in (1, 3, 3)
     )
     assert (one.states, one.transitions, one.depth) == (78_074, 368_370, 18)
     for found in (three, again):
@@ -89,7 +90,7 @@ def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.Monkey
 
 def test_a_limit(library: Library) -> None:
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", limit=500)
+    found = explore(protocol, TWO, ["causal"], limit=500, method=Method("native"))
     assert not found.complete
     assert 500 <= found.states < 520
     assert found.why_incomplete == "stopped at 500 states"
@@ -97,7 +98,7 @@ def test_a_limit(library: Library) -> None:
 
 def test_the_store_ends(library: Library) -> None:
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 20))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(memory=1 << 20)))
     assert not found.complete
     assert 10_000 < found.states < 52_521
     assert found.memory < 3 << 20
@@ -114,7 +115,7 @@ def test_an_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None
             raise KeyboardInterrupt
 
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt)
+    found = explore(protocol, TWO, ["causal"], progress=interrupt, method=Method("native"))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states == reports[-1].states > 1_000
     assert reports[-1].memory > 0
@@ -123,7 +124,7 @@ def test_an_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_further_than_to_the_violations(library: Library) -> None:
     protocol = mutant(library, "mf", "posts_at_once")
-    found = explore(protocol, TWO, ["causal", "fifo"], engine="native", stop_when_refuted=True)
+    found = explore(protocol, TWO, ["causal", "fifo"], stop_when_refuted=True, method=Method("native"))
     assert lengths(found) == {"causal": 3, "fifo": 3}
     assert found.states < 1_000
     assert found.why_incomplete == "every property is refuted"
@@ -161,7 +162,9 @@ def test_invariants_of_one_and_of_several_processes(
     protocol = specify(TALLIES.replace(*change)).protocols[0]
     workload = ir.Workload(3, (2, 1, 1), ANY)
     judged = properties_of(protocol)
-    native, interpreted = (explore(protocol, workload, judged, engine=engine) for engine in ("native", "interpreted"))
+    native, interpreted = (
+        explore(protocol, workload, judged, method=Method(engine)) for engine in ("native", "interpreted")
+    )
     assert lengths(native) == lengths(interpreted)
     assert lengths(native).keys() == {"causal", "apart", "some", "fault", *([] if change[0] else ["few"])}
     assert (native.states, native.transitions, native.depth) == (
@@ -190,7 +193,7 @@ def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytes
 
     monkeypatch.setattr(workers.Team, "_start_helpers", interrupted)
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(threads=3))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(threads=3)))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states > 500
     assert [known.pool for known in teams] == [None]
@@ -207,7 +210,7 @@ def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(state_store, "Array", strict)
     protocol = library("mf").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 40, threads=1))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(memory=1 << 40, threads=1)))
     assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
 
 

@@ -12,7 +12,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, Resources
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native import sieve, state_store, sweep_line, workers
 from thence.proofs.native.engine import NativeEngine, Sample
@@ -82,7 +82,8 @@ def test_reduced_the_same(library: Library, name: str) -> None:
     protocol = library(name).protocols[0]
     judged = [*properties_of(protocol), "total_order"]
     exact, other = (
-        explore(protocol, TWO, judged, engine="native", reductions=ALL, storage=kept) for kept in ("exact", "layers")
+        explore(protocol, TWO, judged, method=Method("native", reductions=ALL, storage=kept))
+        for kept in ("exact", "layers")
     )
     assert other.reductions == exact.reductions != ()
     assert (other.states, other.transitions, other.depth) == (exact.states, exact.transitions, exact.depth)
@@ -94,7 +95,7 @@ def test_violations_are_shown(library: Library, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
-    found = explore(protocol, TWO, judged, engine="native", resources=Resources(threads=2), storage="layers")
+    found = explore(protocol, TWO, judged, method=Method("native", resources=Resources(threads=2), storage="layers"))
     assert (found.states, found.transitions, found.depth) == (78_074, 368_370, 18)
     assert lengths(found) == {"fault": 5, "csps": 6, "sps": 6, "causal": 7}
     assert found.unshown == frozenset()
@@ -123,7 +124,7 @@ def test_the_store_ends(library: Library) -> None:
     protocol = library("cykas").protocols[0]
     workload = replace(TWO, sends=(3, 3, 3))
     found = explore(
-        protocol, workload, ["causal"], engine="native", resources=Resources(memory=1 << 20), storage="layers"
+        protocol, workload, ["causal"], method=Method("native", resources=Resources(memory=1 << 20), storage="layers")
     )
     assert not found.complete
     assert found.states > 10_000
@@ -134,7 +135,8 @@ def test_the_store_ends(library: Library) -> None:
 def test_less_memory(library: Library) -> None:
     protocol = library("cykas").protocols[0]
     exact, layers = (
-        explore(protocol, TWO, properties_of(protocol), engine="native", storage=kept) for kept in ("exact", "layers")
+        explore(protocol, TWO, properties_of(protocol), method=Method("native", storage=kept))
+        for kept in ("exact", "layers")
     )
     assert (layers.states, layers.transitions, layers.depth) == (52_521, 221_934, 18)
     assert layers.memory < exact.memory / 2
@@ -151,7 +153,7 @@ def test_interrupted_with_what_was_covered(library: Library) -> None:
     protocol = library("cykas").protocols[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thence.proofs.explore.exploration.PROGRESS_SECONDS", 0)
-        found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt, storage="layers")
+        found = explore(protocol, TWO, ["causal"], progress=interrupt, method=Method("native", storage="layers"))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states == reports[-1].states > 1_000
     assert 0 < reports[-1].frontier < found.states
@@ -184,7 +186,7 @@ def test_invariants_of_several_processes(specify: Specify, monkeypatch: pytest.M
     protocol = specify(TALLIES).protocols[0]
     workload = ir.Workload(3, (2, 2, 1), ANY)
     exact, other = (
-        explore(protocol, workload, properties_of(protocol), engine="native", storage=kept)
+        explore(protocol, workload, properties_of(protocol), method=Method("native", storage=kept))
         for kept in ("exact", "layers")
     )
     assert lengths(other) == lengths(exact)
@@ -212,13 +214,13 @@ def test_no_measure_no_layers(specify: Specify) -> None:
     protocol = specify(CIRCLES).protocols[0]
     workload = ir.Workload(2, (1, 1), ((1,), (0,)))
     with pytest.raises(NoMeasure, match="no sum of what is sent, in flight and kept grows with every step"):
-        explore(protocol, workload, ["causal"], engine="native", storage="layers")
-    assert explore(protocol, workload, ["causal"], engine="native").complete
+        explore(protocol, workload, ["causal"], method=Method("native", storage="layers"))
+    assert explore(protocol, workload, ["causal"], method=Method("native")).complete
 
 
 def test_only_what_can_be_stored_so_is(library: Library) -> None:
     protocol = library("mf").protocols[0]
     with pytest.raises(ValueError, match="all have to be stored"):
-        explore(protocol, TWO, ["causal"], engine="both", storage="layers")
-    small = explore(protocol, replace(TWO, sends=(1, 1, 0)), ["causal"], storage="layers")
+        explore(protocol, TWO, ["causal"], method=Method("both", storage="layers"))
+    small = explore(protocol, replace(TWO, sends=(1, 1, 0)), ["causal"], method=Method(storage="layers"))
     assert (small.storage, small.engine) == ("exact", "interpreted")

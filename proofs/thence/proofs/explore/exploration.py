@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
@@ -109,6 +109,27 @@ class Resources:
 
 THE_MACHINE = Resources()
 """Whatever the machine has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How to explore. Verdicts do not depend on it, nor do states, transitions and depth where nothing is reduced.
+
+    Attributes:
+        engine: `auto` takes native code for all but small scopes, and the interpreter where native code cannot take
+            the scope; `both` compares them.
+        reductions: what native code may reduce by: names of REDUCTIONS, or AUTO, which small scopes do without.
+        storage: which states native code keeps.
+    """
+
+    engine: Engine = "auto"
+    resources: Resources = THE_MACHINE
+    reductions: Collection[str] = ()
+    storage: Storage = "exact"
+
+
+AS_SUITS = Method()
+"""By the engine that suits the scope; nothing is reduced, and every state is kept."""
 
 
 @dataclass(frozen=True, slots=True)

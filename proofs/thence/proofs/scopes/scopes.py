@@ -10,7 +10,16 @@ from thence.dsl import ir
 from thence.dsl.ir.properties import COMPLETES
 from thence.proofs.abstraction.search import SAFETY, Saturation, saturate
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import THE_MACHINE, Engine, Exploration, Progress, Resources, Storage, Violation
+from thence.proofs.explore.exploration import (
+    THE_MACHINE,
+    Engine,
+    Exploration,
+    Method,
+    Progress,
+    Resources,
+    Storage,
+    Violation,
+)
 from thence.proofs.explore.reductions import named
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, find_lasso
 from thence.proofs.scopes.link import LinkCheck, check_link
@@ -56,6 +65,11 @@ class Options:
     resources: Resources = THE_MACHINE
     reductions: Collection[str] = ()
     storage: Storage = "exact"
+
+    @property
+    def method(self) -> Method:
+        """The same for one exploration."""
+        return Method(self.engine, self.resources, self.reductions, self.storage)
 
     def progress(self, label: str) -> Callable[[Progress], None] | None:
         """The progress callback for one exploration."""
@@ -149,7 +163,7 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
         return Explored(Exploration(), search)
     found = explore(
         protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress,
-        engine=options.engine, resources=options.resources, reductions=options.reductions, storage=options.storage,
+        method=options.method,
     )  # fmt: skip
     return Explored(found, search)
 

@@ -10,7 +10,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import ExplorationRequest
+from thence.proofs.explore.exploration import ExplorationRequest, Method
 from thence.proofs.native.code.cells import SILENT
 from thence.proofs.native.engine import NativeEngine, Sample
 from thence.proofs.native.tables import StepTable
@@ -67,8 +67,8 @@ def test_a_kind_that_delivers_is_not_silent(specify: Specify) -> None:
 
 def test_verdicts_are_those_without_reductions(specify: Specify) -> None:
     protocol = specify(RELEASED).protocols[0]
-    whole = explore(protocol, WORKLOAD, JUDGED, engine="interpreted")
-    reduced = explore(protocol, WORKLOAD, JUDGED, engine="both", reductions=["delay"])
+    whole = explore(protocol, WORKLOAD, JUDGED, method=Method("interpreted"))
+    reduced = explore(protocol, WORKLOAD, JUDGED, method=Method("both", reductions=["delay"]))
     assert reduced.reductions == ("delay",)
     assert reduced.violations.keys() == whole.violations.keys()
 
