@@ -21,16 +21,17 @@ STORAGES: dict[Storage, str] = {
     "exact": "every state",
     "layers": "the states that can still be met: exact, for workloads in which every step is progress",
 }
-"""What native code can keep of the states it has expanded."""
+"""Which states native code can keep. `layers` is the sweep line, see `native.sweep_line`."""
 
 _Point = TypeVar("_Point")
-"""What a search visits: a state, or a state with the machine's side of it."""
+"""A point of a search: a state, or a state with the machine's side of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exploration has come. `memory` is what the store takes in bytes, `expected_depth` how deep it will go,
-    about, where that is known.
+    """How far an exploration has come.
+
+    `memory`: bytes that the store takes. `expected_depth`: an estimate, where there is one.
     """
 
     states: int
@@ -57,9 +58,9 @@ class Violation:
 
 @dataclass(slots=True)
 class Coverage:
-    """What was covered. `complete` tells whether that is every reachable state; depth counts steps.
+    """The extent of a search. `complete`: every reachable state was visited; `depth` counts steps.
 
-    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more of them would change nothing.
+    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more identities would change nothing.
     """
 
     states: int = 0
@@ -73,7 +74,7 @@ class Coverage:
 
 @dataclass(slots=True)
 class Exploration(Coverage):
-    """What was covered of a protocol, and a shortest violation of each property that fails.
+    """The extent of an exploration, and a shortest violation of each property that fails.
 
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
@@ -101,14 +102,14 @@ def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Po
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What native code may use: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
+    """The limits of native code: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
 
     memory: int | None = None
     threads: int | None = None
 
 
 THE_MACHINE = Resources()
-"""Whatever the machine has."""
+"""No limits but the machine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ AS_SUITS = Method()
 
 @dataclass(frozen=True, slots=True)
 class ExplorationRequest:
-    """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
+    """A system to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
 
     system: System
     properties: frozenset[str]
@@ -147,12 +148,12 @@ class ExplorationRequest:
 
 
 def saturated(system: System) -> bool:
-    """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
+    """Whether messages are sent for ever, and no sender lacked an identity in any state explored."""
     return isinstance(system, Recycling) and any(system.workload.endless) and not system.crowded
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
-    """Runs the counterexample again, from nothing, in a fresh interpreter; it must show the same finding."""
+    """Runs the counterexample again in a fresh interpreter; it must show the same finding."""
     again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))

@@ -1,7 +1,7 @@
-"""What an exploration can be reduced by, and what that preserves.
+"""The reductions of an exploration, and what they preserve.
 
 Verdicts are those on everything that is judged of finite workloads: built-in properties, `delivered` at rest, and
-invariants. Delivered messages are never told apart, whatever is asked for: that is part of what a state is.
+invariants. States never tell delivered messages apart: that is no reduction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What it does, as a sentence, and what is the same with and without it."""
+    """A reduction: `does` says how, as a sentence; `keeps` names what is the same with and without it."""
 
     does: str
     keeps: tuple[str, ...]
@@ -48,5 +48,5 @@ def named(names: Collection[str]) -> tuple[str, ...]:
 
 
 def kept_by(names: Collection[str]) -> tuple[str, ...]:
-    """What all of these reductions keep."""
+    """What is the same with and without all of these reductions."""
     return tuple(what for what in _EVERYTHING if all(what in REDUCTIONS[name].keeps for name in names))

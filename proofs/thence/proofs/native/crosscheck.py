@@ -14,15 +14,15 @@ from thence.proofs.native.postponing.coverage import ReductionCoverage
 
 
 class EnginesDisagree(Exception):
-    """The interpreter and native code differ: a defect of one of them, and no verdict. The message says in what."""
+    """The interpreter and native code differ, a defect of one of them and no verdict; the message says how."""
 
 
 def explore_with_both(request: ExplorationRequest) -> Exploration:
     """Explores by native code, and holds it against the interpreter.
 
     Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
-    it is violated and in how many steps; under a reduction what it keeps of that. Both explore everything, whatever
-    is refuted. An exploration that did not come to its end is not compared, and incomplete.
+    it is violated and in how many steps; under a reduction, as much of that as it keeps. Neither stops at violations.
+    An exploration that does not come to its end is incomplete, and not compared.
 
     Raises:
         EnginesDisagree: where anything differs.

@@ -41,11 +41,11 @@ MOST_MESSAGES = 64
 """A set of messages is one word."""
 
 _LEAST_AGAIN = 1_000_000
-"""At least so many states are searched for a counterexample that is shorter."""
+"""Least number of states that are searched for a shorter counterexample."""
 
 
 class Stopped(Exception):
-    """The search need not or must not go on; the message says why."""
+    """The search has found all that it was asked for, or has reached a limit; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class NativeEngine:
         return self.result
 
     def _attempt(self) -> bool:
-        """One search; whether it comes to its end. Otherwise the next one starts with what this one has found out."""
+        """One search; whether it comes to its end. Where it must start again, the cause is removed."""
         measure, locally = self._table.measure, bool(self._table.judge.invariants)
         try:
             self._explore()
@@ -246,7 +246,7 @@ class NativeEngine:
             self.capacity = overflow.capacity
             return False
         except Fault:
-            # All invariants that are broken where one has no value depend on that one, too.
+            # Where one invariant has no value, the verdicts on the others in that state depend on all of them.
             self._use_table(measure, locally=False)
             return False
         except Asymmetric as found:
@@ -293,7 +293,7 @@ class NativeEngine:
             result.memory = max(result.memory, search.store.bytes_used)
 
     def _pause(self) -> None:
-        """Between pieces: tells how far the search is, and ends it where that is asked for."""
+        """Between pieces: reports progress, and stops where that is asked for."""
         search, request, result = self.search, self.request, self.result
         assert search is not None
         self._count()

@@ -71,19 +71,19 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Allotment:
-    """What a search may use: bytes for its store, and threads."""
+    """The resources of a search: bytes for its store, and threads."""
 
     memory: int
     threads: int
 
     @staticmethod
     def of(resources: Resources) -> Allotment:
-        """What is asked for; by default most of the machine's memory, and all of its processors."""
+        """The resources asked for; by default most of the machine's memory, and all of its processors."""
         return Allotment(resources.memory or available() * 7 // 10, resources.threads or processors())
 
 
 def available() -> int:
-    """The machine's memory in bytes; what a container may use of it, where that can be read."""
+    """The machine's memory in bytes, or the limit of the container, where that can be read."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError):

@@ -81,7 +81,7 @@ class NativeSearch:
         """Expands the next layer; whether there is one after it. Calls `pause` between pieces, which may raise.
 
         Raises:
-            Overflow: the layout is too small; nothing found so far is wrong, but the search must start again.
+            Overflow: the layout is too small; the search must start again.
             OutOfMemory: the store is full.
         """
         end, before = self.store.numbered, self.state_count

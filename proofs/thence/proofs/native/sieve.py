@@ -1,4 +1,4 @@
-"""States that are alike in what is asked about: each kind is judged once, at the first state that shows it."""
+"""Kinds of states: a judgement that depends on some fields only is made once for all states with equal fields."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _SMALLEST = 1 << 12
 
 @dataclass(slots=True)
 class Sieve:
-    """Tells the kinds of a search's states apart by the fields named. Quiet: only states in which nothing is
-    in flight, and something is undelivered. What makes a kind is kept, since states may be forgotten or move.
+    """Tells the kinds of a search's states apart by the fields named.
+
+    `quiet`: only states with nothing in flight, and something undelivered. The fields of each kind are kept, since
+    states may be forgotten or get other numbers.
     """
 
     search: NativeSearch

@@ -141,7 +141,7 @@ class StepTable:
         Raises:
             Fault: where an invariant has no value.
             Asymmetric: where a step differs from the one under other names.
-            NoMeasure: where a step is no progress, whatever is measured.
+            NoMeasure: where a step is no progress by any measure.
             NotSilent: where a packet that was taken for silent delivers something.
             CannotPostpone: where there are too many orders of postponed steps.
         """

@@ -47,7 +47,7 @@ class Exhausted:
 
 
 Evidence: TypeAlias = Violation | Lasso | Undecided | Exhausted
-"""What a verdict on a property rests on."""
+"""The ground of a verdict on a property."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def describe(workload: ir.Workload) -> str:
 
 
 def _groups(workload: ir.Workload) -> list[str]:
-    """To which sets of processes messages go, where that is not what delivery in general allows."""
+    """The sets of processes to which messages go, where the kind of delivery does not imply them."""
     count = workload.processes
     usual = {}
     if count <= MOST_MULTICAST:
@@ -211,7 +211,7 @@ def incomplete(coverage: Coverage) -> str:
 
 
 def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
-    """The evidence for a verdict; `witness`: a violation is a run that reaches what was to be reached."""
+    """The evidence for a verdict; `witness`: a violation is a run that reaches the state to be reached."""
     match evidence:
         case Violation():
             facts: dict[str, Any] = {} if evidence.shortest else {"shortest": False}
@@ -267,7 +267,7 @@ def show_link(check: LinkCheck) -> Shown:
 def explain(violation: Violation) -> tuple[str, str]:
     """The counterexample for a reader: as steps with a space-time diagram, and the diagram as SVG.
 
-    What the independent oracle can see of it must confirm it.
+    The independent oracle must confirm it, as far as it judges the property.
     """
     observed = execution(violation.system, violation.steps)
     seen = confirm(violation, observed)
@@ -288,7 +288,7 @@ def explain(violation: Violation) -> tuple[str, str]:
 def confirm(violation: Violation, observed: Execution) -> Finding | None:
     """Holds a violation against the metadata-free oracle, which knows nothing of the protocol.
 
-    Returns what the oracle finds; None for properties that it does not judge.
+    Returns the oracle's finding; None for properties that it does not judge.
     """
     if violation.finding.property == "total_order":
         assert first_crossing(observed) is not None, "the deliveries of the run agree"

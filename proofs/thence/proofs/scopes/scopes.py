@@ -45,7 +45,7 @@ LIVE = "delivered"
 """The one liveness property: every message that is sent is delivered, in the end."""
 
 Report = Callable[[str, Progress], None]
-"""Called with what is being explored, and how far it is."""
+"""Called with the name of an exploration, and its progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class Options:
 
 
 def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
-    """Everything that is judged of a protocol: what it names, its invariants, and that no step is at fault."""
+    """The properties judged of a protocol: those that it names, its invariants, and that no step is at fault."""
     invariants = tuple(invariant.name for invariant in protocol.invariants)
     return (*protocol.properties, *protocol.eventually, *invariants, "fault")
 
 
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
-    """What a scope is about by default: everything, for endless sends liveness only; and what is expected."""
+    """The properties judged by default: all, for endless sends liveness only; and those with expectations."""
     if workload.unbounded:
         usual: tuple[str, ...] = tuple(name for name in properties_of(protocol) if name in SAFETY)
     else:
@@ -95,7 +95,7 @@ def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A protocol, or a mutant of one, in one workload: what results are about.
+    """The subject of results: a protocol, or a mutant of one, in one workload.
 
     Attributes:
         name: the protocol's, or `protocol/mutant`.
@@ -119,7 +119,7 @@ class Explored:
     search: LassoSearch | None = None
 
     def covered(self, property_: str) -> Exploration | Saturation | LassoSearch:
-        """What decides about a property."""
+        """The search that decides about a property."""
         return self.exploration if self.search is None or property_ != LIVE else self.search
 
 
@@ -186,7 +186,7 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
 
 
 def _evidence(explored: Explored, property_: str) -> Evidence:
-    """What the exploration has found about a property."""
+    """The finding of the exploration about a property."""
     covered, violation = explored.covered(property_), explored.exploration.violations.get(property_)
     if violation is not None:
         return violation

@@ -13,19 +13,19 @@ from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample
-from thence.proofs.native.postponing.effects import Effects, Place
+from thence.proofs.native.postponing.effects import Effects, LocalPlace
 from thence.proofs.native.postponing.plans import Plans
 from thence.proofs.native.postponing.right_movers import Postponed, Sequence, without
 from thence.proofs.native.postponing.transitions import PostponedTransitions
 
 Library: TypeAlias = Callable[[str], ir.Specification]
-Outcome: TypeAlias = tuple[Place, tuple[int, ...], tuple[Message, ...]]
+Outcome: TypeAlias = tuple[LocalPlace, tuple[int, ...], tuple[Message, ...]]
 """Where steps lead, the packets that they emit, in ascending order, and what they deliver."""
 
 WORKLOAD = ir.Workload(3, (2, 1, 0), ((1, 2), (0, 2), (0, 1)))
 
 
-def taken(effects: Effects, place: Place, sequence: Sequence) -> Outcome | None:
+def taken(effects: Effects, place: LocalPlace, sequence: Sequence) -> Outcome | None:
     """What becomes of steps one after the other; nothing where one of them is a fault."""
     packets: list[int] = []
     delivered: list[Message] = []
@@ -42,7 +42,7 @@ def taken(effects: Effects, place: Place, sequence: Sequence) -> Outcome | None:
     return place, tuple(sorted(packets)), tuple(delivered)
 
 
-def all_orders(effects: Effects, place: Place, arrivals: tuple[int, ...]) -> Iterator[Sequence]:
+def all_orders(effects: Effects, place: LocalPlace, arrivals: tuple[int, ...]) -> Iterator[Sequence]:
     """All that is postponed at a process, in every order; the empty sequence first."""
     yield ()
     for step in (*effects.sends_at(place), *dict.fromkeys(arrivals)):

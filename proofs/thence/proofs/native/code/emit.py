@@ -1,4 +1,4 @@
-"""A thin hand over llvmlite's builder: 64-bit numbers, arrays of them, variables, loops and conditions."""
+"""A thin layer over llvmlite's builder: 64-bit numbers, arrays of them, variables, loops and conditions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Emitter:
         return self.number(value) if by == 0 else self.builder.lshr(self.number(value), self.number(by))
 
     def turn(self, value: Value, by: Value) -> Value:
-        """Shifted up, what leaves at the top coming in at the bottom."""
+        """Rotated upwards."""
         module, name = self.function.module, "llvm.fshl.i64"
         known = module.globals.get(name) or ir.Function(module, ir.FunctionType(I64, [I64, I64, I64]), name)
         return self.builder.call(known, [value, value, by])
@@ -142,7 +142,7 @@ class Emitter:
 
     @contextmanager
     def repeat(self, condition: Callable[[], Value]) -> Iterator[Callable[[], None]]:
-        """While the condition holds; gives what leaves the loop."""
+        """While the condition holds; gives a function that leaves the loop."""
         head = self.builder.append_basic_block()
         body = self.builder.append_basic_block()
         after = self.builder.append_basic_block()

@@ -17,7 +17,7 @@ def hash_of(emit: Emitter, words: list[Value]) -> Value:
 
 
 def quick_hash_of(emit: Emitter, words: list[Value]) -> Value:
-    """A hash that is sooner there, of 32 bits: for tables that are small."""
+    """A faster hash of 32 bits, for small tables."""
     mixed: Value = emit.number(0)
     for at, word in enumerate(words):
         factor = _FACTORS[at % len(_FACTORS)] + 2 * at

@@ -60,7 +60,7 @@ def new_module() -> Any:
 
 
 def link(module: Any) -> Any:
-    """Optimises and links the code; gives what keeps it alive, and the addresses of its functions."""
+    """Optimises and links the code. The engine returned keeps it alive, and has the addresses of its functions."""
     machine = _machine()
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
@@ -84,8 +84,8 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
         return kind(engine.get_function_address(name))
 
-    layered = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
+    sweeping = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
     return Kernel(
         function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
-        *layered,
+        *sweeping,
     )  # fmt: skip

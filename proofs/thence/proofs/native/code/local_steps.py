@@ -1,4 +1,4 @@
-"""Code of local steps: looks them up in the table of steps, and does to a packed state what the table says."""
+"""Code of local steps: looks them up in the table of steps, and applies their operations to a packed state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thence.proofs.native.code.packed import Packed, position_on_network
 from thence.proofs.native.layout import Layout
 
 FAULT = 2
-"""What `operate` gives of a step that is at fault."""
+"""The result of `operate` for a step that is at fault."""
 
 _HALF = (1 << 32) - 1
 _PLACES = (1 << 24) - 1
@@ -100,7 +100,7 @@ class LocalSteps:
         return emit.both(emit.down(entry, 32), _PLACES)
 
     def _define_operate(self, module: Value) -> Value:
-        """operate(words, process, parent, entry): does what a local step does.
+        """operate(words, process, parent, entry): applies the operations of a local step.
 
         Gives FAULT if the step is at fault, 1 if it delivers a message again or to a process that it is not for,
         otherwise 0.
@@ -136,7 +136,7 @@ class LocalSteps:
             self.findings.note_at(emit, emit.add(Own.FOUND, about), step.parent)
 
     def add_packet(self, emit: ThreadEmitter, state: Packed, packet: Value) -> None:
-        """Puts a packet on the network; where there is no room, the search finds out by OVERFLOW."""
+        """Puts a packet on the network; where there is no room, OVERFLOW is set."""
         left = state.put_packet(packet, position_on_network(emit, emit.shared, state, packet))
         with emit.when(emit.nonzero(left), likely=False):
             emit.store(1, emit.own, Own.OVERFLOW)

@@ -1,4 +1,4 @@
-"""Code of the observer of causality: what it keeps of sends and deliveries, and what it finds violated."""
+"""Code of the observer of causality: it records sends and deliveries, and notes violations."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Observer:
     # --- deliveries --------------------------------------------------------------------------
 
     def deliver(self, emit: ThreadEmitter, step: TakenStep, delivery: Delivery) -> None:
-        """Judges a delivery, and keeps what follows from it."""
+        """Judges a delivery and records it."""
         bit = emit.up(1, delivery.message)
         awaited = emit.nonzero(emit.both(step.state.read("due", step.process), bit))
         with emit.builder.if_else(awaited) as (first, otherwise):

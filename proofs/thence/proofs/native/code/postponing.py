@@ -53,10 +53,10 @@ class PostponingTransitions:
         Packed(emit, self.layout, words).copy_to(following)
         return following
 
-    # --- what is postponed -------------------------------------------------------------------
+    # --- nodes -------------------------------------------------------------------------------
 
     def _define_postponed(self, module: Value) -> Value:
-        """postponed(words, nodes): for each process, the node of what is postponed there; gives whether all are known.
+        """postponed(words, nodes): for each process, the node of its postponed steps; gives whether all are known.
 
         The node of a process without arrivals comes first, and is then extended by each silent packet in flight to it.
         """
@@ -162,7 +162,7 @@ class PostponingTransitions:
                 emit.invoke(self.take, following.words, process, given, packet, origin.parent)
 
     def _define_consume(self, module: Value) -> Value:
-        """consume(words, nodes, packet, parent): what can become of a packet in flight."""
+        """consume(words, nodes, packet, parent): the transitions that take, duplicate or lose a packet in flight."""
         emit = define_for_thread(module, "consume", [POINTER, POINTER, I64, I64], VOID)
         words, nodes, packet, parent = emit.arguments
         state, into = Packed(emit, self.layout, words), emit.reserve(self.layout.words)
@@ -185,7 +185,7 @@ class PostponingTransitions:
     def _define_spontaneous(self, module: Value) -> Value:
         """spontaneous(words, nodes, process, parent, quiet): the noticed sequences of a process's own postponed steps.
 
-        Each leads to a state, or goes on with what becomes of the packets that its last step emits.
+        Each leads to a state, or goes on with the transitions that take a packet which its last step emits.
         """
         emit = define_for_thread(module, "spontaneous", [POINTER, POINTER, *[I64] * 3], VOID)
         words, nodes, process, parent, quiet = emit.arguments
@@ -209,7 +209,7 @@ class PostponingTransitions:
     def _consume_emitted(
         self, emit: ThreadEmitter, state: Packed, origin: Origin, process: Value, entry: Value
     ) -> None:
-        """What becomes of the packets that the step with this entry has just emitted, of those that can arrive next.
+        """The transitions that take a packet which the step with this entry has just emitted, if it can arrive next.
 
         A packet to the process itself finds other postponed steps there than `origin` has.
         """

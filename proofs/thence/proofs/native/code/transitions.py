@@ -1,4 +1,4 @@
-"""Code of the actions of a packed state: application sends, arrivals, timers, and what the network does to packets."""
+"""Code of the actions of a packed state: application sends, arrivals, timers, duplicates and losses."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Transitions:
         return emit.function
 
     def _define_send(self, module: Value) -> Value:
-        """send(next, process, choice, parent): what a causal send does to `next`.
+        """send(next, process, choice, parent): applies a causal send to `next`.
 
         Gives the entry of the step, or 0 if it is not known or at fault.
         """
@@ -75,7 +75,7 @@ class Transitions:
         return emit.function
 
     def _define_receive(self, module: Value) -> Value:
-        """receive(next, process, packet, parent): what the arrival of a packet does to `next`; gives as `send` does."""
+        """receive(next, process, packet, parent): applies the arrival of a packet to `next`; gives as `send` does."""
         emit = define_for_thread(module, "receive", [POINTER, I64, I64, I64], I64)
         words, process, packet, parent = emit.arguments
         state = Packed(emit, self.layout, words)
@@ -94,7 +94,7 @@ class Transitions:
             emit.give(0)
         emit.give(entry)
 
-    # --- what is enabled ---------------------------------------------------------------------
+    # --- enabled actions ---------------------------------------------------------------------
 
     @contextmanager
     def choices(self, emit: ThreadEmitter, state: Packed, process: Value) -> Iterator[Value]:

@@ -1,4 +1,4 @@
-"""What inputs do where a process is: the interpreter's local steps, remembered, for `right_movers`."""
+"""The effects of inputs at a place of a process: the interpreter's local steps, remembered, for `right_movers`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from thence.proofs.native.invariants import LocalJudge
 from thence.proofs.native.symmetry import Symmetry, renamed_message
 
 Emitted: TypeAlias = tuple[int | Message, ...]
-"""What a step emits: packets, as the inputs that their arrivals are, and the messages that it delivers."""
+"""The emissions of a step: packets, as the inputs of their arrivals, and messages delivered."""
 
 
-class Place(NamedTuple):
+class LocalPlace(NamedTuple):
     """Where a process is: how many messages it has sent, and the number of its local state."""
 
     process: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a step does: where it leads, and what it emits.
+    """The effect of a step: the place to which it leads, and its emissions.
 
     Attributes:
         visible: whether it changes a variable that invariants of several processes read.
@@ -37,7 +37,7 @@ class Effect:
         fault: whether it has no result.
     """
 
-    after: Place
+    after: LocalPlace
     emitted: Emitted
     visible: bool = False
     broken: bool = False
@@ -69,12 +69,12 @@ class Effects:
     judge: LocalJudge
     watched: tuple[int, ...]
     symmetry: Symmetry | None
-    _known: dict[tuple[Place, int], Effect] = field(init=False, default_factory=dict)
-    _least: dict[Place, int] = field(init=False, default_factory=dict)
+    _known: dict[tuple[LocalPlace, int], Effect] = field(init=False, default_factory=dict)
+    _least: dict[LocalPlace, int] = field(init=False, default_factory=dict)
     _renamed: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
 
-    def effect(self, place: Place, given: int) -> Effect:
-        """What an input does at a place.
+    def effect(self, place: LocalPlace, given: int) -> Effect:
+        """The effect of an input at a place.
 
         Raises:
             Asymmetric: where it differs from the effect under other names.
@@ -84,7 +84,7 @@ class Effects:
             known = self._known[place, given] = self._effect(place, given)
         return known
 
-    def _effect(self, place: Place, given: int) -> Effect:
+    def _effect(self, place: LocalPlace, given: int) -> Effect:
         known = self.inputs[given]
         step = self.system.local_step(place.process, place.local, known.action, known.message)
         if self.symmetry is not None:
@@ -133,13 +133,13 @@ class Effects:
         """Whether the input is a causal send."""
         return self.inputs[given].message is not None
 
-    def sends_at(self, place: Place) -> tuple[int, ...]:
+    def sends_at(self, place: LocalPlace) -> tuple[int, ...]:
         """The causal sends that the application may do at a place."""
         return self.inputs.sends(place.process, place.sends)
 
     # --- renamings ---------------------------------------------------------------------------
 
-    def to_least(self, place: Place) -> int:
+    def to_least(self, place: LocalPlace) -> int:
         """A renaming that makes the least of this place."""
         if self.symmetry is None:
             return 0
@@ -154,12 +154,12 @@ class Effects:
         """The renaming that undoes this one."""
         return 0 if self.symmetry is None else self.symmetry.inverses[renaming]
 
-    def renamed_place(self, place: Place, renaming: int) -> Place:
+    def renamed_place(self, place: LocalPlace, renaming: int) -> LocalPlace:
         """A place under a renaming."""
         if self.symmetry is None or not renaming:
             return place
         permutation, locals_ = self.symmetry.group[renaming], self.symmetry.locals(place.local)
-        return Place(permutation[place.process], place.sends, locals_[renaming])
+        return LocalPlace(permutation[place.process], place.sends, locals_[renaming])
 
     def renamed_input(self, given: int, renaming: int) -> int:
         """An input under a renaming."""

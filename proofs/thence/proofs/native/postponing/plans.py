@@ -1,8 +1,8 @@
-"""What native code is told of `right_movers`: the sequences of postponed steps, by key.
+"""The sequences of `right_movers` for native code, by key.
 
-A node is what is postponed at a process: its place, and arrivals there. Native code comes to a node arrival by
-arrival, and then asks for plans. A plan is a list of sequences; each is a header, then for each step twice the
-packet's number (plus one), or twice the choice of destinations and one, then zero. Another zero ends the plan.
+A node stands for the postponed steps of a process: its place, and arrivals there. Native code comes to a node
+arrival by arrival, and then asks for plans. A plan is a list of sequences; each is a header, then for each step twice
+the packet's number (plus one), or twice the choice of destinations and one, then zero. Another zero ends the plan.
 
 Only the arrivals of silent packets are postponed: those of kinds of which no packet has delivered anything so far.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from thence.proofs.native.code.cells import ASKED, EXTENDED, KNOWN, PLANS, SENDS_SHIFT, SPONTANEOUS
-from thence.proofs.native.postponing.effects import Effects, Place
+from thence.proofs.native.postponing.effects import Effects, LocalPlace
 from thence.proofs.native.postponing.right_movers import Postponed, RightMovers
 
 _HALF = (1 << 32) - 1
@@ -56,14 +56,14 @@ class Plans:
         return self.effects.system.packet(packet).kind not in self.delivering
 
     def entry(self, key: int) -> int:
-        """What native code asks for by this key."""
+        """The entry of a key."""
         about, what = key >> 32, key & _HALF
         if what & EXTENDED:
             node = self._nodes[about]
             arrival = self.effects.inputs.arrival((what & ~(PLANS | EXTENDED)) - 1)
             return KNOWN | self._number(node._replace(arrivals=tuple(sorted((*node.arrivals, arrival)))))
         if not what & ASKED:
-            place = Place(what & ~PLANS, about >> SENDS_SHIFT, about & (1 << SENDS_SHIFT) - 1)
+            place = LocalPlace(what & ~PLANS, about >> SENDS_SHIFT, about & (1 << SENDS_SHIFT) - 1)
             return KNOWN | self._number(Postponed(place))
         if what & SPONTANEOUS:
             words = self._spontaneous(about, bool(what & 1))

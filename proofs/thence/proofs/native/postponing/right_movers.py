@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from thence.dsl.run.values import Message
-from thence.proofs.native.postponing.effects import Effect, Effects, Emitted, Place
+from thence.proofs.native.postponing.effects import Effect, Effects, Emitted, LocalPlace
 
 Sequence: TypeAlias = tuple[int, ...]
 """Inputs that a process takes one after the other."""
@@ -32,7 +32,7 @@ class CannotPostpone(Exception):
 class Postponed(NamedTuple):
     """A process, and the postponed arrivals there: inputs in ascending order, equal ones side by side."""
 
-    place: Place
+    place: LocalPlace
     arrivals: tuple[int, ...] = ()
 
 
@@ -40,7 +40,7 @@ class Order(NamedTuple):
     """Steps one after the other, the places from which they are taken, and the effect of the last."""
 
     steps: Sequence
-    places: tuple[Place, ...]
+    places: tuple[LocalPlace, ...]
     effect: Effect
 
 
@@ -63,7 +63,7 @@ class RightMovers:
     _orders: dict[Postponed, list[Order]] = field(init=False, default_factory=dict)
     _prerequisites: dict[tuple[Postponed, int], tuple[Sequence, ...]] = field(init=False, default_factory=dict)
     _spontaneous: dict[tuple[Postponed, bool], tuple[Spontaneous, ...]] = field(init=False, default_factory=dict)
-    _commuting: dict[tuple[Place, int, int], bool] = field(init=False, default_factory=dict)
+    _commuting: dict[tuple[LocalPlace, int, int], bool] = field(init=False, default_factory=dict)
 
     def prerequisites(self, postponed: Postponed, given: int) -> tuple[Sequence, ...]:
         """All sequences, of one or more steps, that may have to come before the process takes an input.
@@ -81,7 +81,7 @@ class RightMovers:
         return tuple(self._renamed(sequence, back) for sequence in known)
 
     def _least(self, postponed: Postponed) -> tuple[Postponed, int]:
-        """The same under the names that make the place the least, and the renaming: what holds of one, holds of all."""
+        """The representative of all renamings, and the renaming that leads to it: sequences are found for it only."""
         renaming = self.effects.to_least(postponed.place)
         arrivals = tuple(sorted(self._renamed(postponed.arrivals, renaming)))
         return Postponed(self.effects.renamed_place(postponed.place, renaming), arrivals), renaming
@@ -132,7 +132,7 @@ class RightMovers:
     def _find_orders(self, postponed: Postponed) -> Iterator[Order]:
         """Sends and arrivals in all orders that matter."""
         tried = 0
-        stack: list[tuple[Sequence, tuple[Place, ...], tuple[int, ...]]] = [
+        stack: list[tuple[Sequence, tuple[LocalPlace, ...], tuple[int, ...]]] = [
             ((), (postponed.place,), postponed.arrivals)
         ]
         while stack:
@@ -151,7 +151,7 @@ class RightMovers:
                 if not effect.fault and not effect.visible:
                     stack.append(((*taken, step), (*places, effect.after), without(arrivals, step)))
 
-    def _comes_sooner(self, places: tuple[Place, ...], taken: Sequence, step: int) -> bool:
+    def _comes_sooner(self, places: tuple[LocalPlace, ...], taken: Sequence, step: int) -> bool:
         """Whether a step may as well come before a taken one that follows it in the normal order.
 
         In the normal order arrivals are before sends, and among themselves by number.
@@ -167,11 +167,11 @@ class RightMovers:
 
     # --- commutation -------------------------------------------------------------------------
 
-    def _is_needed(self, steps: Sequence, places: tuple[Place, ...], emitted: Emitted | None) -> bool:
+    def _is_needed(self, steps: Sequence, places: tuple[LocalPlace, ...], emitted: Emitted | None) -> bool:
         """Whether no step moves to the right of the last, which then still emits so much."""
         return not any(self._moves_right(place, steps[at:], emitted) for at, place in enumerate(places[:-1]))
 
-    def _moves_right(self, place: Place, steps: Sequence, emitted: Emitted | None) -> bool:
+    def _moves_right(self, place: LocalPlace, steps: Sequence, emitted: Emitted | None) -> bool:
         """Whether the first step may as well come after all the others, the last of which then emits so much."""
         first, *others = steps
         effect = None
@@ -182,7 +182,7 @@ class RightMovers:
             place = effect.after
         return effect is not None and emitted in (None, effect.emitted)
 
-    def _commute(self, place: Place, first: int, second: int) -> bool:
+    def _commute(self, place: LocalPlace, first: int, second: int) -> bool:
         """Whether the first step may as well come after the second: to the same place, with the same emissions."""
         key = (place, first, second)
         known = self._commuting.get(key)
@@ -190,7 +190,7 @@ class RightMovers:
             known = self._commuting[key] = self._compare(place, first, second)
         return known
 
-    def _compare(self, place: Place, first: int, second: int) -> bool:
+    def _compare(self, place: LocalPlace, first: int, second: int) -> bool:
         effect, is_send = self.effects.effect, self.effects.is_send
         if is_send(first) and is_send(second):
             return False  # messages are numbered

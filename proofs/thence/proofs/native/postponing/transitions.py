@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.system import Action, Outcome, State, System
-from thence.proofs.native.postponing.effects import Place
+from thence.proofs.native.postponing.effects import LocalPlace
 from thence.proofs.native.postponing.plans import Plans
 from thence.proofs.native.postponing.right_movers import Postponed, Sequence
 
 Taken: TypeAlias = tuple[list[Action], Outcome]
-"""Actions, and what the last of them leads to."""
+"""Actions, and the outcome of the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class PostponedTransitions:
                     yield from self._internal(actions, outcome.state, sent, now)
 
     def postponed(self, state: State, process: int) -> Postponed:
-        """What is postponed at a process."""
+        """The postponed steps of a process."""
         arrivals = [
             self.plans.effects.inputs.arrival(number)
             for number in state.network
             if self.system.packet(number).dst == process and self.plans.is_silent(number)
         ]
-        return Postponed(Place(process, state.sends[process], state.locals[process]), tuple(sorted(arrivals)))
+        return Postponed(LocalPlace(process, state.sends[process], state.locals[process]), tuple(sorted(arrivals)))
 
     def _follow(self, actions: list[Action], state: State, sequence: Sequence) -> Iterator[Taken]:
         """The steps of a sequence, up to a fault."""
@@ -65,7 +65,10 @@ class PostponedTransitions:
     def _internal(
         self, actions: list[Action], state: State, chosen: Collection[int] | None, nodes: dict[int, Postponed]
     ) -> Iterator[Taken]:
-        """What can become of the packets chosen, or of all, and what timers do then."""
+        """The transitions that take, duplicate or lose one of the packets `chosen`.
+
+        If None: those of all packets, and of timers.
+        """
         for action in self.system.internal(state):
             if chosen is not None and action.packet not in chosen:
                 continue
