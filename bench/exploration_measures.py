@@ -19,7 +19,7 @@ from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.abstraction.search import saturate
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Engine, Exploration, Resources, Storage
+from thence.proofs.explore.exploration import Engine, Exploration, Method, Resources, Storage
 from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.scopes.scopes import properties_of
 
@@ -36,10 +36,7 @@ def _workload(processes: int, sends: int) -> ir.Workload:
 
 
 SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
-"""What is judged where all reductions are made: CSPS keeps more of the observer alive."""
-
-AUTO = ("symmetry", "dead", "persistent")
-ALL = (*AUTO, "delay")
+"""What is judged where all reductions are made."""
 
 
 def explored(
@@ -55,11 +52,8 @@ def explored(
     for _ in range(repeats):
         compile_kernel.cache_clear()
         started, used = time.perf_counter(), time.process_time()
-        found = explore(
-            protocol, _workload(processes, sends), judged or properties_of(protocol), engine=engine,
-            reductions=reductions, storage=storage,
-            resources=Resources(threads=threads),
-        )  # fmt: skip
+        method = Method(engine, Resources(threads=threads), reductions, storage)
+        found = explore(protocol, _workload(processes, sends), judged or properties_of(protocol), method=method)
         walls.append(time.perf_counter() - started)
         processors.append(time.process_time() - used)
     assert found.complete and not found.violations
@@ -84,10 +78,8 @@ def threads_ratio(processes: int = 3, sends: int = 3, repeats: int = REPEATS) ->
         for threads in (1, 2):
             compile_kernel.cache_clear()
             started = time.perf_counter()
-            found = explore(
-                protocol, _workload(processes, sends), properties_of(protocol), engine="auto",
-                resources=Resources(threads=threads),
-            )  # fmt: skip
+            method = Method(resources=Resources(threads=threads))
+            found = explore(protocol, _workload(processes, sends), properties_of(protocol), method=method)
             walls.append(time.perf_counter() - started)
             assert found.complete and not found.violations
         ratios.append(walls[0] / walls[1])
@@ -151,23 +143,8 @@ MEASURES: dict[str, Callable[[], str]] = {
     "symmetry-cykas-4x2-two-threads": lambda: explored(
         "cykas", 4, 2, "auto", threads=2, reductions=("symmetry",), repeats=1
     ),
-    "auto-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=AUTO),
-    "auto-cykas-3-two-threads": lambda: explored("cykas", 3, 3, "auto", threads=2, reductions=AUTO),
-    "auto-cykas-3-two-threads-without-csps": lambda: explored(
-        "cykas", 3, 3, "auto", threads=2, reductions=AUTO, judged=SAFETY
-    ),
-    "all-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=ALL, judged=SAFETY),
-    "all-cykas-3x5-two-threads": lambda: explored(
-        "cykas", 3, 5, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1
-    ),
-    "all-cykas-4x3-two-threads": lambda: explored(
-        "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1
-    ),
-    "all-cykas-4x3-two-threads-by-layers": lambda: explored(
-        "cykas", 4, 3, "auto", threads=2, reductions=ALL, judged=SAFETY, repeats=1, storage="layers"
-    ),
+    "delay-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=("symmetry", "delay"), judged=SAFETY),
     "layers-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="layers"),
-    "fingerprints-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="fingerprints"),
     "native-cykas-3-threads-ratio": threads_ratio,
     "native-cykas-4x2-threads-ratio": lambda: threads_ratio(4, 2, repeats=3),
     "spin-cykas-2": lambda: spin(2),

@@ -19,13 +19,13 @@ def _first(thence: Thence, *words: str) -> dict[str, Any]:
 
 def test_unasked(thence: Thence) -> None:
     found = _first(thence, *TWO)
-    assert (found["verdict"], found["states"]) == ("holds", 850)
-    assert found["reductions"] == ["symmetry", "dead", "persistent"]
-    assert found["keeps"] == ["verdicts"]
+    assert (found["verdict"], found["states"]) == ("holds", 1_178)
+    assert found["reductions"] == ["symmetry"]
+    assert found["keeps"] == ["verdicts", "shortest lengths", "depth"]
     assert "refused" not in found
     said = thence(*TWO).out
     assert "states are counted up to reductions; --reductions none visits all of them" in said
-    assert "persistent: an arrival that delivers nothing" in said
+    assert "symmetry: states that differ in the names of processes only are one" in said
 
 
 def test_none(thence: Thence) -> None:
@@ -36,15 +36,27 @@ def test_none(thence: Thence) -> None:
 
 
 def test_by_name(thence: Thence) -> None:
-    found = _first(thence, *TWO, "--reductions", "symmetry")
-    assert (found["states"], found["reductions"]) == (1_178, ["symmetry"])
-    assert found["keeps"] == ["verdicts", "shortest lengths", "depth"]
+    found = _first(thence, *TWO, "--reductions", "delay")
+    assert (found["states"], found["reductions"]) == (343, ["delay"])
+    assert found["keeps"] == ["verdicts"]
+    both = _first(thence, *TWO, "--reductions", "auto,delay")
+    assert (both["states"], both["reductions"]) == (70, ["symmetry", "delay"])
+
+
+@pytest.mark.parametrize("name", ["persistent", "dead", "antisymmetry"])
+def test_there_is_no_such_reduction(thence: Thence, name: str) -> None:
+    assert thence(*TWO, "--reductions", name).rejects(f"there is no reduction {name}")
+
+
+def test_small_scopes_are_reduced_by_name(thence: Thence) -> None:
+    found = _first(thence, "explore", "mf", "--scope", "one", "--property", "causal", "--reductions", "symmetry")
+    assert (found["states"] < 216, found["reductions"]) == (True, ["symmetry"])
 
 
 def test_small_scopes_are_not_reduced(thence: Thence) -> None:
     found = _first(thence, "explore", "mf", "--scope", "one", "--property", "causal")
     assert (found["states"], found["reductions"]) == (216, [])
-    assert found["refused"].keys() == {"symmetry", "dead", "persistent"}
+    assert found["refused"].keys() == {"symmetry"}
     assert "not reduced" not in thence("explore", "mf", "--scope", "one", "--property", "causal").out
 
 

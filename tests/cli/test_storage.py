@@ -12,30 +12,18 @@ def test_by_layers_it_holds(thence: Thence) -> None:
     (found,) = ran.object["results"]
     assert (ran.code, found["verdict"], found["level"], found["storage"]) == (0, "holds", "L1", "layers")
     assert (found["states"], found["transitions"], found["depth"]) == (52_521, 221_934, 18)
-    assert "omission" not in found
-
-
-def test_by_fingerprints_it_is_tested(thence: Thence) -> None:
-    ran = thence(*TWO, "--storage", "fingerprints", "--json")
-    (found,) = ran.object["results"]
-    assert (ran.code, found["verdict"], found["level"], found["storage"]) == (0, "tested", "L0", "fingerprints")
-    assert 6.3e-10 < found["omission"] < 6.4e-10
-    shown = thence(*TWO, "--storage", "fingerprints").out
-    assert "at most 6.3e-10" in shown
-    assert "holds" not in shown
 
 
 def test_a_violation_is_replayed(thence: Thence) -> None:
     words = ("explore", "cykas", "--mutant", "tells_too_early", "--sends", "2", "--property", "causal", "--json")
-    exact, layers, prints = (
-        thence(*words, "--storage", kept).object["results"][0] for kept in ("exact", "layers", "fingerprints")
-    )
-    assert exact["verdict"] == layers["verdict"] == prints["verdict"] == "refuted"
-    assert exact["counterexample"] == layers["counterexample"] == prints["counterexample"] != []
+    exact, layers = (thence(*words, "--storage", kept).object["results"][0] for kept in ("exact", "layers"))
+    assert exact["verdict"] == layers["verdict"] == "refuted"
+    assert exact["counterexample"] == layers["counterexample"] != []
 
 
 def test_what_cannot_be_stored_so(thence: Thence) -> None:
-    assert thence(*TWO, "--storage", "all").rejects("there are exact, layers, fingerprints")
+    assert thence(*TWO, "--storage", "all").rejects("there are exact, layers")
+    assert thence(*TWO, "--storage", "fingerprints").rejects("there are exact, layers")
     assert thence("explore", "cykas", "--storage", "layers", "--cross-check").rejects("compares all states")
     assert thence("explore", "cykas", "--storage", "layers", "--engine", "interpreted", "--reductions", "none").rejects(
         "keeps every state"

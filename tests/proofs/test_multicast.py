@@ -17,7 +17,8 @@ from thence.proofs.machine.prover import prove_machine, statement_formula, state
 from thence.proofs.machine.reachability import Firing, Goal, Violation, scopes_of, search
 from thence.proofs.machine.transitions import initially, rigid
 from thence.proofs.scopes.link import check_link
-from thence.proofs.scopes.scopes import confirm, describe, explain, properties_of, workload_facts
+from thence.proofs.scopes.reports import confirm, describe, explain, workload_facts
+from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.delivery_order import first_crossing

@@ -17,7 +17,8 @@ from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.prove import prove_specification
 from thence.proofs.scopes.link import check_link
-from thence.proofs.scopes.scopes import confirm, properties_of
+from thence.proofs.scopes.reports import confirm
+from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.solver import Check, SolverPool
 from thence.spec.verdict import Level, Verdict
 

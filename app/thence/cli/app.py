@@ -167,7 +167,7 @@ def explore(
     cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
     storage: Annotated[
         str,
-        typer.Option(help="exact; layers: exact, in less memory, where every step is progress; or fingerprints."),
+        typer.Option(help="exact; or layers: exact, in less memory, where every step is progress."),
     ] = "exact",
     any_number: Annotated[bool, typer.Option("--any-number", help="Any number of messages, not so many each.")] = False,
     memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045

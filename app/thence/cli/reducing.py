@@ -8,7 +8,7 @@ from thence.cli.output import BadInput
 from thence.dsl.find import known
 from thence.proofs.engines import FEW
 from thence.proofs.explore.exploration import Engine
-from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS, kept_by
+from thence.proofs.explore.reductions import AUTO, REDUCTIONS, kept_by
 from thence.spec.verdict import Result
 
 
@@ -19,18 +19,17 @@ def reductions_of(given: str | None, engine: Engine) -> tuple[str, ...]:
         BadInput: for what there is not, or what the engine does not make.
     """
     if given is None:
-        return AUTOMATIC if engine in ("auto", "native") else ()
+        return (AUTO,) if engine in ("auto", "native") else ()
     if given == "none":
         return ()
     names = [name.strip() for name in given.split(",")]
     for name in names:
-        known(name, ("auto", "none", *REDUCTIONS), "reduction")
+        known(name, (AUTO, "none", *REDUCTIONS), "reduction")
     if "none" in names:
         raise BadInput(f"--reductions {given}: none stands alone")
     if engine == "interpreted":
         raise BadInput(f"--reductions {given}: the interpreter makes none")
-    meant = {*names, *(AUTOMATIC if "auto" in names else ())}
-    return tuple(name for name in REDUCTIONS if name in meant)
+    return tuple(dict.fromkeys(names))
 
 
 def reductions_text(results: Sequence[Result]) -> str:

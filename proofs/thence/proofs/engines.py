@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
-from thence.proofs.explore.exploration import THE_MACHINE, Engine, Exploration, Progress, Request, Resources, Storage
+from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS
+from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
 from thence.proofs.native.crosscheck import explore_with_both
 from thence.proofs.native.engine import Sample, explore_natively, why_not
 
 SMALL = 2_000
-"""So many states the interpreter visits before code is generated: less takes longer to compile than to explore."""
+"""States that the interpreter visits before code is generated: fewer take longer to compile than to explore."""
 
 FEW = f"the interpreter came to an end within {SMALL:,} states"
 """Why a small scope is not reduced: there is nothing to gain, and every state has been visited."""
@@ -28,18 +29,12 @@ def explore(
     stop_when_refuted: bool = False,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-    engine: Engine = "auto",
-    resources: Resources = THE_MACHINE,
-    reductions: Collection[str] = (),
-    storage: Storage = "exact",
+    method: Method = AS_SUITS,
 ) -> Exploration:
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
-    KeyboardInterrupt, with what was covered. The engines find the same; `auto` takes native code for all but small
-    scopes, and the interpreter where native code cannot take the scope. `both` compares them. `reductions` (of
-    REDUCTIONS) are what native code may reduce by, and `storage` (of STORAGES) is what it keeps; the automatic ones
-    together are not made of small scopes.
+    KeyboardInterrupt, with what was covered.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
@@ -48,16 +43,27 @@ def explore(
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     system = system_of(protocol, workload)
-    request = Request(
-        system, frozenset(properties), stop_when_refuted, limit, progress, resources, frozenset(reductions), storage
-    )
-    assert request.reductions <= REDUCTIONS.keys(), "there is no such reduction"
-    if engine == "interpreted":
-        return Interpretation(request).run()
-    if engine == "native":
-        return explore_natively(request)
-    if engine == "both":
-        return explore_with_both(request)
+    assert REDUCTIONS.keys() | {AUTO} >= {*method.reductions}, "there is no such reduction"
+    request = ExplorationRequest(
+        system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,
+        frozenset(named(method.reductions)), method.storage,
+    )  # fmt: skip
+    match method.engine:
+        case "interpreted":
+            return Interpretation(request).run()
+        case "native":
+            return explore_natively(request)
+        case "both":
+            return explore_with_both(request)
+        case "auto":
+            return _explore_as_suits(request, by_name=bool({*method.reductions} - {AUTO}))
+        case _:
+            assert_never(method.engine)
+
+
+def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> Exploration:
+    """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name."""
+    system, limit = request.system, request.limit
     reason = why_not(system)
     if reason is not None:
         result = Interpretation(request).run()
@@ -66,8 +72,7 @@ def explore(
     first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
-    by_name = request.reductions - {*AUTOMATIC} or len(request.reductions) < len(AUTOMATIC)
-    if over and not (result.complete and request.reductions and by_name):
+    if over and not (result.complete and by_name):
         result.refused = dict.fromkeys(request.reductions, FEW)
         return result
     found = explore_natively(request, Sample.of(system, first.origins))

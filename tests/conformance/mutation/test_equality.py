@@ -12,13 +12,13 @@ from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Request
+from thence.proofs.explore.exploration import ExplorationRequest, Method
 from thence.proofs.explore.interpreted import Interpretation
 
 
 def recorded(protocol: ir.Protocol, workload: ir.Workload) -> StepRecord:
     system = system_of(protocol, workload)
-    assert Interpretation(Request(system, frozenset())).run().complete
+    assert Interpretation(ExplorationRequest(system, frozenset())).run().complete
     return StepRecord(system)
 
 
@@ -43,12 +43,12 @@ def test_what_is_equal_has_the_same_states_and_what_is_different_has_not_or_does
     record = recorded(protocol, workload)
     assert record.likeness(protocol) == "same states"
     properties = ("causal", "fifo", "delivered", "at_most_once")
-    mine = explore(protocol, workload, properties, engine="interpreted")
+    mine = explore(protocol, workload, properties, method=Method("interpreted"))
     seen = set()
     for mutant, mutated in mutants_of(name):
         likeness = record.likeness(mutated)
         seen.add(likeness)
-        theirs = explore(mutated, workload, properties, engine="interpreted", limit=5_000)
+        theirs = explore(mutated, workload, properties, limit=5_000, method=Method("interpreted"))
         if likeness == "same states":
             assert (theirs.states, theirs.transitions) == (mine.states, mine.transitions), mutant.diff
         if likeness != "different":

@@ -12,6 +12,7 @@ from thence.dsl import ir
 from thence.dsl.ir.topology import Edges, fault_of, line, neighbours, next_hops
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
 
 from ..conftest import Specify
 
@@ -83,7 +84,7 @@ def test_messages_go_hop_by_hop(specify: Specify, scope: str) -> None:
     workload = next(known.workload for known in found.scopes if known.name == scope)
     judged = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "beside", "fault")
     by_interpreter, natively = (
-        explore(found.protocols[0], workload, judged, engine=engine) for engine in ("interpreted", "native")
+        explore(found.protocols[0], workload, judged, method=Method(engine)) for engine in ("interpreted", "native")
     )
     assert by_interpreter.complete and not by_interpreter.violations
     assert (natively.states, natively.transitions) == (by_interpreter.states, by_interpreter.transitions)
@@ -99,7 +100,7 @@ def test_a_packet_to_another_than_a_neighbour_is_a_fault(specify: Specify) -> No
 def test_symmetry_is_refused_where_the_tree_tells_processes_apart(specify: Specify) -> None:
     found = specify(HOPS.format(first="next_hop[m.dst]"))
     workload = ir.Workload(3, (1, 1, 1), ((1, 2), (0, 2), (0, 1)))
-    plain = explore(found.protocols[0], workload, ("causal",), engine="native")
-    reduced = explore(found.protocols[0], workload, ("causal",), engine="native", reductions=("symmetry",))
+    plain = explore(found.protocols[0], workload, ("causal",), method=Method("native"))
+    reduced = explore(found.protocols[0], workload, ("causal",), method=Method("native", reductions=("symmetry",)))
     assert "symmetry" in reduced.refused
     assert reduced.states == plain.states

@@ -15,8 +15,9 @@ from thence.dsl.run.system import Action
 from thence.dsl.text.programs import Program, describe, imbalance, receives
 from thence.dsl.write.format import format_source
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Exploration
-from thence.proofs.scopes.scopes import explain, explore_scope
+from thence.proofs.explore.exploration import Exploration, Method
+from thence.proofs.scopes.reports import explain
+from thence.proofs.scopes.scopes import explore_scope
 from thence.spec.events import Send
 
 from ..conftest import Specify
@@ -226,13 +227,13 @@ def test_a_send_that_has_to_wait_is_not_made_inside_a_delivery(specify: Specify)
 def test_native_code_leaves_them_to_the_interpreter(library: Specify) -> None:
     protocol = library("mf").protocols[0]
     with pytest.raises(ValueError, match="inside deliveries"):
-        explore(protocol, RST, ("causal",), engine="native")
+        explore(protocol, RST, ("causal",), method=Method("native"))
     fixed = next(scope.workload for scope in library("mf").scopes if scope.name == "figure_8")
     with pytest.raises(ValueError, match="programs"):
-        explore(protocol, fixed, ("causal",), engine="native")
+        explore(protocol, fixed, ("causal",), method=Method("native"))
     blocking = specification("  processes 2\n")
     with pytest.raises(ValueError, match="waits"):
-        explore(blocking.protocols[0], blocking.scopes[0].workload, ("causal",), engine="native")
+        explore(blocking.protocols[0], blocking.scopes[0].workload, ("causal",), method=Method("native"))
 
 
 def test_channels_that_keep_their_order_in_one_scope() -> None:
@@ -248,7 +249,9 @@ def test_fifo_channels_are_those_of_a_fifo_network(library: Specify) -> None:
     protocol = library("mf").protocols[0]
     everyone = ((1, 2), (0, 2), (0, 1))
     kept = ir.Workload(3, (2, 1, 1), everyone, fifo=True)
-    by_interpreter, natively = (explore(protocol, kept, ("causal",), engine=one) for one in ("interpreted", "native"))
+    by_interpreter, natively = (
+        explore(protocol, kept, ("causal",), method=Method(one)) for one in ("interpreted", "native")
+    )
     ordered = replace(protocol, network=replace(protocol.network, reordering=False))
     expected = explore(ordered, replace(kept, fifo=False), ("causal",))
     assert by_interpreter.states == natively.states == expected.states

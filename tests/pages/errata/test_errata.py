@@ -14,7 +14,7 @@ from thence.dsl.load import load
 from thence.pages.errata.fault import Fault, Statement, read_errata
 from thence.pages.errata.page import page
 from thence.pages.errata.verdicts import check
-from thence.proofs.scopes.scopes import describe
+from thence.proofs.scopes.reports import describe
 
 DOCS = Path(__file__).parents[3] / "docs"
 ERRATA = read_errata()

@@ -14,8 +14,9 @@ from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
-from thence.proofs.explore.exploration import Progress
-from thence.proofs.scopes.scopes import confirm, explore_scope, properties_of
+from thence.proofs.explore.exploration import Method, Progress
+from thence.proofs.scopes.reports import confirm
+from thence.proofs.scopes.scopes import explore_scope, properties_of
 from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
@@ -154,7 +155,7 @@ def test_order_of_actions_changes_nothing(
     monkeypatch.setattr(exploration, "System", Backwards)
     specification = library(name)
     protocol = specification.protocols[0]
-    found = explore(protocol, scope_of(specification, scope), properties_of(protocol), engine="interpreted")
+    found = explore(protocol, scope_of(specification, scope), properties_of(protocol), method=Method("interpreted"))
     assert (found.states, found.transitions, found.depth) == COUNTS[name, scope]
     assert found.violations == {}
 
@@ -171,7 +172,7 @@ def test_order_of_actions_keeps_counterexamples_as_short(
     assert isinstance(subject, ir.Protocol)
     wanted = SHORTEST[name, mutant, scope]
     workload = scope_of(specification, scope)
-    found = explore(subject, workload, wanted, stop_when_refuted=True, engine="interpreted")
+    found = explore(subject, workload, wanted, stop_when_refuted=True, method=Method("interpreted"))
     assert {property_: len(violation.steps) for property_, violation in found.violations.items()} == wanted
 
 

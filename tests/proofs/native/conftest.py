@@ -13,7 +13,7 @@ from thence.dsl.load import load
 from thence.dsl.run import execute
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import System
-from thence.proofs.explore.exploration import Request, Resources
+from thence.proofs.explore.exploration import ExplorationRequest, Resources
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import why_not
 from thence.proofs.scopes.scopes import properties_of
@@ -41,7 +41,9 @@ def _interpreted(protocol: ir.Protocol, workload: ir.Workload) -> Interpretation
     watched = replace(protocol, properties=tuple(dict.fromkeys((*protocol.properties, "total_order"))))
     judged = frozenset({*properties_of(protocol), *JUDGED})
     while True:
-        request = Request(System(watched, workload), judged, limit=SMALL_ENOUGH, resources=Resources(threads=1))
+        request = ExplorationRequest(
+            System(watched, workload), judged, limit=SMALL_ENOUGH, resources=Resources(threads=1)
+        )
         interpretation = Interpretation(request)
         if interpretation.run().complete:
             return interpretation

@@ -20,10 +20,10 @@ def test_the_same_as_the_interpreter(explored: Explored, name: str) -> None:
     for label, interpretation in explored(name):
         request, expected = interpretation.request, interpretation.result
         assert why_not(request.system) is None
-        engine = NativeEngine(request, threads=1)
+        engine = NativeEngine(request)
         found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
         assert engine.search is not None
-        states = [engine.search.state(number) for number in engine.search.numbers()]
+        states = [engine.search.store.state(number) for number in engine.search.store.numbers()]
         assert len(states) == found.states, label
         assert set(states) == interpretation.origins.keys(), label
         assert (found.complete, found.states, found.transitions, found.depth) == (

@@ -11,7 +11,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
 from thence.dsl.run.system import State, System
 from thence.dsl.run.values import Fault, Message, Value
-from thence.proofs.explore.exploration import Request
+from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.progress_measure import DUPLICATES, LOSSES, SENDS, Measure, NoMeasure, sizes, width
 
@@ -44,7 +44,7 @@ def test_sizes(kind: object, value: Value, expected: tuple[int, ...]) -> None:
 def explored(protocol: ir.Protocol, workload: ir.Workload) -> System:
     """A system of which the interpreter knows every step."""
     system = System(protocol, workload)
-    assert Interpretation(Request(system, frozenset({"causal"}))).run().complete
+    assert Interpretation(ExplorationRequest(system, frozenset({"causal"}))).run().complete
     return system
 
 
@@ -105,7 +105,7 @@ def test_steps_that_come_back(specify: Specify) -> None:
     growing = specify(ECHO.replace("CHANGE", "n := n + 1")).protocols[0]
     assert Measure(explored(growing, workload)).weights[SENDS] >= 1
     circling = System(specify(ECHO.replace("CHANGE", "send PING() to j")).protocols[0], workload)
-    Interpretation(Request(circling, frozenset({"causal"}), limit=50)).run()
+    Interpretation(ExplorationRequest(circling, frozenset({"causal"}), limit=50)).run()
     with pytest.raises(NoMeasure, match="no sum of what is sent"):
         Measure(circling)
 

@@ -17,7 +17,7 @@ from thence.dsl.check.workload import all_choices
 from thence.dsl.load import load
 from thence.dsl.run import execute
 from thence.dsl.run.system import System
-from thence.proofs.explore.exploration import Request, Resources
+from thence.proofs.explore.exploration import ExplorationRequest, Resources
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTOMATIC, REDUCTIONS
 from thence.proofs.native.crosscheck import different_states
@@ -63,13 +63,13 @@ def _workload(protocol: ir.Protocol, sends: tuple[int, ...]) -> ir.Workload:
 
 def _compared(protocol: ir.Protocol, workload: ir.Workload, tally: Tally) -> None:
     judged = JUDGED | {*properties_of(protocol)}
-    request = Request(System(protocol, workload), judged, limit=MOST_STATES, resources=Resources(threads=1))
+    request = ExplorationRequest(System(protocol, workload), judged, limit=MOST_STATES, resources=Resources(threads=1))
     interpretation = Interpretation(request)
     expected = interpretation.run()
     if not expected.complete:
         return
-    reducing = Request(request.system, judged, resources=request.resources, reductions=frozenset(REDUCTIONS))
-    engine = NativeEngine(reducing, 1)
+    reducing = ExplorationRequest(request.system, judged, resources=request.resources, reductions=frozenset(REDUCTIONS))
+    engine = NativeEngine(reducing)
     found = engine.run(Sample().capacity)
     assert found.complete
     assert found.violations.keys() == expected.violations.keys()
@@ -99,11 +99,13 @@ def test_random_mutants_in_as_few_steps(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)
     compared = 0
     for protocol in _mutants(name):
-        request = Request(System(protocol, _workload(protocol, (2, 1))), JUDGED, limit=MOST_STATES)
+        request = ExplorationRequest(System(protocol, _workload(protocol, (2, 1))), JUDGED, limit=MOST_STATES)
         expected = Interpretation(request).run()
         if not expected.complete or not expected.violations:
             continue
-        reducing = Request(request.system, JUDGED, resources=Resources(threads=1), reductions=frozenset(AUTOMATIC))
+        reducing = ExplorationRequest(
+            request.system, JUDGED, resources=Resources(threads=1), reductions=frozenset(AUTOMATIC)
+        )
         found = explore_natively(reducing)
         lengths = {violated: len(violation.steps) for violated, violation in expected.violations.items()}
         assert {violated: len(violation.steps) for violated, violation in found.violations.items()} == lengths

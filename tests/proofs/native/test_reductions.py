@@ -11,15 +11,14 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Violation
+from thence.proofs.explore.exploration import Method, Violation
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.native import engine
-from thence.proofs.native import right_movers as lateness
-from thence.proofs.native.confluence import Confluence
 from thence.proofs.native.crosscheck import EnginesDisagree, different_states
 from thence.proofs.native.engine import NativeEngine, Sample
-from thence.proofs.native.right_movers import Lateness
+from thence.proofs.native.postponing import right_movers
+from thence.proofs.native.postponing.right_movers import RightMovers
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -30,12 +29,10 @@ ANY = ((1, 2), (0, 2), (0, 1))
 
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_verdicts_are_kept(explored: Explored, name: str) -> None:
-    """By all reductions together, which leave states that cover all; `bench/reductions.py` takes each of them, and more
-    messages.
-    """
+    """By all reductions together, which leave states that cover all."""
     for label, interpretation in explored(name):
         request, expected = interpretation.request, interpretation.result
-        native = NativeEngine(replace(request, reductions=frozenset(REDUCTIONS)), threads=1)
+        native = NativeEngine(replace(request, reductions=frozenset(REDUCTIONS)))
         found = native.run(Sample.of(request.system, interpretation.origins).capacity)
         assert found.complete, label
         assert found.violations.keys() == expected.violations.keys(), label
@@ -46,16 +43,12 @@ def test_verdicts_are_kept(explored: Explored, name: str) -> None:
 
 QUOTIENTS = {
     # The factors, and why, are in docs/exploring.md. MF's processes hardly depend on one another: third powers.
-    ("mf", 2, ("dead",)): (6_859, 30_324),
-    ("mf", 2, ("persistent",)): (4_913, 22_542),
     ("mf", 2, ("delay",)): (343, 1_764),
-    ("mf", 3, ("symmetry", "dead", "persistent")): (16_330, 85_178),
-    ("mf", 3, ("symmetry", "dead", "persistent", "delay")): (104, 690),
-    ("cykas", 2, ("dead",)): (50_673, 215_406),
-    ("cykas", 2, ("persistent",)): (26_851, 122_550),
+    ("mf", 2, ("symmetry", "delay")): (70, 356),
+    ("mf", 3, ("symmetry", "delay")): (190, 1_130),
     ("cykas", 2, ("delay",)): (7_859, 36_720),
-    ("cykas", 2, ("symmetry", "dead", "persistent")): (4_284, 19_778),
-    ("cykas", 3, ("symmetry", "dead", "persistent", "delay")): (16_878, 122_253),
+    ("cykas", 2, ("symmetry", "delay")): (1_341, 6_362),
+    ("cykas", 3, ("symmetry", "delay")): (43_790, 276_092),
 }
 SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
 
@@ -63,7 +56,7 @@ SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
 @pytest.mark.parametrize(("name", "sends", "reductions"), QUOTIENTS)
 def test_quotients(library: Library, name: str, sends: int, reductions: tuple[str, ...]) -> None:
     workload = ir.Workload(3, (sends,) * 3, ANY)
-    found = explore(library(name).protocols[0], workload, SAFETY, engine="native", reductions=reductions)
+    found = explore(library(name).protocols[0], workload, SAFETY, method=Method("native", reductions=reductions))
     assert (found.complete, found.reductions, found.refused, found.violations) == (True, reductions, {}, {})
     assert (found.states, found.transitions) == QUOTIENTS[name, sends, reductions]
 
@@ -90,14 +83,12 @@ protocol armed:
     ("hinted", "condition", "broken"),
     [("ready := true", "ready", True), ("ready := true", "true", False), ("ready := not ready", "true", False)],
 )
-def test_an_arrival_that_matters_is_not_taken_alone(
-    specify: Specify, hinted: str, condition: str, broken: bool
-) -> None:
-    """A message that is there before its hint is dropped: to take the hint first would hide that."""
+def test_an_arrival_that_matters_is_not_postponed(specify: Specify, hinted: str, condition: str, broken: bool) -> None:
+    """A message that is there before its hint is dropped: the hint has to come both before and after it."""
     protocol = specify(ARMED.replace("HINTED", hinted).replace("CONDITION", condition)).protocols[0]
     workload = ir.Workload(2, (2, 1), ((1,), (0,)))
-    whole = explore(protocol, workload, SAFETY, engine="interpreted")
-    found = explore(protocol, workload, SAFETY, engine="native", reductions=REDUCTIONS)
+    whole = explore(protocol, workload, SAFETY, method=Method("interpreted"))
+    found = explore(protocol, workload, SAFETY, method=Method("native", reductions=REDUCTIONS))
     assert ("delivered" in whole.violations) == broken
     assert found.violations.keys() == whole.violations.keys()
     assert [len(one.steps) for one in found.violations.values()] == [
@@ -141,31 +132,14 @@ protocol pairs:
         ("true", "false", False),
     ],
 )
-def test_a_send_that_matters_is_not_late(specify: Specify, condition: str, trigger: str, stuck: bool) -> None:
+def test_a_send_that_matters_is_not_postponed(specify: Specify, condition: str, trigger: str, stuck: bool) -> None:
     protocol = specify(PAIRS.replace("CONDITION", condition).replace("TRIGGER", trigger)).protocols[0]
     workload = ir.Workload(2, (3, 1), ((1,), (0,)))
-    whole = explore(protocol, workload, SAFETY, engine="interpreted")
+    whole = explore(protocol, workload, SAFETY, method=Method("interpreted"))
     assert ("delivered" in whole.violations) == stuck
-    for reductions in (("delay",), ("persistent", "delay"), tuple(REDUCTIONS)):
-        found = explore(protocol, workload, SAFETY, engine="both", reductions=reductions)
+    for reductions in (("delay",), tuple(REDUCTIONS)):
+        found = explore(protocol, workload, SAFETY, method=Method("both", reductions=reductions))
         assert found.violations.keys() == whole.violations.keys(), reductions
-
-
-COUNTED = ARMED.replace("ready: bool", "ready: nat").replace("HINTED", "ready := ready + 1").replace(
-    "if CONDITION: deliver m", "ready := ready - 1\n    deliver m"
-)  # fmt: skip
-
-
-def test_a_wrong_claim_would_be_seen(specify: Specify, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the rule that compares both orders, hints come first and hide the fault: the checks above can fail."""
-    protocol = specify(COUNTED).protocols[0]
-    workload = ir.Workload(2, (1, 0), ((1,), (0,)))
-    found = explore(protocol, workload, SAFETY, engine="both", reductions=["persistent"])
-    assert found.violations.keys() == {"fault"}
-    monkeypatch.setattr(Confluence, "_swap", lambda self, claim, given: None)
-    assert not explore(protocol, workload, SAFETY, engine="native", reductions=["persistent"]).violations
-    with pytest.raises(EnginesDisagree):
-        explore(protocol, workload, SAFETY, engine="both", reductions=["persistent"])
 
 
 @pytest.mark.parametrize("trusting", ["_is_needed", "_commute"])
@@ -173,10 +147,10 @@ def test_a_wrong_order_would_be_seen(library: Library, monkeypatch: pytest.Monke
     """Where nothing has to come before anything, or all orders are taken for the same, states are missed."""
     protocol = library("cykas").protocols[0]
     workload = ir.Workload(3, (2, 1, 0), ANY)
-    assert explore(protocol, workload, SAFETY, engine="both", reductions=["delay"]).reductions == ("delay",)
-    monkeypatch.setattr(Lateness, trusting, lambda self, *place, **how: trusting == "_commute")
+    assert explore(protocol, workload, SAFETY, method=Method("both", reductions=["delay"])).reductions == ("delay",)
+    monkeypatch.setattr(RightMovers, trusting, lambda self, *place, **how: trusting == "_commute")
     with pytest.raises(EnginesDisagree, match="states only by the interpreter"):
-        explore(protocol, workload, SAFETY, engine="both", reductions=["delay"])
+        explore(protocol, workload, SAFETY, method=Method("both", reductions=["delay"]))
 
 
 BETWEEN_TWO = [
@@ -198,18 +172,20 @@ def test_invariants_of_two_processes(specify: Specify, name: str, said: str, is_
     for sends in ((2, 1), (2, 2), (1, 1, 1)):
         others = tuple(tuple(q for q in range(len(sends)) if q != p) for p in range(len(sends)))
         workload = ir.Workload(len(sends), sends, others)
-        for reductions in (["delay"], ["persistent", "delay"], REDUCTIONS):
-            found = explore(protocol, workload, [*SAFETY, "between_two"], engine="both", reductions=reductions)
+        for reductions in (["delay"], REDUCTIONS):
+            found = explore(protocol, workload, [*SAFETY, "between_two"], method=Method("both", reductions=reductions))
             violated |= found.violations.keys()
     assert violated == ({"between_two"} if is_violated else set())
 
 
 def test_too_many_orders(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is taken alone is so all the same."""
-    monkeypatch.setattr(lateness, "_MOST_TRIED", 2)
-    workload = ir.Workload(3, (2, 1, 0), ANY)
-    found = explore(library("cykas").protocols[0], workload, SAFETY, engine="both", reductions=["persistent", "delay"])
-    assert found.reductions == ("persistent",)
+    """Then nothing is postponed; symmetry is made all the same."""
+    monkeypatch.setattr(right_movers, "_MOST_TRIED", 2)
+    workload = ir.Workload(3, (2, 1, 1), ANY)
+    found = explore(
+        library("cykas").protocols[0], workload, SAFETY, method=Method("both", reductions=["symmetry", "delay"])
+    )
+    assert found.reductions == ("symmetry",)
     assert "too many orders" in found.refused["delay"]
 
 
@@ -218,19 +194,19 @@ def test_duplicates_in_order(library: Library) -> None:
     protocol = library("tree").protocols[0]
     workload = ir.Workload(2, (3, 1), ((1,), (0,)))
     twice, less = replace(workload, duplicates=1), replace(workload, losses=1)
-    assert "FIFO" in explore(protocol, twice, SAFETY, engine="both", reductions=["delay"]).refused["delay"]
-    assert explore(protocol, less, SAFETY, engine="both", reductions=["delay"]).reductions == ("delay",)
+    assert "FIFO" in explore(protocol, twice, SAFETY, method=Method("both", reductions=["delay"])).refused["delay"]
+    assert explore(protocol, less, SAFETY, method=Method("both", reductions=["delay"])).reductions == ("delay",)
 
 
 def test_messages_delivered_again(library: Library) -> None:
-    """The closure counts on each message being delivered once; where one is not, nothing is taken alone."""
+    """Where a message is delivered more than once, nothing is postponed."""
     mutant = next(known for known in library("mf").mutants if known.name == "posts_at_once")
     assert isinstance(mutant.mutated, ir.Protocol)
     workload = ir.Workload(2, (1, 1), ((1,), (0,)), duplicates=1)
-    found = explore(mutant.mutated, workload, SAFETY, engine="native", reductions=["persistent", "delay"])
+    found = explore(mutant.mutated, workload, SAFETY, method=Method("native", reductions=["delay"]))
     assert "at_most_once" in found.violations
     assert found.reductions == ()
-    assert "more than once" in found.refused["persistent"]
+    assert "more than once" in found.refused["delay"]
 
 
 def test_a_longer_counterexample_is_said_to_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +216,7 @@ def test_a_longer_counterexample_is_said_to_be(library: Library, monkeypatch: py
     workload = ir.Workload(3, (2, 2, 2), ANY)
 
     def counterexample(protocol: ir.Protocol = protocol) -> Violation:
-        found = explore(protocol, workload, ["causal"], engine="native", reductions=["persistent"])
+        found = explore(protocol, workload, ["causal"], method=Method("native", reductions=["delay"]))
         return found.violations["causal"]
 
     assert (counterexample().shortest, len(counterexample().steps)) == (True, 5)

@@ -13,9 +13,10 @@ from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
-from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.native import engine as engines
-from thence.proofs.native import search, sieve, tables
+from thence.proofs.native import sieve, state_store, tables, workers
+from thence.proofs.native.code.cells import Shared
 from thence.proofs.native.engine import NativeEngine
 from thence.proofs.native.layout import Capacity
 from thence.proofs.native.memory import Array
@@ -50,18 +51,19 @@ PUBLISHED = {
 @pytest.mark.parametrize(("name", "sends"), PUBLISHED)
 def test_published_counts(library: Library, name: str, sends: int) -> None:
     protocol = library(name).protocols[0]
-    found = explore(protocol, replace(TWO, sends=(sends,) * 3), properties_of(protocol), engine="native")
+    found = explore(protocol, replace(TWO, sends=(sends,) * 3), properties_of(protocol), method=Method("native"))
     assert (found.complete, found.violations) == (True, {})
     assert (found.states, found.transitions, found.depth) == PUBLISHED[name, sends]
     assert 0 < found.memory < 260e6
 
 
 def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
     one, three, again = (
-        explore(protocol, TWO, judged, engine="native", resources=Resources(threads=threads)) for threads in (1, 3, 3)
+        explore(protocol, TWO, judged, method=Method("native", resources=Resources(threads=threads)))
+        for threads in (1, 3, 3)
     )
     assert (one.states, one.transitions, one.depth) == (78_074, 368_370, 18)
     for found in (three, again):
@@ -72,11 +74,13 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
 
 
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(state_store, "FIRST_INDEX", 256)
     monkeypatch.setattr(tables, "_SMALLEST", 4)
     protocol = library("mf").protocols[0]
-    request = Request(System(protocol, TWO), frozenset(properties_of(protocol)))
-    engine = NativeEngine(request, threads=1)
+    request = ExplorationRequest(
+        System(protocol, TWO), frozenset(properties_of(protocol)), resources=Resources(threads=1)
+    )
+    engine = NativeEngine(request)
     found = engine.run(Capacity(1, 1, 1))
     assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
     assert engine.capacity.local_bits > 1
@@ -86,7 +90,7 @@ def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.Monkey
 
 def test_a_limit(library: Library) -> None:
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", limit=500)
+    found = explore(protocol, TWO, ["causal"], limit=500, method=Method("native"))
     assert not found.complete
     assert 500 <= found.states < 520
     assert found.why_incomplete == "stopped at 500 states"
@@ -94,7 +98,7 @@ def test_a_limit(library: Library) -> None:
 
 def test_the_store_ends(library: Library) -> None:
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 20))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(memory=1 << 20)))
     assert not found.complete
     assert 10_000 < found.states < 52_521
     assert found.memory < 3 << 20
@@ -111,7 +115,7 @@ def test_an_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None
             raise KeyboardInterrupt
 
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt)
+    found = explore(protocol, TWO, ["causal"], progress=interrupt, method=Method("native"))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states == reports[-1].states > 1_000
     assert reports[-1].memory > 0
@@ -120,7 +124,7 @@ def test_an_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_further_than_to_the_violations(library: Library) -> None:
     protocol = mutant(library, "mf", "posts_at_once")
-    found = explore(protocol, TWO, ["causal", "fifo"], engine="native", stop_when_refuted=True)
+    found = explore(protocol, TWO, ["causal", "fifo"], stop_when_refuted=True, method=Method("native"))
     assert lengths(found) == {"causal": 3, "fifo": 3}
     assert found.states < 1_000
     assert found.why_incomplete == "every property is refuted"
@@ -158,7 +162,9 @@ def test_invariants_of_one_and_of_several_processes(
     protocol = specify(TALLIES.replace(*change)).protocols[0]
     workload = ir.Workload(3, (2, 1, 1), ANY)
     judged = properties_of(protocol)
-    native, interpreted = (explore(protocol, workload, judged, engine=engine) for engine in ("native", "interpreted"))
+    native, interpreted = (
+        explore(protocol, workload, judged, method=Method(engine)) for engine in ("native", "interpreted")
+    )
     assert lengths(native) == lengths(interpreted)
     assert lengths(native).keys() == {"causal", "apart", "some", "fault", *([] if change[0] else ["few"])}
     assert (native.states, native.transitions, native.depth) == (
@@ -175,22 +181,22 @@ def test_why_not_native(library: Library) -> None:
 
 def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """What native code works on must not go before it is done: the thread that was not interrupted, too."""
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
-    start, searches = search.NativeSearch._start_helpers, []
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
+    start, teams = workers.Team._start_helpers, []
 
-    def interrupted(self: search.NativeSearch) -> list[Future[None]]:
+    def interrupted(self: workers.Team) -> list[Future[None]]:
         helpers = start(self)
-        if self.state_count > 500:
-            searches.append(self)
+        if self.shared[Shared.COUNT] > 2_000:  # numbers; hundreds of them are holes
+            teams.append(self)
             raise KeyboardInterrupt
         return helpers
 
-    monkeypatch.setattr(search.NativeSearch, "_start_helpers", interrupted)
+    monkeypatch.setattr(workers.Team, "_start_helpers", interrupted)
     protocol = library("cykas").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(threads=3))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(threads=3)))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states > 500
-    assert [known.pool for known in searches] == [None]
+    assert [known.pool for known in teams] == [None]
 
 
 def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,9 +208,9 @@ def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.Mon
             raise MemoryError
         return array(length, width)
 
-    monkeypatch.setattr(search, "Array", strict)
+    monkeypatch.setattr(state_store, "Array", strict)
     protocol = library("mf").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", resources=Resources(memory=1 << 40, threads=1))
+    found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(memory=1 << 40, threads=1)))
     assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
 
 

@@ -1,4 +1,4 @@
-"""What is kept of states: by layers and by fingerprints the search finds what it finds when it keeps them all."""
+"""What is kept of states: by layers the search finds what it finds when it keeps them all."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Exploration, Progress, Request, Resources, Storage
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.native import fingerprint_search, search, sieve
-from thence.proofs.native import sweep_line as layered_search
+from thence.proofs.native import sieve, state_store, sweep_line, workers
 from thence.proofs.native.engine import NativeEngine, Sample
-from thence.proofs.native.fingerprint_search import omission
 from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, explore_scope, properties_of
-from thence.spec.verdict import Level, Verdict
+from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -28,8 +26,7 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
 ANY = ((1, 2), (0, 2), (0, 1))
 TWO = ir.Workload(3, (2, 2, 2), ANY)
-FORGETFUL: tuple[Storage, ...] = ("layers", "fingerprints")
-ALL = frozenset({"symmetry", "dead", "persistent", "delay"})
+ALL = frozenset({"symmetry", "delay"})
 
 GOES_BACK = ("hybrid", "tree")
 """Timers of the former send again what was not acknowledged, and come back to where they were; the latter pass packets
@@ -40,9 +37,9 @@ of one kind on and on.
 @pytest.fixture(autouse=True)
 def forgets_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small scopes forget, too."""
-    monkeypatch.setattr(layered_search, "_WORTH_FORGETTING", 1)
-    monkeypatch.setattr(search, "FIRST_INDEX", 256)
-    monkeypatch.setattr(layered_search, "FIRST_INDEX", 256)
+    monkeypatch.setattr(sweep_line, "_WORTH_FORGETTING", 1)
+    monkeypatch.setattr(state_store, "FIRST_INDEX", 256)
+    monkeypatch.setattr(sweep_line, "FIRST_INDEX", 256)
 
 
 def mutant(library: Library, name: str, known: str) -> ir.Protocol:
@@ -55,10 +52,10 @@ def lengths(found: Exploration) -> dict[str, int]:
     return {name: len(violation.steps) for name, violation in found.violations.items()}
 
 
-def outcome(request: Request, interpretation: Interpretation) -> tuple[int, int, int, bool, set[str]] | None:
+def outcome(request: ExplorationRequest, interpretation: Interpretation) -> tuple[int, int, int, bool, set[str]] | None:
     """What a search finds; None where there is no measure of progress."""
     try:
-        engine = NativeEngine(request, threads=1)
+        engine = NativeEngine(request)
         found = engine.run(Sample.of(interpretation.request.system, interpretation.origins).capacity)
     except NoMeasure:
         return None
@@ -74,41 +71,38 @@ def test_the_same_whatever_is_kept(explored: Explored, name: str) -> None:
         expected = interpretation.result
         exact = (expected.states, expected.transitions, expected.depth, True, set(expected.violations))
         request = interpretation.request
-        assert outcome(replace(request, storage="fingerprints"), interpretation) == exact, label
         layered = outcome(replace(request, storage="layers"), interpretation)
         refused += [label] * (layered is None)
         assert layered in (None, exact), label
     assert not refused or name.startswith(GOES_BACK)
 
 
-@pytest.mark.parametrize("storage", FORGETFUL)
 @pytest.mark.parametrize("name", ["cykas", "mf"])
-def test_reduced_the_same(library: Library, name: str, storage: Storage) -> None:
+def test_reduced_the_same(library: Library, name: str) -> None:
     protocol = library(name).protocols[0]
     judged = [*properties_of(protocol), "total_order"]
     exact, other = (
-        explore(protocol, TWO, judged, engine="native", reductions=ALL, storage=kept) for kept in ("exact", storage)
+        explore(protocol, TWO, judged, method=Method("native", reductions=ALL, storage=kept))
+        for kept in ("exact", "layers")
     )
     assert other.reductions == exact.reductions != ()
     assert (other.states, other.transitions, other.depth) == (exact.states, exact.transitions, exact.depth)
     assert lengths(other) == lengths(exact)
 
 
-@pytest.mark.parametrize("storage", FORGETFUL)
-def test_violations_are_shown(library: Library, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_violations_are_shown(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was forgotten is looked for again; by two threads, too."""
-    monkeypatch.setattr(search, "_WORTH_SHARING", 8)
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")
     judged = (*properties_of(protocol), "sps")
-    found = explore(protocol, TWO, judged, engine="native", resources=Resources(threads=2), storage=storage)
+    found = explore(protocol, TWO, judged, method=Method("native", resources=Resources(threads=2), storage="layers"))
     assert (found.states, found.transitions, found.depth) == (78_074, 368_370, 18)
     assert lengths(found) == {"fault": 5, "csps": 6, "sps": 6, "causal": 7}
     assert found.unshown == frozenset()
-    assert found.storage == storage
+    assert found.storage == "layers"
 
 
-@pytest.mark.parametrize("storage", FORGETFUL)
-def test_what_cannot_be_shown_is_unknown(library: Library, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shown_is_unknown(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """A violation that was met is no verdict before it is replayed; that nothing else is wrong still holds."""
     again = NativeEngine.run
 
@@ -119,46 +113,18 @@ def test_what_cannot_be_shown_is_unknown(library: Library, storage: Storage, mon
 
     monkeypatch.setattr(NativeEngine, "run", out_of_memory)
     protocol = mutant(library, "cykas", "tells_too_early")
-    options = Options(engine="native", storage=storage)
+    options = Options(engine="native", storage="layers")
     results = explore_scope(protocol, None, TWO, (), ("causal", "fifo"), options)
     verdicts = {result.facts["property"]: result.verdict for result in results}
-    assert verdicts == {"causal": Verdict.UNKNOWN, "fifo": Verdict.HOLDS if storage == "layers" else Verdict.TESTED}
+    assert verdicts == {"causal": Verdict.UNKNOWN, "fifo": Verdict.HOLDS}
     assert "takes more memory" in results[0].facts["unknown"]
 
 
-def test_fingerprints_are_no_proof(library: Library) -> None:
-    protocol = library("mf").protocols[0]
-    options = Options(engine="native", storage="fingerprints")
-    (result,) = explore_scope(protocol, None, TWO, (), ("causal",), options)
-    assert (result.verdict, result.level, result.expected) == (Verdict.TESTED, Level.L0, True)
-    assert result.facts["storage"] == "fingerprints"
-    assert 0 < result.facts["omission"] == 6_859 * 30_324 / 2**64 == omission(6_859, 30_324)
-    assert "1.1e-11" in result.explanation
-
-
-def test_colliding_fingerprints_lose_states(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 13 bits states are taken for others: what the bound is about does happen, and is never an error."""
-    from thence.proofs.native.code import fingerprint_store, kernel
-    from thence.proofs.native.code.hashing import fingerprint_of
-
-    def short(emit: object, words: object) -> object:
-        return emit.both(fingerprint_of(emit, words), (1 << 13) - 1)  # type: ignore[attr-defined,arg-type]
-
-    kernel.compile_kernel.cache_clear()
-    monkeypatch.setattr(fingerprint_store.FingerprintStore, "hash_of", staticmethod(short))
-    protocol = library("mf").protocols[0]
-    found = explore(protocol, TWO, ["causal"], engine="native", storage="fingerprints", resources=Resources(threads=1))
-    kernel.compile_kernel.cache_clear()
-    assert 1_000 < found.states < 6_859
-    assert omission(1 << 40, 1 << 40) == 1
-
-
-@pytest.mark.parametrize("storage", FORGETFUL)
-def test_the_store_ends(library: Library, storage: Storage) -> None:
+def test_the_store_ends(library: Library) -> None:
     protocol = library("cykas").protocols[0]
     workload = replace(TWO, sends=(3, 3, 3))
     found = explore(
-        protocol, workload, ["causal"], engine="native", resources=Resources(memory=1 << 20), storage=storage
+        protocol, workload, ["causal"], method=Method("native", resources=Resources(memory=1 << 20), storage="layers")
     )
     assert not found.complete
     assert found.states > 10_000
@@ -169,14 +135,14 @@ def test_the_store_ends(library: Library, storage: Storage) -> None:
 def test_less_memory(library: Library) -> None:
     protocol = library("cykas").protocols[0]
     exact, layers = (
-        explore(protocol, TWO, properties_of(protocol), engine="native", storage=kept) for kept in ("exact", "layers")
+        explore(protocol, TWO, properties_of(protocol), method=Method("native", storage=kept))
+        for kept in ("exact", "layers")
     )
     assert (layers.states, layers.transitions, layers.depth) == (52_521, 221_934, 18)
     assert layers.memory < exact.memory / 2
 
 
-@pytest.mark.parametrize("storage", FORGETFUL)
-def test_interrupted_with_what_was_covered(library: Library, storage: Storage) -> None:
+def test_interrupted_with_what_was_covered(library: Library) -> None:
     reports: list[Progress] = []
 
     def interrupt(progress: Progress) -> None:
@@ -187,7 +153,7 @@ def test_interrupted_with_what_was_covered(library: Library, storage: Storage) -
     protocol = library("cykas").protocols[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thence.proofs.explore.exploration.PROGRESS_SECONDS", 0)
-        found = explore(protocol, TWO, ["causal"], engine="native", progress=interrupt, storage=storage)
+        found = explore(protocol, TWO, ["causal"], progress=interrupt, method=Method("native", storage="layers"))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states == reports[-1].states > 1_000
     assert 0 < reports[-1].frontier < found.states
@@ -214,15 +180,14 @@ protocol tallies:
 """
 
 
-@pytest.mark.parametrize("storage", FORGETFUL)
-def test_invariants_of_several_processes(specify: Specify, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invariants_of_several_processes(specify: Specify, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tells kinds of states apart is kept, whatever becomes of the states."""
     monkeypatch.setattr(sieve, "_SMALLEST", 16)
     protocol = specify(TALLIES).protocols[0]
     workload = ir.Workload(3, (2, 2, 1), ANY)
     exact, other = (
-        explore(protocol, workload, properties_of(protocol), engine="native", storage=kept)
-        for kept in ("exact", storage)
+        explore(protocol, workload, properties_of(protocol), method=Method("native", storage=kept))
+        for kept in ("exact", "layers")
     )
     assert lengths(other) == lengths(exact)
     assert lengths(exact).keys() == {"causal", "apart"} | ({"some"} & lengths(exact).keys())
@@ -249,18 +214,13 @@ def test_no_measure_no_layers(specify: Specify) -> None:
     protocol = specify(CIRCLES).protocols[0]
     workload = ir.Workload(2, (1, 1), ((1,), (0,)))
     with pytest.raises(NoMeasure, match="no sum of what is sent, in flight and kept grows with every step"):
-        explore(protocol, workload, ["causal"], engine="native", storage="layers")
-    exact, other = (
-        explore(protocol, workload, ["causal"], engine="native", storage=kept) for kept in ("exact", "fingerprints")
-    )
-    assert exact.complete
-    assert (other.states, other.transitions) == (exact.states, exact.transitions)
+        explore(protocol, workload, ["causal"], method=Method("native", storage="layers"))
+    assert explore(protocol, workload, ["causal"], method=Method("native")).complete
 
 
 def test_only_what_can_be_stored_so_is(library: Library) -> None:
     protocol = library("mf").protocols[0]
     with pytest.raises(ValueError, match="all have to be stored"):
-        explore(protocol, TWO, ["causal"], engine="both", storage="layers")
-    small = explore(protocol, replace(TWO, sends=(1, 1, 0)), ["causal"], storage="fingerprints")
-    assert (small.storage, small.engine, small.omission) == ("exact", "interpreted", 0)
-    assert fingerprint_search.FINGERPRINT_BITS == 64
+        explore(protocol, TWO, ["causal"], method=Method("both", storage="layers"))
+    small = explore(protocol, replace(TWO, sends=(1, 1, 0)), ["causal"], method=Method(storage="layers"))
+    assert (small.storage, small.engine) == ("exact", "interpreted")

@@ -13,6 +13,7 @@ from thence.dsl.load import library as library_files
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, Value
 from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample
 from thence.proofs.native.layout import shape_of
@@ -31,7 +32,7 @@ def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None
     """All renamings of the states stored are the states; verdicts and lengths are kept."""
     for label, interpretation in explored(name):
         request, expected = interpretation.request, interpretation.result
-        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})), threads=1)
+        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})))
         found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
         assert found.complete
         lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
@@ -43,7 +44,7 @@ def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None
             continue
         assert engine.search is not None
         symmetry = Symmetry(request.system, shape_of(request.system))
-        stored = [engine.search.state(number) for number in engine.search.numbers()]
+        stored = [engine.search.store.state(number) for number in engine.search.store.numbers()]
         orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
         assert sum(map(len, orbits)) == expected.states, label
         assert set().union(*orbits) == interpretation.origins.keys(), label
@@ -61,7 +62,7 @@ QUOTIENTS = {
 def test_quotients(library: Library, name: str, sends: int) -> None:
     protocol = library(name).protocols[0]
     workload = ir.Workload(3, (sends,) * 3, ANY)
-    found = explore(protocol, workload, properties_of(protocol), engine="native", reductions=["symmetry"])
+    found = explore(protocol, workload, properties_of(protocol), method=Method("native", reductions=["symmetry"]))
     assert (found.reductions, found.refused, found.violations) == (("symmetry",), {}, {})
     assert (found.states, found.transitions, found.depth) == QUOTIENTS[name, sends]
 
@@ -120,8 +121,8 @@ def test_loops_whose_order_matters_are_found(specify: Specify, change: str, symm
     """Sends and additions to a set may come in any order; who is first in a loop is told from the others."""
     protocol = specify(FIRST_COME.replace("CHANGE", change)).protocols[0]
     workload = ir.Workload(3, (1, 1, 1), ANY)
-    found = explore(protocol, workload, properties_of(protocol), engine="native", reductions=["symmetry"])
-    whole = explore(protocol, workload, properties_of(protocol), engine="interpreted")
+    found = explore(protocol, workload, properties_of(protocol), method=Method("native", reductions=["symmetry"]))
+    whole = explore(protocol, workload, properties_of(protocol), method=Method("interpreted"))
     assert found.violations.keys() == whole.violations.keys()
     if symmetric:
         assert found.reductions == ("symmetry",)

@@ -22,7 +22,8 @@ from thence.dsl.run.narrate import NarratedStep, execution, record, replay, text
 from thence.dsl.run.simulate import simulate as random_run
 from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
-from thence.proofs.scopes.scopes import Options, Report, explore_scope, properties_of, workload_facts
+from thence.proofs.scopes.reports import workload_facts
+from thence.proofs.scopes.scopes import Options, Report, explore_scope, properties_of
 from thence.spec.verdict import Level, Result, Verdict, exit_code
 
 _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deadlock_free", "delivered", "fault")

@@ -18,6 +18,7 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, execution
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
 
 STATES: Final = 20_000
 """So far the mutants are explored: what is deeper is left out."""
@@ -29,7 +30,9 @@ def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit
     schedules: dict[Schedule, None] = {}
     for subject, expects in _stated(specification, protocol):
         for workload, names in _refuted(expects).items():
-            explored = explore(subject, workload, names, stop_when_refuted=True, limit=limit, engine="interpreted")
+            explored = explore(
+                subject, workload, names, stop_when_refuted=True, limit=limit, method=Method("interpreted")
+            )
             for violation in explored.violations.values():
                 scripts[script_of(execution(violation.system, violation.steps))] = None
                 if all(step.action.kind != "send" or step.action.destinations for step in violation.steps):

@@ -16,7 +16,7 @@ from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.proofs.scopes.link import Broken, LinkRun, explore_link
-from thence.proofs.scopes.scopes import describe
+from thence.proofs.scopes.reports import describe
 
 SMALL: Final = 3
 """Of the usual workloads, so many are explored beside a link's own."""

@@ -18,12 +18,13 @@ from thence.dsl.check.workload import all_choices
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message
-from thence.proofs.explore.exploration import Coverage, Exploration, Progress, Request
+from thence.proofs.explore.exploration import Coverage, Exploration, ExplorationRequest, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import explore_natively, why_not
 from thence.proofs.scopes.link import check_link
+from thence.proofs.scopes.reports import describe
 from thence.proofs.scopes.scenarios import missed
-from thence.proofs.scopes.scopes import describe, judged_in
+from thence.proofs.scopes.scopes import judged_in
 
 SCOPE_STATES: Final = 100_000
 """Larger scopes are not used, unless asked for."""
@@ -223,9 +224,9 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
 def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
     """Explores the system itself, so that its local steps can be looked at afterwards. Raises: KeyboardInterrupt."""
     native = native and limit > _INTERPRETED and why_not(system) is None
-    found = Interpretation(Request(system, frozenset(judged), limit=_INTERPRETED if native else limit)).run()
+    found = Interpretation(ExplorationRequest(system, frozenset(judged), limit=_INTERPRETED if native else limit)).run()
     if native and not found.complete and not _interrupted(found):
-        found = explore_natively(Request(system, frozenset(judged), limit=limit))
+        found = explore_natively(ExplorationRequest(system, frozenset(judged), limit=limit))
     if _interrupted(found):
         raise KeyboardInterrupt
     return found
@@ -341,7 +342,7 @@ def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fa
         if scope.true & search.result.violations.keys():
             raise _Enough
 
-    search = Interpretation(Request(system, scope.true | scope.false, limit=states, progress=look))
+    search = Interpretation(ExplorationRequest(system, scope.true | scope.false, limit=states, progress=look))
     result = search.result
     try:
         search.run()
@@ -351,7 +352,7 @@ def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fa
     if not violated and not result.complete and why_not(system) is None:
         most = max(states, MUTANT_GROWTH * scope.states)
         judged = scope.true | scope.false
-        result = explore_natively(Request(system_of(mutated, scope.workload), judged, limit=most))
+        result = explore_natively(ExplorationRequest(system_of(mutated, scope.workload), judged, limit=most))
         violated = scope.true & result.violations.keys()
     if violated:
         name = min(violated, key=lambda name: (len(result.violations[name].steps), name))

@@ -13,7 +13,7 @@ from thence.proofs.bounded.machine import Reach, bounded_statements, check_machi
 from thence.proofs.bounded.search import Bounded, Progress, search
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
-from thence.proofs.scopes.scopes import explain, workload_facts
+from thence.proofs.scopes.reports import explain, workload_facts
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Kind, Level, Result, Verdict
 

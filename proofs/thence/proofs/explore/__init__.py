@@ -1,5 +1,5 @@
 """Exhaustive exploration of a protocol in a finite scope, by the interpreter.
 
-Begin with `exploration` (what is asked, and what comes of it), then `interpreted` (the search that defines it).
+Begin with `exploration` (a request and its result), then `interpreted` (the search that defines the result).
 Knows nothing of native code and of what files state.
 """

@@ -1,4 +1,4 @@
-"""How deep an exploration will go, about: for its line of progress, never for a verdict."""
+"""An estimate of the depth of an exploration: for its line of progress, never for a verdict."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _MOST_STEPS = 10_000
 
 
 def expected_depth(system: System) -> int | None:
-    """The length of a run in which all that is in flight arrives before the next message is sent, to its end.
+    """The length of a run in which every packet arrives before the next message is sent, plus faults of the network.
 
-    Most states are met on a way to rest that is no shorter than this one and none much longer; faults of the network
-    are added. None where messages are sent for ever, or the run does not end.
+    Most states are at a depth of about so many steps at most. None where messages are sent for ever, or the run does
+    not end.
     """
     if not system.workload.ends:
         return None
@@ -25,7 +25,7 @@ def expected_depth(system: System) -> int | None:
 
 
 def _next(system: System, state: State) -> State | None:
-    """The state after an arrival, or if there is none after a step of a timer that changes something, or a send."""
+    """The state after an arrival; if there is none, after a timer that changes something, or a send."""
     for action in sorted(system.enabled(state), key=_urgency):
         if action.kind not in ("duplicate", "lose"):
             after = system.apply(state, action).state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
@@ -15,23 +15,23 @@ PROGRESS_SECONDS = 0.2
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
-Storage: TypeAlias = Literal["exact", "layers", "fingerprints"]
+Storage: TypeAlias = Literal["exact", "layers"]
 
 STORAGES: dict[Storage, str] = {
     "exact": "every state",
     "layers": "the states that can still be met: exact, for workloads in which every step is progress",
-    "fingerprints": "64 bits of each, but for the latest: states that agree in them are taken for one, nothing is sure",
 }
-"""What native code can keep of the states it has expanded."""
+"""Which states native code can keep. `layers` is the sweep line, see `native.sweep_line`."""
 
 _Point = TypeVar("_Point")
-"""What a search visits: a state, or a state with the machine's side of it."""
+"""A point of a search: a state, or a state with the machine's side of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exploration has come. `memory` is what the store takes in bytes, `expected_depth` how deep it will go,
-    about, where that is known.
+    """How far an exploration has come.
+
+    `memory`: bytes that the store takes. `expected_depth`: an estimate, where there is one.
     """
 
     states: int
@@ -58,9 +58,9 @@ class Violation:
 
 @dataclass(slots=True)
 class Coverage:
-    """What was covered. `complete` tells whether that is every reachable state; depth counts steps.
+    """The extent of a search. `complete`: every reachable state was visited; `depth` counts steps.
 
-    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more of them would change nothing.
+    `saturated`: messages are sent for ever, and nobody ever lacked an identity: more identities would change nothing.
     """
 
     states: int = 0
@@ -74,12 +74,11 @@ class Coverage:
 
 @dataclass(slots=True)
 class Exploration(Coverage):
-    """What was covered of a protocol, and a shortest violation of each property that fails.
+    """The extent of an exploration, and a shortest violation of each property that fails.
 
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
-    kept; with fingerprints, `omission` bounds the probability that a state was taken for another. `unshown` are
-    properties that some run violates which could not be found again with the memory that there is.
+    kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -87,7 +86,6 @@ class Exploration(Coverage):
     refused: dict[str, str] = field(default_factory=dict)
     memory: int = 0
     storage: Storage = "exact"
-    omission: float = 0.0
     unshown: frozenset[str] = frozenset()
     violations: dict[str, Violation] = field(default_factory=dict)
 
@@ -104,19 +102,40 @@ def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Po
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What native code may use: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
+    """The limits of native code: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
 
     memory: int | None = None
     threads: int | None = None
 
 
 THE_MACHINE = Resources()
-"""Whatever the machine has."""
+"""No limits but the machine's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
+class Method:
+    """How to explore. Verdicts do not depend on it, nor do states, transitions and depth where nothing is reduced.
+
+    Attributes:
+        engine: `auto` takes native code for all but small scopes, and the interpreter where native code cannot take
+            the scope; `both` compares them.
+        reductions: what native code may reduce by: names of REDUCTIONS, or AUTO, which small scopes do without.
+        storage: which states native code keeps.
+    """
+
+    engine: Engine = "auto"
+    resources: Resources = THE_MACHINE
+    reductions: Collection[str] = ()
+    storage: Storage = "exact"
+
+
+AS_SUITS = Method()
+"""By the engine that suits the scope; nothing is reduced, and every state is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationRequest:
+    """A system to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
 
     system: System
     properties: frozenset[str]
@@ -129,12 +148,12 @@ class Request:
 
 
 def saturated(system: System) -> bool:
-    """Whether messages are sent for ever and nobody that could send lacked an identity, in all that was explored."""
+    """Whether messages are sent for ever, and no sender lacked an identity in any state explored."""
     return isinstance(system, ReusedIdentities) and not system.workload.ends and not system.crowded
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
-    """Runs the counterexample again, from nothing, in a fresh interpreter; it must show the same finding."""
+    """Runs the counterexample again in a fresh interpreter; it must show the same finding."""
     again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))

@@ -15,14 +15,14 @@ from thence.dsl.run.quiescence import blocked, completed
 from thence.dsl.run.system import Action, State, System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
-from thence.proofs.explore.exploration import Exploration, Progress, Request, path_to, replayed, saturated
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, path_to, replayed, saturated
 
 
 @dataclass(slots=True)
 class Interpretation:
     """An exploration by the interpreter. `origins`: by state, the state and action from which it was first reached."""
 
-    request: Request
+    request: ExplorationRequest
     result: Exploration = field(default_factory=Exploration)
     origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
     limited: bool = False

@@ -1,7 +1,7 @@
-"""What an exploration can be reduced by, and what that preserves.
+"""The reductions of an exploration, and what they preserve.
 
 Verdicts are those on everything that is judged of finite workloads: built-in properties, `delivered` at rest, and
-invariants. Delivered messages are never told apart, whatever is asked for: that is part of what a state is.
+invariants. States never tell delivered messages apart: that is no reduction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What it does, as a sentence, and what is the same with and without it."""
+    """A reduction: `does` says how, as a sentence; `keeps` names what is the same with and without it."""
 
     does: str
     keeps: tuple[str, ...]
@@ -22,28 +22,31 @@ _EVERYTHING = ("verdicts", "shortest lengths", "depth")
 
 REDUCTIONS = {
     "symmetry": Reduction("states that differ in the names of processes only are one", _EVERYTHING),
-    "dead": Reduction("what the observer of causality can no longer be asked for is forgotten", _EVERYTHING),
-    "persistent": Reduction(
-        "an arrival that delivers nothing and commutes with all that may come is taken at once, and alone",
-        ("verdicts",),
-    ),
     "delay": Reduction(
         "a send, and an arrival that delivers nothing, comes as late as it can: with the first step that needs it",
         ("verdicts",),
     ),
 }
-"""By name. `persistent` is made of claims about local steps, which the search checks as it goes, and withdraws where
-they turn out false; see `compiled.confluence`. Symmetry is a claim of the same sort; see `compiled.symmetry`. `delay`
-takes steps in both orders, and claims of kinds of packets that they deliver nothing; see `compiled.lateness`.
+"""By name. That a protocol is symmetric is checked step by step, see `native.symmetry`. `delay` takes steps in both
+orders, and assumes of kinds of packets that they deliver nothing until one does, see `native.postponing`.
 """
 
-AUTOMATIC = ("symmetry", "dead", "persistent")
-"""Those that need no asking: derived, and sound whatever the protocol."""
+AUTO = "auto"
+"""Stands for the automatic reductions, which small scopes do without."""
 
-LENGTHENING = frozenset(("persistent", "delay"))
+AUTOMATIC = ("symmetry",)
+"""The reductions that need no asking: they pay, and are sound whatever the protocol."""
+
+LENGTHENING = frozenset(("delay",))
 """Those under which a counterexample may be longer than the shortest; it is looked for again without them."""
 
 
+def named(names: Collection[str]) -> tuple[str, ...]:
+    """The reductions that these names, AUTO among them, stand for."""
+    meant = {*names, *(AUTOMATIC if AUTO in names else ())}
+    return tuple(name for name in REDUCTIONS if name in meant)
+
+
 def kept_by(names: Collection[str]) -> tuple[str, ...]:
-    """What all of these reductions keep."""
+    """What is the same with and without all of these reductions."""
     return tuple(what for what in _EVERYTHING if all(what in REDUCTIONS[name].keeps for name in names))

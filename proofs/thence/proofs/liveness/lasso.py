@@ -48,7 +48,7 @@ class Lasso:
 
 
 @dataclass(slots=True)
-class Search(Coverage):
+class LassoSearch(Coverage):
     """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
 
     `levels`: states are counted up to the sizes of growing numbers, see `thence.proofs.liveness`; with `piles`, equal
@@ -67,7 +67,7 @@ def find_lasso(
     *,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Search:
+) -> LassoSearch:
     """Looks for a fair run in which a message is never delivered.
 
     What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
@@ -77,7 +77,7 @@ def find_lasso(
     """
     started = time.perf_counter()
     piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
-    search = Search(levels=lines_for(protocol, piling))
+    search = LassoSearch(levels=lines_for(protocol, piling))
     piling = piling and search.levels is not None
     fairness = fairness_of(protocol)
     first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
@@ -96,7 +96,7 @@ _ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
 
 
 def _explored(
-    search: Search,
+    search: LassoSearch,
     protocol: ir.Protocol,
     workload: ir.Workload,
     fairness: Fairness,
@@ -137,7 +137,7 @@ def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
         return None
 
 
-def _look(graph: _Graph, search: Search) -> None:
+def _look(graph: _Graph, search: LassoSearch) -> None:
     """Builds the graph until a lasso is found in it, or none is left to be found."""
     search.complete = False
     try:

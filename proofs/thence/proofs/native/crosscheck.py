@@ -6,24 +6,23 @@ import time
 from dataclasses import replace
 
 from thence.dsl.run.system import State
-from thence.proofs.explore.exploration import Exploration, Request
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import LENGTHENING
-from thence.proofs.native.coverage import Coverage
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
-from thence.proofs.native.memory import processors
+from thence.proofs.native.postponing.coverage import ReductionCoverage
 
 
 class EnginesDisagree(Exception):
-    """The interpreter and native code differ: a defect of one of them, and no verdict. The message says in what."""
+    """The interpreter and native code differ, a defect of one of them and no verdict; the message says how."""
 
 
-def explore_with_both(request: Request) -> Exploration:
+def explore_with_both(request: ExplorationRequest) -> Exploration:
     """Explores by native code, and holds it against the interpreter.
 
     Compared are the sets of states, the numbers of states and transitions, the depth, and for each property whether
-    it is violated and in how many steps; under a reduction what it keeps of that. Both explore everything, whatever
-    is refuted. An exploration that did not come to its end is not compared, and incomplete.
+    it is violated and in how many steps; under a reduction, as much of that as it keeps. Neither stops at violations.
+    An exploration that does not come to its end is incomplete, and not compared.
 
     Raises:
         EnginesDisagree: where anything differs.
@@ -40,7 +39,7 @@ def explore_with_both(request: Request) -> Exploration:
     expected = interpretation.run()
     if not expected.complete:
         return expected
-    engine = NativeEngine(request, request.resources.threads or processors())
+    engine = NativeEngine(request)
     found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
     expected.seconds = found.seconds = time.perf_counter() - started
     if not found.complete:
@@ -69,24 +68,23 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
 
 
 def different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
-    """The interpreter's states without what is dead are those stored and their renamings.
+    """The interpreter's states are the stored ones and their renamings.
 
-    Where arrivals are taken alone or sends wait, the states stored are among them, and cover them.
+    Where steps are postponed, the stored states and their renamings are among the interpreter's, and cover them.
     """
     assert engine.search is not None
-    stored = {engine.search.state(number) for number in engine.search.numbers()}
+    store, plans = engine.search.store, engine.search.table.plans
+    stored = {store.state(number) for number in store.numbers()}
     if engine.symmetry is not None:
         symmetry = engine.symmetry
         stored = {symmetry.state(state, each) for state in stored for each in symmetry.group}
-    expected = {engine.without_dead(state) for state in interpreted}
-    found = []
-    if LENGTHENING.isdisjoint(engine.result.reductions):
-        missing = list(expected - stored)
+    if plans is None:
+        missing = list(interpreted - stored)
     else:
-        delays = "delay" in engine.result.reductions
-        missing = Coverage(engine.request.system, engine.search.table, delays).missing(expected, stored)
+        missing = ReductionCoverage(engine.request.system, plans).missing(interpreted, stored)
+    found = []
     if missing:
         found.append(f"{len(missing)} states only by the interpreter, as {min(missing)}")
-    if stored - expected:
-        found.append(f"{len(stored - expected)} states only by native code, as {min(stored - expected)}")
+    if stored - interpreted:
+        found.append(f"{len(stored - interpreted)} states only by native code, as {min(stored - interpreted)}")
     return found

@@ -1,4 +1,4 @@
-"""What local steps react to, by number: the timer of each process, then all messages to be sent, then packets."""
+"""The inputs of local steps, by number: the timer of each process, then all messages to be sent, then packets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thence.proofs.native.layout import Shape
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a local step reacts to: `process` takes it. `message` is what is sent, for an application send."""
+    """The input of a local step. `message`: the message sent, for an application send."""
 
     action: Action
     message: Message | None = None
@@ -68,5 +68,5 @@ class Inputs:
         return self._sends[message]
 
     def sends(self, process: int, sent: int) -> tuple[int, ...]:
-        """What a process may send after so many messages."""
+        """The sends that a process may do after so many messages."""
         return self._choices.get((process, sent), ())

@@ -1,4 +1,4 @@
-"""Invariants of one process at a time: judged where a local state comes about, not in every global state."""
+"""Invariants of one process at a time: judged when a local step leads to a new local state, not in global states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LocalInvariant:
 
 
 def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
-    """The invariants that are of one process at a time."""
+    """The protocol's invariants of one process at a time."""
     found = []
     for invariant in protocol.invariants:
         match _for_all(invariant.body):
@@ -66,7 +66,11 @@ class LocalJudge:
         )
 
     def broken(self, process: int, local: int) -> tuple[int, ...]:
-        """Which invariants, by position, do not hold of the process in this local state. May raise Fault."""
+        """The invariants, by position, that do not hold of the process in this local state.
+
+        Raises:
+            Fault: where an invariant has no value.
+        """
         known = self._known.get((process, local))
         if known is None:
             known = self._known[process, local] = self._judge(process, self.system.local(local))

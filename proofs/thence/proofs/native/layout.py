@@ -20,7 +20,7 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What is reserved: bits for the numbers of local states and of packets (plus one), packets in flight at a time."""
+    """Bits for the numbers of local states and of packets (plus one), and slots for packets in flight."""
 
     local_bits: int
     packet_bits: int
@@ -29,7 +29,7 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Everything of a protocol and its workload that packed states and generated code depend on.
+    """The part of a protocol and its workload on which packed states and generated code depend.
 
     Attributes:
         choices: for each process, the sets of destinations among which the environment chooses.
@@ -65,12 +65,12 @@ class Shape:
 
     @property
     def chosen(self) -> bool:
-        """Whether the destinations of a message that somebody has still to deliver do not tell all of them."""
+        """Whether the processes that have still to deliver a message do not determine all its destinations."""
         return self.multicast and any(len(choices) > 1 for choices in self.choices)
 
     @property
     def branching(self) -> int:
-        """At most so many application sends and timers are enabled in one state."""
+        """Most application sends and timers that are enabled in one state."""
         return sum(map(len, self.choices)) + (self.processes if self.timers else 0)
 
 
@@ -89,7 +89,7 @@ def shape_of(system: System) -> Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FieldRun:
     """Elements `start`, `start + 1`, ... (`count` of them) of a field, side by side in `word` from bit `shift`."""
 
     word: int
@@ -104,7 +104,7 @@ class Field:
 
     name: str
     bits: int
-    runs: tuple[Run, ...]
+    runs: tuple[FieldRun, ...]
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Word and shift of each element."""
@@ -143,19 +143,14 @@ class Layout:
     then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
-    `reductions`: the others by which the search is reduced. `storage`: what is kept of the states.
+    `postpones`: whether steps are postponed. `storage`: which states are kept.
     """
 
     shape: Shape
     capacity: Capacity
     group: tuple[tuple[int, ...], ...] = ()
-    reductions: frozenset[str] = frozenset()
+    postpones: bool = False
     storage: Storage = "exact"
-
-    @property
-    def by_sends(self) -> bool:
-        """Whether the keys of local steps tell how much the process has sent."""
-        return not self.reductions.isdisjoint(("persistent", "delay"))
 
     @cached_property
     def fields(self) -> dict[str, Field]:
@@ -185,7 +180,7 @@ class Layout:
 
     @property
     def branching(self) -> int:
-        """About so many transitions a state may have: at most so many where sends do not wait."""
+        """Most transitions of a state; about so many where steps are postponed."""
         return self.shape.branching + self.slots * (1 + bool(self.shape.duplicates) + bool(self.shape.losses))
 
     @cached_property
@@ -266,7 +261,7 @@ class Layout:
         return tuple(other for other, mask in enumerate(addressed) if mask >> bit & 1)
 
 
-def _placed(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:
+def _placed(count: int, bits: int, free: list[int]) -> tuple[FieldRun, ...]:
     """Places for an array: in one word if it fits there, otherwise in as few as need be."""
     assert bits <= WORD
     if not bits or not count:
@@ -280,23 +275,23 @@ def _placed(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:
             free.append(WORD)
             fitting = len(free) - 1
         taken = min(left, free[fitting] // bits)
-        runs.append(Run(fitting, WORD - free[fitting], start, taken))
+        runs.append(FieldRun(fitting, WORD - free[fitting], start, taken))
         free[fitting] -= taken * bits
         start += taken
     return tuple(runs)
 
 
-def _placed_network(count: int, bits: int, free: list[int]) -> tuple[Run, ...]:
+def _placed_network(count: int, bits: int, free: list[int]) -> tuple[FieldRun, ...]:
     """At least `count` places, in the widest gaps, and new words where the gaps do not do."""
     while sum(room // bits for room in free) < count:
         free.append(WORD)
-    runs: list[Run] = []
+    runs: list[FieldRun] = []
     start = 0
     for word in sorted(range(len(free)), key=lambda word: (-free[word], word)):
         taken = free[word] // bits
         if start >= count or not taken:
             break
-        runs.append(Run(word, WORD - free[word], start, taken))
+        runs.append(FieldRun(word, WORD - free[word], start, taken))
         free[word] -= taken * bits
         start += taken
     return tuple(runs)

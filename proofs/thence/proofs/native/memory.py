@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from thence.proofs.explore.exploration import Resources
+
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-_HUGE = 1 << 21
 _HUGE_FROM = 1 << 22
 
 
@@ -56,13 +57,6 @@ class Array:
         assert self.width == other.width
         ctypes.memmove(self.address, other.address, count * self.width)
 
-    def release(self, start: int, end: int) -> None:
-        """Gives the memory of some elements back, as far as it is theirs alone; whoever reads them finds zeros."""
-        first, last = -(-start * self.width // _HUGE) * _HUGE, end * self.width // _HUGE * _HUGE
-        if first < last and hasattr(mmap, "MADV_DONTNEED"):
-            with contextlib.suppress(OSError):
-                self._memory.madvise(mmap.MADV_DONTNEED, first, last - first)
-
     def read(self, at: int, count: int) -> tuple[int, ...]:
         """Some elements in a row."""
         assert 0 <= at <= at + count <= self.length
@@ -75,8 +69,21 @@ class Array:
         struct.pack_into(code, self._memory, at * self.width, *values)
 
 
+@dataclass(frozen=True, slots=True)
+class Allotment:
+    """The resources of a search: bytes for its store, and threads."""
+
+    memory: int
+    threads: int
+
+    @staticmethod
+    def of(resources: Resources) -> Allotment:
+        """The resources asked for; by default most of the machine's memory, and all of its processors."""
+        return Allotment(resources.memory or available() * 7 // 10, resources.threads or processors())
+
+
 def available() -> int:
-    """The machine's memory in bytes; what a container may use of it, where that can be read."""
+    """The machine's memory in bytes, or the limit of the container, where that can be read."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError):

@@ -1,9 +1,9 @@
-"""A measure of progress: a number that every step makes larger, so that a state that it is past never comes again.
+"""A measure of progress: a number that every step makes larger, so states below the current level cannot recur.
 
-It is a sum: of what has been sent, ticked, duplicated and lost, of the packets in flight by kind, and of how much the
-variables of all processes hold (numbers, sizes of collections), each with a weight. The weights are found by a solver
-from the local steps that are known; every further step is held against them when the search first uses it, and where
-it is no progress, the weights are looked for again. Nothing in the sum depends on names of processes.
+The measure is a weighted sum of the sends, ticks, duplicates and losses so far, the packets in flight by kind, and the
+sizes of the variables of all processes (numbers, sizes of collections). A solver finds the weights from the local
+steps that are known. Every further step is checked when the search first uses it; where it is no progress, the solver
+looks for other weights. Nothing in the sum depends on names of processes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SENDS, TICKS, DUPLICATES, LOSSES = range(4)
 
 
 class NoMeasure(ValueError):
-    """No weights make every step progress; the message says which step was the last straw."""
+    """No weights make every step progress; the message names the step that left none."""
 
 
 class Regress(Exception):
-    """A step was no progress by the weights that the search started with; there are others now."""
+    """A step was no progress by the weights that the search started with; the weights have changed."""
 
 
 Vector: TypeAlias = tuple[int, ...]
@@ -40,7 +40,7 @@ Collected: TypeAlias = tuple[Emission, ...]
 
 @dataclass(slots=True)
 class Measure:
-    """The weights for the steps known so far. `changed`: whether they are others than when a search started."""
+    """The weights for the steps known so far. `changed`: whether they differ from those at the start of a search."""
 
     system: System
     changed: bool = field(init=False, default=False)
@@ -72,7 +72,7 @@ class Measure:
         return tuple(parts.get(at, 0) for at in range(self._width))
 
     def _change_of(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> Vector:
-        """By how much a local step changes what is summed."""
+        """The change of each summand by a local step."""
         parts: dict[int, int] = {}
         if message is not None:
             parts[SENDS] = 1
@@ -95,10 +95,10 @@ class Measure:
         return known
 
     def see(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> None:
-        """A step that the search uses; where it is no progress, the weights change.
+        """Notes a step that the search uses; where it is no progress, the weights change.
 
         Raises:
-            NoMeasure: there are no weights by which it is.
+            NoMeasure: no weights make it progress.
         """
         change = self._change_of(before, packet, message, after, emissions)
         if change in self._changes or self._idle(before, packet, message, after, emissions):
@@ -133,21 +133,21 @@ class Measure:
     # --- the sum -----------------------------------------------------------------------------
 
     def of_local(self, number: int) -> int:
-        """What a local state adds to the sum."""
+        """The share of a local state in the sum."""
         return sum(map(mul, self.weights[LOSSES + 1 + len(self._kinds) :], self._size(number)))
 
     def of_packet(self, number: int) -> int:
-        """What a packet in flight adds."""
+        """The share of a packet in flight in the sum."""
         return self.weights[self._kinds[self.system.packet(number).kind]]
 
     @property
     def start(self) -> int:
-        """What is to be added to the sum so that it is 0 at the start."""
+        """The constant that makes the sum 0 at the start."""
         return -sum(map(self.of_local, self.system.initial().locals))
 
 
 def width(type_: Type) -> int:
-    """How many numbers the sizes of a value of the type are."""
+    """How many sizes a value of the type has."""
     match type_:
         case Record(fields=fields):
             return sum(width(kind) for _, kind in fields)
@@ -167,7 +167,7 @@ def sizes_of(values: LocalState | Sequence[Value], types: Sequence[Type]) -> Vec
 
 
 def sizes(value: Value, type_: Type) -> Vector:
-    """How much a value holds: numbers, how many items, and the sum of the items' sizes. Renaming does not change it."""
+    """The sizes of a value, which renaming does not change: numbers, counts of items, sums of the items' sizes."""
     match type_:
         case Record(fields=fields):
             return sizes_of(value, [kind for _, kind in fields])

@@ -1,4 +1,4 @@
-"""States that are alike in what is asked about: each kind is judged once, at the first state that shows it."""
+"""Kinds of states: a judgement that depends on some fields only is made once for all states with equal fields."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _SMALLEST = 1 << 12
 
 @dataclass(slots=True)
 class Sieve:
-    """Tells the kinds of a search's states apart by the fields named. Quiet: only states in which nothing is
-    in flight, and something is undelivered. What makes a kind is kept, since states may be forgotten or move.
+    """Tells the kinds of a search's states apart by the fields named.
+
+    `quiet`: only states with nothing in flight, and something undelivered. The fields of each kind are kept, since
+    states may be forgotten or get other numbers.
     """
 
     search: NativeSearch
@@ -41,9 +43,9 @@ class Sieve:
 
     def fresh(self) -> list[int]:
         """The first state of each new kind among the states added since the last call, by number."""
-        if self._moves != self.search.moves:
-            self._moves, self._sifted = self.search.moves, self.search.moved
-        start, end = self._sifted, self.search.numbered
+        if self._moves != self.search.store.moves:
+            self._moves, self._sifted = self.search.store.moves, self.search.store.moved
+        start, end = self._sifted, self.search.store.numbered
         self._sifted = end
         first = self._job[Job.KNOWN_COUNT]
         while start < end:
@@ -57,7 +59,7 @@ class Sieve:
 
     def _sift(self, start: int, end: int) -> None:
         self._job[Job.START], self._job[Job.END] = start, end
-        self.search.kernel.sift(self.search.shared.address, self._job.address)
+        self.search.team.kernel.sift(self.search.team.shared.address, self._job.address)
 
     def _use(self, size: int) -> None:
         """A table of this size, and room for half as many kinds."""

@@ -1,8 +1,8 @@
 """Process symmetry: states that differ only in the names of processes are explored once.
 
-The group are the permutations of processes that keep the workload. What a protocol does is not trusted to be
-symmetric: every local step that the search uses is taken under every permutation, and must be the renamed step;
-the initial state must be fixed. So a loop over processes whose order matters is found where it first shows.
+The group consists of the permutations of processes that keep the workload. The symmetry of a protocol is checked:
+every local step that the search uses is taken under every permutation, and must be the renamed step;
+the initial state must be fixed. So a loop over processes whose order matters is found at the first step that shows it.
 
 Preserved: which built-in properties and invariants are violated, and in how few steps. States and transitions are
 counted up to renaming.
@@ -23,10 +23,10 @@ from thence.dsl.run.values import Fault, Message, Packet, Value, ascending
 from thence.proofs.native.layout import Shape
 
 MOST_PERMUTED = 5
-"""At most so many processes are renamed: the group has at most 120 elements."""
+"""Most processes that are renamed: the group has at most 120 elements."""
 
 Permutation: TypeAlias = tuple[int, ...]
-"""What each process is called."""
+"""The new name of each process."""
 
 _Outcome: TypeAlias = tuple[int, list[int | Message]]
 
@@ -52,7 +52,7 @@ def _keeps(shape: Shape, permutation: Permutation) -> bool:
 
 
 def inverse(permutation: Permutation) -> Permutation:
-    """Who is called so."""
+    """The process that has each name."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 
@@ -147,7 +147,7 @@ class Symmetry:
         return known
 
     def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
-        """What one is under every permutation tells it of each other: a permutation after another is a third."""
+        """Notes the orbits of all elements of an orbit: two permutations one after the other are a third."""
         for other, then in zip(orbit, self._then, strict=True):
             known[other] = tuple(orbit[at] for at in then)
 
@@ -206,7 +206,7 @@ class Symmetry:
     def check(
         self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault
     ) -> None:
-        """The step under every permutation must be the renamed step. Then so it is for all of these.
+        """Checks that the step under every permutation is the renamed step; then this holds of these steps, too.
 
         Raises:
             Asymmetric: otherwise.
@@ -250,7 +250,7 @@ class Symmetry:
         return self.packets(emitted)[at]
 
     def _arranged(self, emitted: Iterable[int | Message]) -> list[int | Message]:
-        """Packets that leave between the same deliveries go to different channels in any order: by receiver, then."""
+        """Emissions in a normal order: packets to different receivers may leave in any order between two deliveries."""
         found: list[int | Message] = []
         leaving: list[int] = []
         for one in emitted:

@@ -46,8 +46,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An event that the machine does not enable: the first transition that it might be, with its arguments, and the
-    others, all of them refused."""
+    """An event that the machine does not enable.
+
+    It has the first transition that the event might be, with its arguments, and the others; all of them are refused.
+    """
 
     event: str
     refusal: Refusal
@@ -108,16 +110,20 @@ class LinkRun:
         return any(not isinstance(after, Refusal) for after in taken)
 
     def with_machine(self, machine: ir.Machine, changed: str) -> LinkRun:
-        """The same link to a machine that differs in the transition `changed` only. What is known of the others' steps
-        is taken over."""
+        """The same link to a machine that differs in the transition `changed` only.
+
+        The known steps of the other transitions are taken over.
+        """
         other = LinkRun(replace(self.link, machine=machine), self.system)
         if changed not in self.link.internal:
             other._steps = {key: after for key, after in self._steps.items() if key[1] != changed}
         return other
 
     def agrees_with(self, other: LinkRun, changed: str) -> bool:
-        """Whether the machine of `other`, which differs in `changed` only, does the same in all steps that were tried
-        here. Whatever was followed here is then followed there in the same way."""
+        """Whether the machine of `other`, which differs in `changed` only, takes all steps that were tried here alike.
+
+        Then each run followed here is followed there in the same way.
+        """
         if changed in self.link.internal:
             return False
         for (state, transition, arguments), after in self._steps.items():
@@ -255,7 +261,7 @@ def _describe(event: Event, process: int) -> str:
 
 @dataclass(slots=True)
 class LinkCheck(Coverage):
-    """What was covered of protocol and machine together, and the first event refused."""
+    """The extent of the search of protocol and machine together, and the first event refused."""
 
     broken: Broken | None = None
     system: System | None = None
@@ -277,7 +283,7 @@ def check_link(
 
 
 def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:
-    """The same, of a link with what is already known of its machine's steps."""
+    """The same for a link that already knows steps of its machine."""
     check = LinkCheck()
     started = time.perf_counter()
     try:

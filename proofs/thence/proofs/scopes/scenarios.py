@@ -1,4 +1,4 @@
-"""Scenarios as results: whether an execution is one of the protocol, whether what is said of it is true."""
+"""Scenarios as results: whether an execution is one of the protocol, and whether the assertions about it are true."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.run.narrate import describe, execution, record, text
 from thence.dsl.run.scenario import Played, in_words, play
-from thence.proofs.scopes.scopes import LIVE, ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.scopes import LIVE
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.events import Execution
 from thence.spec.oracle import Finding, Oracle
@@ -20,7 +21,7 @@ def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
     """Plays a scenario: one result about the execution itself, and one for each property that is expected of it.
 
     The execution `holds` if each step is possible, each assertion true, and no property that the protocol claims is
-    violated without being expected to be. What is stuck at the end counts only where `delivered` is expected.
+    violated without being expected to be. Undelivered messages at the end count only where `delivered` is expected.
     """
     played = play(scenario)
     violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
@@ -32,7 +33,7 @@ def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
 
 
 def missed(scenario: ir.Scenario) -> str:
-    """What of a scenario is not as the file says, in words, or "": as `play_scenario`, and nothing is drawn."""
+    """The first expectation of a scenario that is not met, in words, or "": `play_scenario` without pictures."""
     played = play(scenario)
     violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
     wanted = {name: expect.verdict for expect in scenario.expects for name in (expect.names or ("",))}
@@ -47,7 +48,7 @@ def missed(scenario: ir.Scenario) -> str:
 
 
 def _surprises(scenario: ir.Scenario, violated: set[str], wanted: Mapping[str, str]) -> list[str]:
-    """What the protocol claims, the execution violates, and the file does not expect to be."""
+    """The properties that the protocol claims and the execution violates, against the expectations of the file."""
     claimed = {*scenario.protocol.properties, *(one.name for one in scenario.protocol.invariants), "fault"}
     return sorted((violated & claimed) - {*wanted})
 
@@ -101,7 +102,7 @@ def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[st
 
 
 def observed(scenario: ir.Scenario, played: Played) -> Execution:
-    """What an outside observer sees of the execution, in the words of the scenario."""
+    """The execution as an outside observer sees it, with the names of the scenario."""
     seen = execution(played.system, played.steps)
     names = _called(played)
     events = tuple(replace(event, message=names[event.message]) for event in seen.events)
@@ -128,7 +129,7 @@ def _interval(sent: int, left: int | None) -> str:
 
 
 def _confirmed(seen: Execution, property_: str) -> Finding | None:
-    """What the oracle, which knows nothing of the protocol, finds of a violation; None where it does not judge it."""
+    """The finding of the oracle, which knows nothing of the protocol; None for properties that it does not judge."""
     kind = ORACLE_KINDS.get(property_)
     if kind is None:
         return None

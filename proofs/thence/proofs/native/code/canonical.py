@@ -1,8 +1,9 @@
-"""Code that replaces a packed state by the one that stands for all its renamings.
+"""Code that replaces a packed state by the representative of all its renamings.
 
-Each process has a signature that renaming does not change: how much it sent, the class of its local state, how much it
-has still to deliver and knows of. Permutations that do not put the signatures into the least order are out; among
-the others, mostly one, the least words decide. Signatures that descend are in that order as they are.
+Each process has a signature that renaming does not change: how many messages it has sent, the class of its local state,
+how many messages it has still to deliver, and how many it knows of. Only permutations that put the signatures into
+the least order are considered, mostly one; among several, the least words decide. Descending signatures are in that
+order already.
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ class Canonical:
         return emit.function
 
     def _messages(self, sources: Permutation) -> list[int]:
-        """For each message, the one that takes its name, if each process takes that of another."""
+        """For each message, the one that takes its name, where each process takes the name of its source."""
         bases, sends = self.shape.bases, self.shape.sends
         return [bases[source] + nth for process, source in enumerate(sources) for nth in range(sends[process])]
 
     def _turn_masks(self, emit: Emitter, old: Packed, turned: Packed, number: Value) -> None:
-        """In all sets of messages, the messages under the permutation: word by word, those of a sender at a time."""
+        """Renames the messages in all sets of messages, word by word, the messages of one sender at a time."""
         shape, layout = self.shape, self.layout
         masks = [layout.fields[name] for name in ("pasts", "due", "addressed", "pastof", "order")]
         shifts = [
@@ -127,7 +128,7 @@ class Canonical:
         emit.store(value, array, at)
 
     def _define_settle(self, module: Value) -> Value:
-        """settle(shared, words): the least renaming takes the state's place."""
+        """settle(shared, words): replaces the state by its least renaming."""
         emit = define(module, "settle", [POINTER, POINTER], VOID, internal=True)
         shared, words = emit.function.args
         builder, count = emit.builder, self.shape.processes
@@ -174,7 +175,7 @@ class Canonical:
         return emit.function
 
     def _signature(self, emit: Emitter, shared: Value, state: Packed, process: int) -> Value:
-        """What renaming does not change about a process: `sends` first, so that few steps change the order."""
+        """The signature of a process: `sends` comes first, so that few steps change the order."""
         signature: Value = emit.number(0)
         if state.has("sends"):
             signature = state.read("sends", process)

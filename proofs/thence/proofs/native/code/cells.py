@@ -5,39 +5,39 @@ from __future__ import annotations
 from enum import IntEnum
 
 FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered")
-"""What the generated code finds out by itself; invariants are judged from outside."""
+"""The properties that the generated code judges by itself, apart from invariants of one process."""
 
 NEVER = (1 << 64) - 1
-"""The state in which a property is violated that is not."""
+"""In the place of a state's number: no state shows a violation."""
 
 HOLE = (1 << 32) - 1
-"""The parent of a number that no state has."""
+"""In the place of a parent: no state has this number."""
 
 ROOT = (1 << 32) - 2
 """The parent of the initial state."""
 
 RING = 64
-"""How many successors are on their way into the store, so that memory has time to answer."""
+"""Successors on their way into the store, so that memory has time to answer."""
 
 RECENT_STEPS = 1 << 14
-"""How many local steps a thread has at hand, in the place of those that share theirs."""
+"""Local steps in a thread's own cache, a power of two."""
 
 CHUNK = 64
-"""How many states a thread takes at a time."""
+"""States that a thread takes at a time."""
 
 BLOCK = 64
-"""How many numbers for new states a thread takes at a time: threads rarely meet."""
+"""Numbers for new states that a thread takes at a time, so that threads rarely meet."""
 
 
 class Shared(IntEnum):
-    """Of the whole search. Addresses, unless said.
+    """Cells of the whole search: addresses, unless said otherwise.
 
-    STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one.
-    COUNT (number): how many states have been numbered; ROOM: from how many on no state is expanded. CURSOR, END
-    (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK, OPERATIONS, PACKETS:
-    see `tables`. RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see `canonical`.
-    OLD: the index before this one, or 0; see `fingerprint_store`. PROGRESS...: by local state and packet; numbers that
-    go with what has been sent, ticked, duplicated and lost, and one to start from; see `layered_store`.
+    STATES, PARENTS: by number of the state. INDEX: numbers plus one, by hash; SLOTS_MASK: its size minus one. COUNT
+    (number): how many states have been numbered; ROOM: from how many on no state is expanded. CURSOR, END
+    (numbers): the states to expand; LIST: which ones, or 0 for all from CURSOR. STEPS, STEPS_MASK, OPERATIONS,
+    PACKETS: see `tables`. RENAMED_LOCALS, RENAMED_PACKETS: by permutation and number; CLASSES: by local state; see
+    `canonical`. PROGRESS...: the measure of progress by local state and packet, the weights (numbers) of sends,
+    ticks, duplicates and losses, and the sum at the start; see `sweep_store`.
     """
 
     STATES = 0
@@ -53,7 +53,6 @@ class Shared(IntEnum):
     RENAMED_LOCALS = 10
     RENAMED_PACKETS = 11
     CLASSES = 12
-    OLD = 13
     ROOM = 14
     COUNT = 16
     CURSOR = 24
@@ -67,7 +66,7 @@ class Shared(IntEnum):
 
 
 class Sweep(IntEnum):
-    """Of one pass over the states that are kept, see `layered_store`."""
+    """Cells of one pass over the states that are kept, see `sweep_store`."""
 
     END = 0
     LEVEL = 1
@@ -78,14 +77,15 @@ class Sweep(IntEnum):
 
 
 class Own(IntEnum):
-    """Of one thread. Numbers, unless said.
+    """Cells of one thread: numbers, unless said otherwise.
 
-    EDGES: transitions of the states that were expanded in full. MISSING: whether the state at hand asks for a step
-    that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM. DEFERRED
-    (address): the states that asked, DEFERRED_COUNT. NEXT, LAST: the numbers that it may use, LAST excluded. RING_BASE
-    (address), RING_AT: see `store`. RECENT, RECENT_SETTLED (addresses): see `recent`. STEPS (address): local steps
-    looked up a moment ago, key and entry. OVERFLOW: whether a network was too small. STRAYED: 1 if a step was no
-    progress, 2 if there was more than can be counted. FOUND...: by property, the least state that shows it.
+    EDGES: transitions of the states that were expanded in full. MISSING: whether the state being expanded asks for
+    a step that is not in the table. WANTED (address): the keys asked for, WANTED_COUNT of at most WANTED_ROOM.
+    DEFERRED (address): the states that asked, DEFERRED_COUNT. NEXT, LAST: the numbers that it may use, LAST
+    excluded. RING_BASE (address), RING_AT: see `store`. RECENT, RECENT_SETTLED (addresses): see `recent`. STEPS
+    (address): a cache of local steps, key and entry. OVERFLOW: whether a network was too small. STRAYED: 1 if a
+    step was no progress, 2 if there are more levels than can be counted. FOUND...: by property, the least state
+    that shows it.
     """
 
     EDGES = 0
@@ -108,11 +108,11 @@ class Own(IntEnum):
 
 
 MOST_INVARIANTS = 40
-"""At most so many invariants are judged by native code; their cells are behind those of FINDINGS."""
+"""Most invariants that native code judges; their cells are behind those of FINDINGS."""
 
 
 class Job(IntEnum):
-    """Of one sifting, see `sifting`."""
+    """Cells of one sifting, see `sifting`."""
 
     TABLE = 0
     TABLE_MASK = 1
@@ -126,10 +126,6 @@ class Job(IntEnum):
     REFILL = 9
 
 
-EVERYBODY = (1 << 64) - 1
-"""All processes, as a mask."""
-
-
 class Operation(IntEnum):
     """The kind of an operation of a local step, its lowest four bits; see `tables`."""
 
@@ -141,17 +137,17 @@ class Operation(IntEnum):
     BREAK = 5
 
 
-KNOWN, ALONE = 1 << 61, 1 << 63
-"""Bits of an entry: always set; it is an arrival that may be taken alone."""
+KNOWN = 1 << 61
+"""Bit that every entry has: an entry is not 0."""
 
-PLANS, EXTENDED, ASKED, AHEAD = 1 << 31, 1 << 30, 1 << 29, 1 << 28
+PLANS, EXTENDED, ASKED, SPONTANEOUS = 1 << 31, 1 << 30, 1 << 29, 1 << 28
 """Bits of a key that is not that of a step: see `plans`."""
 
 SILENT = 1 << 63
-"""Set where a packet's receiver is: its arrival delivers nothing, so it may be put off. See `tables`, `lateness`."""
+"""Bit beside a packet's receiver: arrivals of its kind deliver nothing, so they may be postponed. See `tables`."""
 
 SENDS_SHIFT = 24
-"""Where reductions go by how much a process has sent, that is in a step's key, above the number of the local state."""
+"""Keys of nodes hold the number of messages sent above the number of the local state, from this bit on."""
 
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

@@ -1,4 +1,4 @@
-"""A thin hand over llvmlite's builder: 64-bit numbers, arrays of them, variables, loops and conditions."""
+"""A thin layer over llvmlite's builder: 64-bit numbers, arrays of them, variables, loops and conditions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Emitter:
         return self.number(value) if by == 0 else self.builder.lshr(self.number(value), self.number(by))
 
     def turn(self, value: Value, by: Value) -> Value:
-        """Shifted up, what leaves at the top coming in at the bottom."""
+        """Rotated upwards."""
         module, name = self.function.module, "llvm.fshl.i64"
         known = module.globals.get(name) or ir.Function(module, ir.FunctionType(I64, [I64, I64, I64]), name)
         return self.builder.call(known, [value, value, by])
@@ -142,7 +142,7 @@ class Emitter:
 
     @contextmanager
     def repeat(self, condition: Callable[[], Value]) -> Iterator[Callable[[], None]]:
-        """While the condition holds; gives what leaves the loop."""
+        """While the condition holds; gives a function that leaves the loop."""
         head = self.builder.append_basic_block()
         body = self.builder.append_basic_block()
         after = self.builder.append_basic_block()
@@ -179,10 +179,36 @@ class Emitter:
             self.builder.ret(self.number(value))
 
 
+class ThreadEmitter(Emitter):
+    """Writes a function that threads call; its first parameters are the cells of the search and those of the thread.
+
+    `shared` and `own` are the addresses of these cells (see `cells`), `arguments` the other parameters.
+    """
+
+    def __init__(self, function: Value) -> None:
+        super().__init__(function)
+        self.shared, self.own, *self.arguments = function.args
+
+    def invoke(self, function: Value, *arguments: Value | int) -> Value:
+        """Calls another function of the same thread."""
+        return self.call(function, self.shared, self.own, *arguments)
+
+
+def define_for_thread(
+    module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool = True
+) -> ThreadEmitter:
+    """A new function that threads call, and its emitter; the cells come before the parameters."""
+    return ThreadEmitter(_function(module, name, [POINTER, POINTER, *parameters], result, internal))
+
+
 def define(module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool) -> Emitter:
     """A new function and its emitter."""
+    return Emitter(_function(module, name, parameters, result, internal))
+
+
+def _function(module: Value, name: str, parameters: Sequence[Value], result: Value, internal: bool) -> Value:
     function = ir.Function(module, ir.FunctionType(result, list(parameters)), name)
     if internal:
         function.linkage = "internal"
     function.attributes.add("nounwind")
-    return Emitter(function)
+    return function

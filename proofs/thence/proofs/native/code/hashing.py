@@ -16,23 +16,8 @@ def hash_of(emit: Emitter, words: list[Value]) -> Value:
     return emit.differing(mixed, emit.down(emit.mul(mixed, _FACTORS[1]), 29))
 
 
-_MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
-"""Of MurmurHash3's finalizer (A. Appleby)."""
-
-
-def fingerprint_of(emit: Emitter, words: list[Value]) -> Value:
-    """64 bits in which any difference of the words makes any difference equally likely; never 0."""
-    mixed: Value = emit.number(0)
-    for at, word in enumerate(words):
-        mixed = emit.mul(emit.differing(mixed, word), _FACTORS[at % len(_FACTORS)])
-        for mixer in _MIXERS:
-            mixed = emit.mul(emit.differing(mixed, emit.down(mixed, 33)), mixer)
-        mixed = emit.differing(mixed, emit.down(mixed, 33))
-    return emit.select(emit.compare(mixed, "==", 0), 1, mixed)
-
-
 def quick_hash_of(emit: Emitter, words: list[Value]) -> Value:
-    """A hash that is sooner there, of 32 bits: for tables that are small."""
+    """A faster hash of 32 bits, for small tables."""
     mixed: Value = emit.number(0)
     for at, word in enumerate(words):
         factor = _FACTORS[at % len(_FACTORS)] + 2 * at

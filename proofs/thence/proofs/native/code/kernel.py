@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from thence.proofs.native.code.steps import Search
+from thence.proofs.native.code.expansion import Expansion
 from thence.proofs.native.layout import Layout
 
 
@@ -21,10 +21,10 @@ class Kernel:
     """The generated functions, by address of their arguments; `engine` keeps the code alive.
 
     Attributes:
-        expand: (shared, own): see `steps`.
+        expand: (shared, own): see `expansion`.
         rehash: (shared, start, end): see `store`.
         sift: (shared, job): see `sifting`.
-        gather, compact: (shared, sweep): see `layered_store`; only there.
+        gather, compact: (shared, sweep): see `sweep_store`; only there.
     """
 
     expand: Callable[[int, int], None]
@@ -60,7 +60,7 @@ def new_module() -> Any:
 
 
 def link(module: Any) -> Any:
-    """Optimises and links the code; gives what keeps it alive, and the addresses of its functions."""
+    """Optimises and links the code. The engine returned keeps it alive, and has the addresses of its functions."""
     machine = _machine()
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
@@ -77,15 +77,15 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
     """Generates, optimises and links the code."""
     started = time.perf_counter()
     module = new_module()
-    Search(module, layout, properties)
+    Expansion(module, layout, properties)
     engine = link(module)
 
     def function(name: str, count: int) -> Any:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
         return kind(engine.get_function_address(name))
 
-    layered = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
+    sweeping = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
     return Kernel(
         function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
-        *layered,
+        *sweeping,
     )  # fmt: skip

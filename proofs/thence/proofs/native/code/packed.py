@@ -126,7 +126,7 @@ class Packed:
         return self.read("network", at)
 
     def rank(self, number: Value) -> Value:
-        """How many packets have at least this number: before them it does not go."""
+        """How many packets have at least this number: the packet belongs behind them."""
         emit, field = self.emitter, self.layout.fields["network"]
         bits, total = field.bits, emit.number(0)
         for run in field.runs:
@@ -142,7 +142,7 @@ class Packed:
         return total
 
     def put_packet(self, number: Value, at: Value) -> Value:
-        """Makes room at a position for a packet; gives what no longer fits, or zero."""
+        """Inserts a packet at a position; gives the packet that no longer fits, or zero."""
         emit, field = self.emitter, self.layout.fields["network"]
         bits, carried = field.bits, emit.reserve(1)
         emit.store(number, carried)

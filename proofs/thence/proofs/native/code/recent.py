@@ -1,7 +1,7 @@
-"""Code that tells successors that the same thread found a moment ago from others.
+"""Code of a cache of successors that a thread found recently: these are not looked up again.
 
-Half of all successors and more are found again within a few thousand: by parents that were found side by side. They
-are kept in a small table of each thread's own, in full, each in the place of whatever was there before.
+More than half of all successors are found again within a few thousand, by parents that were found side by side. Each
+thread has a small table of whole states; a state replaces the one before it in its place.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from thence.proofs.native.code.hashing import quick_hash_of
 from thence.proofs.native.memory import Array
 
 _MOST_WORDS = 1 << 15
-"""The table should stay in a processor's own cache."""
+"""The table fits into a processor's own cache."""
 
 
 def table_of(words: int) -> Array:
-    """A table for states of so many words, in which there is none."""
+    """An empty table for states of so many words."""
     table = Array(_places(words) * words)
-    table[0] = 1  # This one's place is another; in every other place, zeros do not belong.
+    table[0] = 1  # Place 0 is that of the state of zeros, so this word keeps it from being taken for known.
     return table
 
 
@@ -27,7 +27,7 @@ def _places(words: int) -> int:
 
 
 def give_if_recent(emit: Emitter, table: Value, words: list[Value]) -> None:
-    """Returns from the function at hand if the table has the state; otherwise it has it from now on."""
+    """Returns from the function being written if the table has the state; otherwise enters it."""
     place = emit.both(quick_hash_of(emit, words), _places(len(words)) - 1)
     row = emit.place(table, emit.mul(place, len(words)))
     difference: Value = emit.number(0)

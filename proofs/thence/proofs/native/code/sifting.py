@@ -1,4 +1,4 @@
-"""Code that tells kinds of states apart; see `sieve`."""
+"""Code that finds the first state of each kind; see `sieve`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from thence.proofs.native.layout import Layout
 
 
 def define_sift(module: Value, layout: Layout) -> None:
-    """sift(shared, job): of some states, the first of each kind, where a kind is what some bits are.
+    """sift(shared, job): the first of each kind among the states from START to END.
 
-    START, END: numbers of states. MASKS: the bits that count. QUIET: whether only states with nothing in flight and
-    something undelivered are meant. TABLE is the index of the kinds known, their first states are appended to KNOWN,
-    and what makes them a kind to ROWS. With REFILL, kinds from START to END are entered into an empty table.
+    States with equal bits of MASKS are of one kind. With QUIET, only states with nothing in flight and something
+    undelivered are considered. TABLE is the index of the known kinds; their first states are appended to KNOWN,
+    and their bits to ROWS. With REFILL, the known kinds from START to END are entered into an empty table.
     """
     emit = define(module, "sift", [POINTER, POINTER], VOID, internal=False)
     shared, job = emit.function.args

@@ -1,10 +1,10 @@
 """Code of the store: states in the order in which they are found, and an index of their numbers by hash.
 
-The index is at most half full, and holds numbers plus one (so no state can be mistaken for a free place). Bits
-that such a number leaves free hold some of the hash, so that most states that differ are never looked at; those that
-agree are compared in full. A successor first waits in a ring: when it enters, its place in the index is asked for;
-half a round later the state that is there; a full round later both are in the cache, and it is looked up. Threads
-claim places by compare-and-swap, and take numbers in blocks; a number that is not used in the end is a hole.
+The index is at most half full, and holds numbers plus one, so no state can be mistaken for a free place. Bits
+that such a number leaves free hold some bits of the hash, so most different states are told apart without reading
+them; the others are compared in full. A successor first waits in a ring. When it enters, its place in the index is
+prefetched; half a round later the state in that place; a full round later it is looked up, with both in the cache.
+Threads claim places by compare-and-swap, and take numbers in blocks; a number that stays unused is a hole.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from thence.proofs.native.layout import Layout
 
 
 class Store:
-    """Defines the functions of the store in a module. `slot`: what the index holds."""
+    """Defines the functions of the store in a module."""
 
-    slot = I32
-    hash_of = staticmethod(hash_of)
     skips_recent = True
-    """Whether it makes no difference how often a state is reached."""
+    """Whether successors that were found recently need not be looked up again."""
 
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout
@@ -45,14 +43,14 @@ class Store:
         return emit.place(states, emit.mul(number, self.layout.words))
 
     def _entry(self, emit: Emitter, number: Value, mixed: Value, mask: Value) -> Value:
-        """What the index holds for a state: its number plus one, and above that bits of its hash."""
+        """The index's entry of a state: its number plus one, and above that bits of its hash."""
         return emit.either(emit.add(number, 1), self._tag(emit, mixed, mask))
 
     def _tag(self, emit: Emitter, mixed: Value, mask: Value) -> Value:
         return emit.both(emit.down(mixed, 32), emit.differing(mask, (1 << 32) - 1))
 
     def _define_finish(self, module: Value) -> Value:
-        """finish(shared, own, slot): looks the successor in that place of the ring up; new ones are numbered."""
+        """finish(shared, own, slot): looks up the successor in that place of the ring; a new one gets a number."""
         emit = define(module, "finish", [POINTER, POINTER, I64], VOID, internal=True)
         shared, own, slot = emit.function.args
         entry = emit.place(emit.pointer(own, Own.RING_BASE), emit.mul(slot, self.stride))
@@ -93,7 +91,7 @@ class Store:
         return emit.function
 
     def _note(self, emit: Emitter, shared: Value, own: Value, entry: Value, number: Value) -> None:
-        """Writes down from where a new state was reached; it is in the ring at `entry`."""
+        """Notes the parent of a new state; the state is in the ring at `entry`."""
         parent = emit.load(entry, self.layout.words + 1)
         emit.store32(parent, emit.pointer(shared, Shared.PARENTS), number)
 
@@ -135,11 +133,11 @@ class Store:
         entry = emit.place(ring, emit.mul(slot, self.stride))
         for number, word in enumerate(words):
             emit.store(word, entry, number)
-        mixed = self.hash_of(emit, words)
+        mixed = hash_of(emit, words)
         emit.store(mixed, entry, self.layout.words)
         emit.store(parent, entry, self.layout.words + 1)
         index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
-        emit.prefetch(index, emit.both(mixed, mask), self.slot)
+        emit.prefetch(index, emit.both(mixed, mask), I32)
         with emit.when(emit.compare(at, ">=", RING // 2)):
             middle = emit.place(ring, emit.mul(emit.both(emit.sub(at, RING // 2), RING - 1), self.stride))
             self._ask_for_row(emit, shared, emit.load(middle, self.layout.words))
@@ -148,7 +146,7 @@ class Store:
         return emit.function
 
     def _ask_for_row(self, emit: Emitter, shared: Value, mixed: Value) -> None:
-        """Asks for the state that the index has where one with this hash belongs."""
+        """Prefetches the state in the place of the index to which this hash belongs."""
         index, mask = emit.pointer(shared, Shared.INDEX), emit.load(shared, Shared.SLOTS_MASK)
         there = emit.load32(index, emit.both(mixed, mask))
         known = emit.differing(there, self._tag(emit, mixed, mask))
@@ -170,9 +168,9 @@ class Store:
         return emit.function
 
     def _define_rehash(self, module: Value) -> None:
-        """rehash(shared, start, end): enters the states with these numbers into the index; they differ.
+        """rehash(shared, start, end): enters the states with these numbers, which differ, into the index.
 
-        Threads may enter different ones at a time.
+        Threads may enter different states at the same time.
         """
         emit = define(module, "rehash", [POINTER, I64, I64], VOID, internal=False)
         shared, start, end = emit.function.args

@@ -1,8 +1,8 @@
-"""A store that forgets: every step makes a measure of progress larger, so what is no further than what has been
-expanded never comes again.
+"""Code of the store for a sweep line: every step makes a measure of progress larger.
 
-In the place of a parent, each state has the length of a shortest way to it and its level, the measure. Levels are
-expanded in ascending order, so when a state is expanded, all that lead to it have been, and that length is final.
+So states at or below the level of the expanded ones cannot be reached again, and are discarded. In the place of a
+parent, each state has the length of a shortest way to it, and its level, the measure. Levels are expanded in ascending
+order: when a state is expanded, all states that lead to it have been, and that length is final.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from thence.proofs.native.code.store import Store
 
 LEVEL_BITS = 16
 MOST_LEVELS = (1 << LEVEL_BITS) - 2
-"""So many levels can be told apart."""
+"""Most levels that can be told apart."""
 
 _LEVEL = (1 << LEVEL_BITS) - 1
 
 
-class LayeredStore(Store):
-    """Defines the functions of such a store in a module."""
+class SweepStore(Store):
+    """Defines the functions of the store in a module, and those that pass over its states."""
 
     skips_recent = False
 
@@ -30,7 +30,7 @@ class LayeredStore(Store):
         self._define_compact(module)
 
     def _longer(self, emit: Emitter, shared: Value, entry: Value) -> Value:
-        """The length of the way to a successor, through its parent, in the upper half."""
+        """The length of the way to a successor through its parent, in the upper half."""
         parent = emit.load(entry, self.layout.words + 1)
         noted = emit.load32(emit.pointer(shared, Shared.PARENTS), parent)
         return emit.both(emit.add(noted, 1 << LEVEL_BITS), ~_LEVEL)
@@ -53,7 +53,7 @@ class LayeredStore(Store):
             emit.builder.atomic_rmw("umin", emit.place(parents, number, I32), value, "monotonic")
 
     def _level(self, emit: Emitter, shared: Value, state: Packed) -> Value:
-        """How far a state is."""
+        """The level of a state."""
         shape, total = self.layout.shape, emit.reserve(1)
         emit.store(emit.load(shared, Shared.PROGRESS_START), total)
 
@@ -78,9 +78,9 @@ class LayeredStore(Store):
         return emit.load(total)
 
     def _define_gather(self, module: Value) -> None:
-        """gather(shared, sweep): lists the states below END that are at LEVEL, with the longest of the ways to them.
+        """gather(shared, sweep): lists the states numbered below END that are at LEVEL.
 
-        NEXT: the lowest level above LEVEL at which there are states.
+        DEPTH: the length of the longest of the ways to them. NEXT: the lowest level with states above LEVEL.
         """
         emit = define(module, "gather", [POINTER, POINTER], VOID, internal=False)
         shared, sweep = emit.function.args
@@ -105,7 +105,7 @@ class LayeredStore(Store):
         emit.give()
 
     def _define_compact(self, module: Value) -> None:
-        """compact(shared, sweep): forgets the states below END that are no further than LEVEL; others move together.
+        """compact(shared, sweep): discards the states numbered below END at or below LEVEL; the others move together.
 
         COUNT: how many are left.
         """

@@ -1,4 +1,4 @@
-"""What has to come before a step, against all orders of what waits."""
+"""What has to come before a step, against all orders of the postponed steps."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.run.system import State, System
 from thence.dsl.run.values import Message
-from thence.proofs.explore.exploration import Request
+from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.native.confluence import Place, Steps
 from thence.proofs.native.engine import NativeEngine, Sample
-from thence.proofs.native.postponing import CatchingUp
-from thence.proofs.native.right_movers import Lateness, Sequence, Waiting, without
-from thence.proofs.native.tables import StepTable
+from thence.proofs.native.postponing.effects import Effects, LocalPlace
+from thence.proofs.native.postponing.plans import Plans
+from thence.proofs.native.postponing.right_movers import Postponed, Sequence, without
+from thence.proofs.native.postponing.transitions import PostponedTransitions
 
 Library: TypeAlias = Callable[[str], ir.Specification]
-Outcome: TypeAlias = tuple[Place, tuple[int, ...], tuple[Message, ...]]
+Outcome: TypeAlias = tuple[LocalPlace, tuple[int, ...], tuple[Message, ...]]
 """Where steps lead, the packets that they emit, in ascending order, and what they deliver."""
 
 WORKLOAD = ir.Workload(3, (2, 1, 0), ((1, 2), (0, 2), (0, 1)))
 
 
-def taken(steps: Steps, place: Place, sequence: Sequence) -> Outcome | None:
+def taken(effects: Effects, place: LocalPlace, sequence: Sequence) -> Outcome | None:
     """What becomes of steps one after the other; nothing where one of them is a fault."""
     packets: list[int] = []
     delivered: list[Message] = []
     for step in sequence:
-        effect = steps.effect(place, step)
+        effect = effects.effect(place, step)
         if effect.fault:
             return None
         place = effect.after
@@ -42,14 +42,14 @@ def taken(steps: Steps, place: Place, sequence: Sequence) -> Outcome | None:
     return place, tuple(sorted(packets)), tuple(delivered)
 
 
-def all_orders(steps: Steps, place: Place, arrivals: tuple[int, ...]) -> Iterator[Sequence]:
-    """All that a process may catch up on, in every order; the empty sequence first."""
+def all_orders(effects: Effects, place: LocalPlace, arrivals: tuple[int, ...]) -> Iterator[Sequence]:
+    """All that is postponed at a process, in every order; the empty sequence first."""
     yield ()
-    for step in (*steps.sends_at(place), *dict.fromkeys(arrivals)):
-        effect = steps.effect(place, step)
+    for step in (*effects.sends_at(place), *dict.fromkeys(arrivals)):
+        effect = effects.effect(place, step)
         if effect.fault:
             continue
-        for longer in all_orders(steps, effect.after, without(arrivals, step)):
+        for longer in all_orders(effects, effect.after, without(arrivals, step)):
             yield (step, *longer)
 
 
@@ -63,11 +63,11 @@ def rest(whole: Sequence, part: Sequence) -> Sequence | None:
     return tuple(left)
 
 
-def waiting_in(system: System, table: StepTable, state: State) -> Iterator[tuple[Waiting, int]]:
-    """What waits at the receiver of each packet in flight, and the packet's arrival."""
-    catching_up = CatchingUp(system, table)
+def postponed_in(system: System, plans: Plans, state: State) -> Iterator[tuple[Postponed, int]]:
+    """What is postponed at the receiver of each packet in flight, and the packet's arrival."""
+    transitions = PostponedTransitions(system, plans)
     for number in dict.fromkeys(state.network):
-        yield catching_up.waiting(state, system.packet(number).dst), table.inputs.arrival(number)
+        yield transitions.postponed(state, system.packet(number).dst), plans.effects.inputs.arrival(number)
 
 
 @pytest.mark.parametrize(
@@ -77,27 +77,29 @@ def waiting_in(system: System, table: StepTable, state: State) -> Iterator[tuple
 def test_what_comes_before(library: Library, name: str, some_is_needed: bool) -> None:
     """Some sequence that is given comes before the step, and whatever else was to come before it, after it."""
     system = System(library(name).protocols[0], WORKLOAD)
-    request = Request(system, frozenset(("causal", "delivered")), reductions=frozenset(("delay",)), limit=2_000)
-    engine = NativeEngine(request, 1)
+    request = ExplorationRequest(
+        system, frozenset(("causal", "delivered")), reductions=frozenset(("delay",)), limit=2_000
+    )
+    engine = NativeEngine(request)
     engine.run(Sample().capacity)
     assert engine.search is not None
-    table = engine.search.table
-    lateness = table.lateness
-    assert isinstance(lateness, Lateness)
+    plans = engine.search.table.plans
+    assert plans is not None
+    movers, effects = plans.movers, plans.effects
     interpretation = Interpretation(request)
     interpretation.run()
-    asked = {each for state in interpretation.origins for each in waiting_in(system, table, state)}
+    asked = {each for state in interpretation.origins for each in postponed_in(system, plans, state)}
     needed = 0
-    for waiting, arrival in asked:
-        given = [(), *lateness.before(waiting, arrival)]
+    for postponed, arrival in asked:
+        given = [(), *movers.prerequisites(postponed, arrival)]
         needed += len(given) - 1
-        for order in all_orders(lateness.steps, waiting.place, without(waiting.arrivals, arrival)):
-            wanted = taken(lateness.steps, waiting.place, (*order, arrival))
+        for order in all_orders(effects, postponed.place, without(postponed.arrivals, arrival)):
+            wanted = taken(effects, postponed.place, (*order, arrival))
             found = (
-                taken(lateness.steps, waiting.place, (*part, arrival, *others))
+                taken(effects, postponed.place, (*part, arrival, *others))
                 for part in given
                 if (others := rest(order, part)) is not None
             )
-            assert wanted in found, (waiting, order, arrival)
+            assert wanted in found, (postponed, order, arrival)
     assert asked
     assert bool(needed) == some_is_needed

@@ -1,0 +1,142 @@
+"""Code of local steps: looks them up in the table of steps, and applies their operations to a packed state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from thence.proofs.native.code.cells import RECENT_STEPS, STEP_FACTOR, Operation, Own, Shared
+from thence.proofs.native.code.emit import I64, POINTER, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.findings import Findings
+from thence.proofs.native.code.observer import Delivery, Observer, TakenStep
+from thence.proofs.native.code.packed import Packed, position_on_network
+from thence.proofs.native.layout import Layout
+
+FAULT = 2
+"""The result of `operate` for a step that is at fault."""
+
+_HALF = (1 << 32) - 1
+_PLACES = (1 << 24) - 1
+"""Bits of an entry that tell where the step's list of operations begins."""
+
+
+class LocalSteps:
+    """Defines `lookup` and `operate` in a module."""
+
+    def __init__(self, module: Value, layout: Layout, properties: Collection[str]) -> None:
+        self.layout = layout
+        self.shape = layout.shape
+        self.findings = Findings(properties)
+        self.observer = Observer(layout, self.findings)
+        self.lookup = self._define_lookup(module)
+        self.operate = self._define_operate(module)
+
+    # --- inputs ------------------------------------------------------------------------------
+
+    def sending(self, emit: ThreadEmitter, process: Value, sent: Value, choice: Value) -> Value:
+        """The input by which the process sends its message number `sent` to the destinations of the choice."""
+        shape = self.shape
+        numbered = [shape.processes]
+        for sends, chosen in zip(shape.sends, shape.choices, strict=True):
+            numbered.append(numbered[-1] + sends * len(chosen))
+        amount = emit.load(emit.table([len(chosen) for chosen in shape.choices], "amounts"), process)
+        first = emit.load(emit.table(numbered, "inputs"), process)
+        return emit.add(emit.add(first, emit.mul(sent, amount)), choice)
+
+    def arrival(self, emit: ThreadEmitter, packet: Value) -> Value:
+        """The input by which a packet, given by its number plus one, arrives; packets follow timers and sends."""
+        shape = self.shape
+        sends = sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
+        return emit.add(packet, shape.processes + sends - 1)
+
+    def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
+        """The process to which a packet goes."""
+        return emit.both(emit.load(emit.pointer(emit.shared, Shared.PACKETS), packet), _HALF)
+
+    def key(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value) -> Value:
+        """The key of the step that a process takes on an input."""
+        return emit.either(emit.up(state.read("locals", process), 32), given)
+
+    # --- the table ---------------------------------------------------------------------------
+
+    def _define_lookup(self, module: Value) -> Value:
+        """lookup(key): the entry of a local step; 0 if the table does not have it, which then asks for it."""
+        emit = define_for_thread(module, "lookup", [I64], I64)
+        (key,) = emit.arguments
+        steps, mask = emit.pointer(emit.shared, Shared.STEPS), emit.load(emit.shared, Shared.STEPS_MASK)
+        stored, place, found = emit.add(key, 1), emit.reserve(1), emit.reserve(1)
+        hashed = emit.down(emit.mul(stored, STEP_FACTOR), 32)
+        recent = emit.place(emit.pointer(emit.own, Own.STEPS), emit.mul(emit.both(hashed, RECENT_STEPS - 1), 2))
+        with emit.when(emit.compare(emit.load(recent), "==", stored)):
+            emit.give(emit.load(recent, 1))
+        emit.store(emit.both(hashed, mask), place)
+
+        def searching() -> Value:
+            emit.store(emit.load(steps, emit.mul(emit.load(place), 2)), found)
+            return emit.compare(emit.load(found), "!=", stored)
+
+        with emit.repeat(searching):
+            with emit.when(emit.compare(emit.load(found), "==", 0)):
+                self._want(emit, key)
+                emit.give(0)
+            emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)
+        entry = emit.load(steps, emit.add(emit.mul(emit.load(place), 2), 1))
+        emit.store(stored, recent)
+        emit.store(entry, recent, 1)
+        emit.give(entry)
+        return emit.function
+
+    def _want(self, emit: ThreadEmitter, key: Value) -> None:
+        """Asks for a step that is not in the table; where there is no room to ask, the state is expanded again."""
+        emit.store(1, emit.own, Own.MISSING)
+        count = emit.load(emit.own, Own.WANTED_COUNT)
+        with emit.when(emit.compare(count, "<", emit.load(emit.own, Own.WANTED_ROOM))):
+            emit.store(key, emit.pointer(emit.own, Own.WANTED), count)
+            emit.store(emit.add(count, 1), emit.own, Own.WANTED_COUNT)
+
+    # --- operations --------------------------------------------------------------------------
+
+    def operations_at(self, emit: ThreadEmitter, entry: Value) -> Value:
+        """Where the operations of a step begin."""
+        return emit.both(emit.down(entry, 32), _PLACES)
+
+    def _define_operate(self, module: Value) -> Value:
+        """operate(words, process, parent, entry): applies the operations of a local step.
+
+        Gives FAULT if the step is at fault, 1 if it delivers a message again or to a process that it is not for,
+        otherwise 0.
+        """
+        emit = define_for_thread(module, "operate", [POINTER, I64, I64, I64], I64)
+        words, process, parent, entry = emit.arguments
+        step = TakenStep(Packed(emit, self.layout, words), process, parent, emit.reserve(1))
+        step.state.write("locals", process, emit.both(entry, _HALF))
+        emit.store(0, step.misdelivered)
+        operations, at = emit.pointer(emit.shared, Shared.OPERATIONS), emit.reserve(1)
+        emit.store(self.operations_at(emit, entry), at)
+        with emit.repeat(lambda: emit.nonzero(emit.both(emit.load(operations, emit.load(at)), 15))):
+            here = emit.load(at)
+            self._operation(emit, step, emit.load(operations, here), emit.load(operations, emit.add(here, 1)))
+            emit.store(emit.add(here, 2), at)
+        emit.give(emit.load(step.misdelivered))
+        return emit.function
+
+    def _operation(self, emit: ThreadEmitter, step: TakenStep, operation: Value, argument: Value) -> None:
+        kind, about = emit.both(operation, 15), emit.down(operation, 8)
+        with emit.when(emit.compare(kind, "==", Operation.ADD)):
+            self.add_packet(emit, step.state, about)
+        with emit.when(emit.compare(kind, "==", Operation.DELIVER)):
+            addressed = emit.both(emit.down(operation, 4), 1)
+            self.observer.deliver(emit, step, Delivery(about, argument, addressed))
+        if self.findings.judges("csps", "sps"):
+            with emit.when(emit.compare(kind, "==", Operation.CHECK)):
+                self.observer.network_send(emit, step, about, argument)
+        with emit.when(emit.compare(kind, "==", Operation.FAULT)):
+            self.findings.note(emit, "fault", step.parent)
+            emit.give(FAULT)
+        with emit.when(emit.compare(kind, "==", Operation.BREAK)):
+            self.findings.note_at(emit, emit.add(Own.FOUND, about), step.parent)
+
+    def add_packet(self, emit: ThreadEmitter, state: Packed, packet: Value) -> None:
+        """Puts a packet on the network; where there is no room, OVERFLOW is set."""
+        left = state.put_packet(packet, position_on_network(emit, emit.shared, state, packet))
+        with emit.when(emit.nonzero(left), likely=False):
+            emit.store(1, emit.own, Own.OVERFLOW)

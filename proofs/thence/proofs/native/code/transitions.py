@@ -1,0 +1,153 @@
+"""Code of the actions of a packed state: application sends, arrivals, timers, duplicates and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from thence.proofs.native.code.cells import Own, Shared
+from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.local_steps import FAULT, LocalSteps
+from thence.proofs.native.code.packed import Packed, head_on_network
+from thence.proofs.native.code.store import Store
+
+
+class Transitions:
+    """Defines `step`, `send` and `receive` in a module. States that transitions lead to enter the store."""
+
+    def __init__(self, module: Value, steps: LocalSteps, store: Store) -> None:
+        self.steps = steps
+        self.store = store
+        self.layout, self.shape = steps.layout, steps.shape
+        self.step = self._define_step(module)
+        self.send = self._define_send(module) if self.shape.messages else None
+        self.receive = self._define_receive(module)
+
+    def arrive(self, emit: ThreadEmitter, state: Packed, parent: Value) -> None:
+        """A transition from the state `parent` has led to this one."""
+        self._count(emit)
+        emit.invoke(self.store.push, state.words, parent)
+
+    def _count(self, emit: ThreadEmitter) -> None:
+        emit.store(emit.add(emit.load(emit.own, Own.EDGES), 1), emit.own, Own.EDGES)
+
+    # --- steps of processes ------------------------------------------------------------------
+
+    def _define_step(self, module: Value) -> Value:
+        """step(next, process, input, parent, before): the step that a process takes on an input changes `next`.
+
+        `before` is the state before a timer fired, or null: a timer that changes nothing is no transition.
+        """
+        emit = define_for_thread(module, "step", [POINTER, I64, I64, I64, POINTER], VOID)
+        words, process, given, parent, before = emit.arguments
+        state = Packed(emit, self.layout, words)
+        entry = emit.invoke(self.steps.lookup, self.steps.key(emit, state, process, given))
+        with emit.when(emit.compare(entry, "==", 0), likely=False):
+            emit.give()
+        outcome = emit.invoke(self.steps.operate, words, process, parent, entry)
+        with emit.when(emit.compare(outcome, "==", FAULT), likely=False):
+            self._count(emit)
+            emit.give()
+        if self.shape.timers:
+            is_timer = emit.builder.icmp_unsigned("!=", before, NOWHERE)
+            with emit.when(emit.builder.and_(is_timer, emit.compare(outcome, "==", 0))):
+                previous = Packed(emit, self.layout, before)
+                difference: Value = emit.number(0)
+                for at in range(self.layout.words):
+                    difference = emit.either(difference, emit.differing(state.word(at), previous.word(at)))
+                with emit.when(emit.compare(difference, "==", 0)):
+                    emit.give()
+        self.arrive(emit, state, parent)
+        emit.give()
+        return emit.function
+
+    def _define_send(self, module: Value) -> Value:
+        """send(next, process, choice, parent): applies a causal send to `next`.
+
+        Gives the entry of the step, or 0 if it is not known or at fault.
+        """
+        emit = define_for_thread(module, "send", [POINTER, I64, I64, I64], I64)
+        words, process, choice, parent = emit.arguments
+        state = Packed(emit, self.layout, words)
+        sent = state.read("sends", process)
+        self.steps.observer.send(emit, state, process, sent, choice)
+        self._give_entry(emit, state, process, self.steps.sending(emit, process, sent, choice), parent)
+        return emit.function
+
+    def _define_receive(self, module: Value) -> Value:
+        """receive(next, process, packet, parent): applies the arrival of a packet to `next`; gives as `send` does."""
+        emit = define_for_thread(module, "receive", [POINTER, I64, I64, I64], I64)
+        words, process, packet, parent = emit.arguments
+        state = Packed(emit, self.layout, words)
+        state.take_packet(head_on_network(emit, emit.shared, state, packet))
+        self._give_entry(emit, state, process, self.steps.arrival(emit, packet), parent)
+        return emit.function
+
+    def _give_entry(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value, parent: Value) -> None:
+        """Takes a local step and returns its entry, or 0 if it is not known or at fault."""
+        entry = emit.invoke(self.steps.lookup, self.steps.key(emit, state, process, given))
+        with emit.when(emit.compare(entry, "==", 0), likely=False):
+            emit.give(0)
+        outcome = emit.invoke(self.steps.operate, state.words, process, parent, entry)
+        with emit.when(emit.compare(outcome, "==", FAULT), likely=False):
+            self._count(emit)
+            emit.give(0)
+        emit.give(entry)
+
+    # --- enabled actions ---------------------------------------------------------------------
+
+    @contextmanager
+    def choices(self, emit: ThreadEmitter, state: Packed, process: Value) -> Iterator[Value]:
+        """Each choice of destinations for the message that the process may send next."""
+        shape = self.shape
+        limits = emit.table(shape.sends, "sends")
+        amounts = emit.table([len(chosen) for chosen in shape.choices], "amounts")
+        is_left = emit.compare(state.read("sends", process), "<", emit.load(limits, process))
+        with emit.when(is_left), emit.each(0, emit.load(amounts, process)) as choice:
+            yield choice
+
+    @contextmanager
+    def packets(self, emit: ThreadEmitter, held: Value, count: Value) -> Iterator[tuple[Value, Value]]:
+        """Position and number of each packet that may arrive next; equal packets once."""
+        packets, last = emit.pointer(emit.shared, Shared.PACKETS), emit.reserve(1)
+        emit.store((1 << 64) - 1, last)
+        with emit.each(0, count) as at:
+            packet = emit.load(held, at)
+            kind = emit.down(emit.load(packets, packet), 32) if self.shape.fifo else packet
+            with emit.when(emit.compare(kind, "!=", emit.load(last))):
+                emit.store(kind, last)
+                yield at, packet
+
+    @property
+    def fires(self) -> bool:
+        """Whether there are timers that may fire."""
+        return self.shape.timers and self.shape.ticks != 0
+
+    @contextmanager
+    def timers(self, emit: ThreadEmitter, current: Packed, count: Value) -> Iterator[Value]:
+        """Each process whose timer may fire; `count` packets are in flight."""
+        with emit.each(0, self.shape.processes) as process:
+            if self.shape.ticks is None:
+                may = emit.compare(count, "==", 0)
+            else:
+                may = emit.compare(current.read("ticks", process), "<", self.shape.ticks)
+            with emit.when(may):
+                yield process
+
+    # --- the network -------------------------------------------------------------------------
+
+    def disturb(self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed, packet: Value) -> None:
+        """The network duplicates or loses a packet, where it still may; `following` is for the next state."""
+        shape = self.shape
+        if shape.duplicates:
+            with emit.when(emit.compare(current.read("duplicates", 0), "<", shape.duplicates)):
+                current.copy_to(following)
+                following.increase("duplicates", 0)
+                self.steps.add_packet(emit, following, packet)
+                self.arrive(emit, following, parent)
+        if shape.losses:
+            with emit.when(emit.compare(current.read("losses", 0), "<", shape.losses)):
+                current.copy_to(following)
+                following.increase("losses", 0)
+                following.take_packet(head_on_network(emit, emit.shared, following, packet))
+                self.arrive(emit, following, parent)

@@ -1,0 +1,166 @@
+"""The threads of a search: what each has of its own, and how they run native code together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, RECENT_STEPS, RING, Own
+from thence.proofs.native.code.kernel import Kernel
+from thence.proofs.native.code.recent import table_of
+from thence.proofs.native.layout import Layout
+from thence.proofs.native.memory import Array
+
+PIECE = 1 << 17
+"""Most states that are expanded at once."""
+
+_WANTED = 1 << 14
+"""Most steps that a thread asks for at once."""
+
+_WORTH_SHARING = 1 << 11
+"""Fewest states that are shared among threads."""
+
+
+@dataclass(slots=True)
+class Worker:
+    """The arrays of one thread, see `cells`."""
+
+    cells: Array
+    wanted: Array
+    deferred: Array
+    ring: Array
+    recent: tuple[Array, Array, Array]
+
+    @staticmethod
+    def start(layout: Layout) -> Worker:
+        worker = Worker(
+            Array(128), Array(_WANTED), Array(PIECE, 4), Array(RING * (layout.words + 2)),
+            (table_of(layout.words), table_of(layout.words), Array(2 * RECENT_STEPS)),
+        )  # fmt: skip
+        worker.cells[Own.WANTED] = worker.wanted.address
+        worker.cells[Own.WANTED_ROOM] = _WANTED
+        worker.cells[Own.DEFERRED] = worker.deferred.address
+        worker.cells[Own.RING_BASE] = worker.ring.address
+        for cell, table in zip((Own.RECENT, Own.RECENT_SETTLED, Own.STEPS), worker.recent, strict=True):
+            worker.cells[cell] = table.address
+        for at in range(len(FINDINGS) + MOST_INVARIANTS):
+            worker.cells[Own.FOUND + at] = NEVER
+        return worker
+
+    @property
+    def unused(self) -> int:
+        """How many numbers it has taken for states and not used."""
+        return self.cells[Own.LAST] - self.cells[Own.NEXT]
+
+    def take_deferred(self) -> tuple[int, ...]:
+        """The states that have to be expanded again, which are forgotten here."""
+        found = self.deferred.read(0, self.cells[Own.DEFERRED_COUNT])
+        self.cells[Own.DEFERRED_COUNT] = 0
+        return found
+
+    def take_wanted(self) -> tuple[int, ...]:
+        """The keys of the steps asked for, which are forgotten here."""
+        found = self.wanted.read(0, self.cells[Own.WANTED_COUNT])
+        self.cells[Own.WANTED_COUNT] = 0
+        return found
+
+
+@dataclass(slots=True)
+class Team:
+    """The threads that run the native code `kernel` on the cells `shared`; the calling thread is the first."""
+
+    kernel: Kernel
+    shared: Array
+    workers: list[Worker]
+    pool: ThreadPoolExecutor | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if len(self.workers) > 1:
+            self.pool = ThreadPoolExecutor(len(self.workers) - 1)
+
+    @property
+    def transitions(self) -> int:
+        """How many transitions the states expanded so far have."""
+        return sum(worker.cells[Own.EDGES] for worker in self.workers)
+
+    @property
+    def unused(self) -> int:
+        """How many numbers have been taken for states and not used."""
+        return sum(worker.unused for worker in self.workers)
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a state had no room for its packets."""
+        return any(worker.cells[Own.OVERFLOW] for worker in self.workers)
+
+    @property
+    def strayed(self) -> set[int]:
+        """See `Own.STRAYED`."""
+        return {worker.cells[Own.STRAYED] for worker in self.workers}
+
+    def drop_blocks(self) -> int:
+        """Gives up the unused numbers; how many there were."""
+        unused = self.unused
+        for worker in self.workers:
+            worker.cells[Own.NEXT] = worker.cells[Own.LAST]
+        return unused
+
+    def found(self, names: Iterable[str]) -> dict[str, int]:
+        """The least state that shows a violation, by property; `names` are those of the cells, in their order."""
+        found: dict[str, int] = {}
+        for at, name in enumerate(names):
+            state = min(worker.cells[Own.FOUND + at] for worker in self.workers)
+            if state != NEVER:
+                found[name] = state
+        return found
+
+    # --- running native code -----------------------------------------------------------------
+
+    def expand(self, count: int) -> None:
+        """Expands the states, so many, that the cells tell."""
+        helpers: list[Future[None]] = []
+
+        def work() -> None:
+            if count >= _WORTH_SHARING:
+                helpers.extend(self._start_helpers())
+            self.kernel.expand(self.shared.address, self.workers[0].cells.address)
+
+        self._together(work, helpers)
+
+    def _start_helpers(self) -> list[Future[None]]:
+        if self.pool is None:
+            return []
+        address = self.shared.address
+        return [self.pool.submit(self.kernel.expand, address, worker.cells.address) for worker in self.workers[1:]]
+
+    def rehash(self, end: int) -> None:
+        """Enters the states numbered below `end` into the index."""
+        middle = end // 2 if self.pool is not None and end >= _WORTH_SHARING else 0
+        helpers: list[Future[None]] = []
+
+        def work() -> None:
+            if self.pool is not None and middle:
+                helpers.append(self.pool.submit(self.kernel.rehash, self.shared.address, 0, middle))
+            self.kernel.rehash(self.shared.address, middle, end)
+
+        self._together(work, helpers)
+
+    def _together(self, work: Callable[[], None], helpers: list[Future[None]]) -> None:
+        """Works, and waits for the helpers that `work` starts."""
+        try:
+            work()
+            for helper in helpers:
+                helper.result()
+        except BaseException:
+            self._wait_for_helpers()
+            raise
+
+    def _wait_for_helpers(self) -> None:
+        """Waits until no thread is in native code, since its arrays are about to go; further interrupts wait, too."""
+        while self.pool is not None:
+            try:
+                self.pool.shutdown(wait=True, cancel_futures=True)
+                self.pool = None
+            except KeyboardInterrupt:
+                continue

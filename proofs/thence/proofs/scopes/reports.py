@@ -1,0 +1,312 @@
+"""Results on scopes in words, as JSON values, and as pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.check.settings import lines_of
+from thence.dsl.check.workload import MOST_MULTICAST, all_choices, kind_of
+from thence.dsl.ir.properties import COMPLETES
+from thence.dsl.run.narrate import execution, record, text
+from thence.dsl.text.programs import Program
+from thence.dsl.text.programs import describe as describe_program
+from thence.proofs.abstraction.report import abstraction_facts, describe_saturation
+from thence.proofs.abstraction.search import Saturation
+from thence.proofs.explore.exploration import Coverage, Exploration, Violation
+from thence.proofs.explore.reductions import kept_by
+from thence.proofs.liveness.lasso import Lasso, LassoSearch, explain_lasso
+from thence.proofs.liveness.order_number import Lines
+from thence.proofs.scopes.link import LinkCheck
+from thence.spec.delivery_order import first_crossing
+from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.events import Execution
+from thence.spec.oracle import Finding, Oracle
+
+_SATURATED = (
+    "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities,"
+    " so more of them would reach no new state"
+)
+
+ORACLE_KINDS = {
+    "causal": "causal", "fifo": "fifo", "at_most_once": "duplicate", "no_creation": "phantom", "delivered": "stuck",
+}  # fmt: skip
+"""Which finding of the metadata-free oracle confirms a violation of which property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """No verdict, and why not."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """All states were covered: none violates the property, or none is the state to be reached."""
+
+
+Evidence: TypeAlias = Violation | Lasso | Undecided | Exhausted
+"""The ground of a verdict on a property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A result for a reader: facts as JSON values, an explanation, and a picture as SVG."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    explanation: str = ""
+    picture: str = ""
+
+
+def is_witness(protocol: ir.Protocol, name: str) -> bool:
+    """Whether the name is of something that holds when some run reaches it."""
+    return name in protocol.witnesses or name == COMPLETES
+
+
+# --- workloads -------------------------------------------------------------------------------
+
+
+def describe(workload: ir.Workload) -> str:
+    """A workload in words."""
+    words = [f"{workload.processes} processes"]
+    counts = set(workload.sends)
+    if isinstance(workload.sending, ir.AnyNumber):
+        words.append("any number of messages")
+    else:
+        words.append(
+            f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}"
+        )
+    others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
+    everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
+    if workload.groups:
+        words += _groups(workload)
+    elif workload.destinations == everyone:
+        words.append("to anybody, oneself included")
+    elif any(
+        sends and chosen != any_other
+        for sends, chosen, any_other in zip(workload.sends, workload.destinations, others, strict=True)
+    ):
+        edges = [f"{p} to {', '.join(map(str, chosen))}" for p, chosen in enumerate(workload.destinations) if chosen]
+        words.append("; ".join(edges))
+    if isinstance(workload.sending, ir.ForEver) and not workload.ends:
+        senders = [str(process) for process, identities in enumerate(workload.sending.identities) if identities]
+        words.append(f"for ever by {', '.join(senders)}")
+    if workload.capacity is not None:
+        words.append(f"capacity {workload.capacity}")
+    if workload.prompt and not isinstance(workload.sending, ir.AnyNumber):
+        words.append("sent promptly")
+    if workload.reactive:
+        words.append("also sent inside deliveries")
+    if workload.fifo:
+        words.append("on FIFO channels")
+    if workload.tree:
+        words.append(f"tree {', '.join(f'{a}-{b}' for a, b in workload.tree)}")
+    for process, program in enumerate(workload.programs):
+        if program is not None:
+            words.append(f"program {process}: {describe_program(program)}")
+    words += [f"{number} {what}" for number, what in _faults(workload) if number]
+    if workload.ticks is not None:
+        words.append(f"{workload.ticks} ticks each")
+    return ", ".join(words)
+
+
+def _groups(workload: ir.Workload) -> list[str]:
+    """The sets of processes to which messages go, where the kind of delivery does not imply them."""
+    count = workload.processes
+    usual = {}
+    if count <= MOST_MULTICAST:
+        usual[all_choices(count, "multicast", True)] = "to any"
+        usual[all_choices(count, "multicast", False)] = "to any others"
+    usual[all_choices(count, "broadcast", True)] = "to all"
+    usual[all_choices(count, "broadcast", False)] = "to all others"
+    if workload.groups in usual:
+        return [usual[workload.groups]]
+    return [
+        f"{process} to {' or '.join('+'.join(map(str, choice)) or 'none' for choice in choices)}"
+        for process, choices in enumerate(workload.groups)
+        if choices and workload.sends[process]
+    ]
+
+
+def _faults(workload: ir.Workload) -> list[tuple[int, str]]:
+    return [(workload.duplicates, "duplicated"), (workload.losses, "lost")]
+
+
+def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protocol) -> dict[str, Any]:
+    """A scope of the protocol as JSON values. `settings` says everything; the other fields are for convenience."""
+    return {
+        "name": name,
+        "settings": list(lines_of(workload, kind_of(protocol))),
+        "processes": workload.processes,
+        "sends": list(workload.sends),
+        "destinations": [list(chosen) for chosen in workload.destinations],
+        **({"groups": [[list(group) for group in chosen] for chosen in workload.groups]} if workload.groups else {}),
+        "duplicates": workload.duplicates,
+        "losses": workload.losses,
+        "ticks": workload.ticks,
+        **_sending_facts(workload),
+        **({"fifo": True} if workload.fifo else {}),
+        **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
+    }
+
+
+def _sending_facts(workload: ir.Workload) -> dict[str, Any]:
+    match workload.sending:
+        case ir.AnyNumber():
+            return {"unbounded": True}
+        case ir.ForEver(identities, prompt, capacity):
+            bound = {} if capacity is None else {"capacity": capacity}
+            return {"endless": list(identities), "prompt": prompt, **bound}
+        case ir.Finite(prompt, reactive, programs):
+            found: dict[str, Any] = {"endless": [0] * workload.processes, "prompt": True} if prompt else {}
+            found |= {"reactive": True} if reactive else {}
+            return found | ({"programs": [_steps(program) for program in programs]} if programs else {})
+        case _:
+            assert_never(workload.sending)
+
+
+def _steps(program: Program | None) -> list[list[Any]] | None:
+    return None if program is None else [[verb, list(others)] for verb, others in program]
+
+
+# --- coverage --------------------------------------------------------------------------------
+
+
+def coverage_facts(covered: Coverage) -> dict[str, Any]:
+    """How much was covered, and in which manner."""
+    return {**_counts(covered), **_manner(covered)}
+
+
+def _counts(coverage: Coverage) -> dict[str, Any]:
+    return {
+        "states": coverage.states,
+        "transitions": coverage.transitions,
+        "depth": coverage.depth,
+        "complete": coverage.complete,
+    }
+
+
+def _manner(covered: Coverage) -> dict[str, Any]:
+    """The engine, and the reductions up to which states were counted; why one that was asked for was not made."""
+    if isinstance(covered, Saturation):
+        return abstraction_facts(covered)
+    if isinstance(covered, LassoSearch):
+        levels = covered.levels
+        found: dict[str, Any] = {}
+        if levels is not None:
+            found["levels"] = {"near": levels.near, "numbers": list(levels.names())}
+        return found | ({"refused": dict(covered.refused)} if covered.refused else {})
+    if not isinstance(covered, Exploration):
+        return {}
+    found = {"engine": covered.engine, "reductions": list(covered.reductions)}
+    if covered.reductions:
+        found["keeps"] = list(kept_by(covered.reductions))
+    if covered.refused:
+        found["refused"] = dict(covered.refused)
+    if covered.storage != "exact":
+        found["storage"] = covered.storage
+    return found
+
+
+def incomplete(coverage: Coverage) -> str:
+    """Why a coverage that is not complete decides nothing."""
+    return f"incomplete: {coverage.why_incomplete} after {coverage.states:,} states"
+
+
+# --- evidence --------------------------------------------------------------------------------
+
+
+def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
+    """The evidence for a verdict; `witness`: a violation is a run that reaches the state to be reached."""
+    match evidence:
+        case Violation():
+            facts: dict[str, Any] = {} if evidence.shortest else {"shortest": False}
+            facts["steps" if witness else "counterexample"] = record(evidence.system, evidence.steps)
+            return Shown(facts, *explain(evidence))
+        case Lasso(message=message, stem=stem, cycle=cycle):
+            facts = {
+                "counterexample": record(evidence.system, (*stem, *cycle)),
+                "lasso": {"message": message.name, "stem": len(stem), "cycle": len(cycle)},
+            }
+            return Shown(facts, *explain_lasso(evidence))
+        case Undecided(why):
+            return Shown({"unknown": why})
+        case Exhausted():
+            return _show_exhausted(covered, witness)
+        case _:
+            assert_never(evidence)
+
+
+def _show_exhausted(covered: Coverage, witness: bool) -> Shown:
+    if witness:
+        return Shown(explanation="no state that is reachable in the scope is one")
+    if covered.saturated:
+        words = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
+        return Shown({"saturated": True}, words)
+    if isinstance(covered, LassoSearch) and covered.levels is not None:
+        return Shown(explanation=_levels(covered.levels, covered.piles))
+    return Shown()
+
+
+def _levels(lines: Lines, piles: bool) -> str:
+    named = ", ".join(lines.names())
+    repeated = "timers fire at any moment, and packets that they repeat count as one or more\n" if piles else ""
+    return repeated + (
+        f"numbers that grow count by their order, and by distances up to {lines.near}: {named}"
+        if named
+        else "no number of the protocol grows"
+    )
+
+
+def show_link(check: LinkCheck) -> Shown:
+    """A link's check: where it is broken, the run that breaks it."""
+    facts = _counts(check)
+    if check.broken is not None:
+        assert check.system is not None
+        facts["counterexample"] = record(check.system, check.steps)
+        observed = execution(check.system, check.steps)
+        explanation = f"{text(check.steps)}\n\n{check.broken}\n\n{draw_text(observed)}"
+        return Shown(facts, explanation, draw_svg(observed))
+    return Shown(facts if check.complete else {**facts, "unknown": incomplete(check)})
+
+
+def explain(violation: Violation) -> tuple[str, str]:
+    """The counterexample for a reader: as steps with a space-time diagram, and the diagram as SVG.
+
+    The independent oracle must confirm it, as far as it judges the property.
+    """
+    observed = execution(violation.system, violation.steps)
+    seen = confirm(violation, observed)
+    finding = violation.finding
+    lines = [text(violation.steps)]
+    if finding.property == "delivered" and finding.message is not None:
+        lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
+    elif is_witness(violation.system.protocol, finding.property):
+        lines.append(f"\n{finding.detail if finding.property == COMPLETES else f'{finding.property} is reached'}.")
+    elif not violation.steps or not violation.steps[-1].outcome.findings:
+        lines.append(f"\n{finding.detail or finding.property}")
+    highlight = None if seen is None else highlight_of(seen)
+    if observed.events:
+        lines.append(f"\n{draw_text(observed, highlight)}")
+    return "\n".join(lines), draw_svg(observed, highlight)
+
+
+def confirm(violation: Violation, observed: Execution) -> Finding | None:
+    """Holds a violation against the metadata-free oracle, which knows nothing of the protocol.
+
+    Returns the oracle's finding; None for properties that it does not judge.
+    """
+    if violation.finding.property == "total_order":
+        assert first_crossing(observed) is not None, "the deliveries of the run agree"
+    kind = ORACLE_KINDS.get(violation.finding.property)
+    if kind is None:
+        return None
+    oracle = Oracle(observed.processes)
+    seen = [finding for event in observed.events for finding in oracle.observe(event)]
+    if kind == "stuck":
+        seen += oracle.at_quiescence()
+    confirming = next((finding for finding in seen if finding.kind == kind), None)
+    assert confirming is not None, f"the oracle does not confirm the violation of {violation.finding.property}"
+    return confirming
