@@ -14,7 +14,7 @@ from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.machine.prover import prove_machine, statement_formula, statements
-from thence.proofs.machine.reachability import Firing, Goal, Violation, scopes_of, search
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, scopes_of, search
 from thence.proofs.machine.transitions import initially, rigid
 from thence.proofs.scopes.link import check_link
 from thence.proofs.scopes.scopes import confirm, describe, explain, properties_of, workload_facts
@@ -114,7 +114,7 @@ def test_a_run_goes_to_all_the_destinations(library: Library, pool: SolverPool) 
     machine = mutant.mutated
     assert isinstance(machine, ir.Machine)
     goal = statement_formula(machine, "causal")
-    found = search(pool, machine, {"causal": Violation(goal)}, timeout_ms=20_000, seed=0)
+    found = search(pool, machine, {"causal": Falsification(goal)}, timeout_ms=20_000, seed=0)
     shown = run_counterexample(machine, found.runs["causal"], goal)
     assert shown.execution is not None
     sends = {event.message: event for event in shown.execution.events if isinstance(event, Send)}
@@ -146,7 +146,7 @@ machine numbered:
 
 def test_a_number_may_be_the_argument_of_a_transition(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(NUMBERED).machines
-    goals: dict[str, Goal] = {"low": Violation(statement_formula(machine, "low")), "raise": Firing("raise")}
+    goals: dict[str, Goal] = {"low": Falsification(statement_formula(machine, "low")), "raise": Firing("raise")}
     found = search(pool, machine, goals, timeout_ms=20_000, seed=0)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"low": 1, "raise": 1}
     assert "below 4 as arguments" in str(found.scope)

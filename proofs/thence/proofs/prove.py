@@ -19,8 +19,8 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.solving.answer_cache import AnswerCache
-from thence.proofs.solving.discharge import Note, Options, Progress
-from thence.proofs.solving.finding import Finding, Proof, unknown
+from thence.proofs.solving.assessment import Assessment, Proof, unknown
+from thence.proofs.solving.discharge import Note, Options, ProofProgress
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
@@ -28,7 +28,7 @@ from thence.spec.verdict import Result, Verdict
 VACUITY = "vacuity"
 """The name under which it is reported whether every transition can happen."""
 
-Report = Callable[[Progress], None]
+Report = Callable[[ProofProgress], None]
 
 
 class UnknownName(ValueError):
@@ -122,13 +122,13 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
     if progress is None:
         return None
     report = progress
-    return lambda done, total, current: report(Progress(subject, statement, done, total, current))
+    return lambda done, total, current: report(ProofProgress(subject, statement, done, total, current))
 
 
 def _tell(progress: Report | None, subject: str, statement: str, total: int) -> None:
     """Tells what begins where no obligation is counted."""
     if progress is not None and total:
-        progress(Progress(subject, statement, 0, total))
+        progress(ProofProgress(subject, statement, 0, total))
 
 
 def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
@@ -142,33 +142,41 @@ def _machine_proofs(
     pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
 ) -> Generator[Proof, None, None]:
     started = time.monotonic()
-    findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    assessments, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
     whole = any(not expectation.names for expectation in machine.expects)
     steps = [name for name in step_statements(machine) if whole or name in wanted]
     _tell(progress, machine.name, "steps", len(steps))
-    findings |= prove_steps(pool, machine, steps, inductive, options)
-    findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
+    assessments |= prove_steps(pool, machine, steps, inductive, options)
+    assessments |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in assessments}
     middle = time.monotonic()
-    share = (middle - started) / len(findings)
-    for name, finding in findings.items():
+    share = (middle - started) / len(assessments)
+    for name, assessment in assessments.items():
         if name in wanted:
-            yield _proof(machine, name, finding, _as_expected(machine, name, findings), share)
+            yield _proof(machine, name, assessment, _as_expected(machine, name, assessments), share)
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
-        finding = check_vacuity(pool, machine, known, options)
-        yield _proof(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
+        assessment = check_vacuity(pool, machine, known, options)
+        yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
 
 
-def _proof(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Proof:
+def _proof(machine: ir.Machine, name: str, assessment: Assessment, expected: bool, seconds: float) -> Proof:
     result = Result(
-        name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text,
-        finding.picture,
-    )  # fmt: skip
-    return Proof(result, finding)
+        name,
+        "machine",
+        machine.name,
+        assessment.verdict,
+        assessment.level,
+        expected,
+        seconds,
+        assessment.facts,
+        assessment.text,
+        assessment.picture,
+    )
+    return Proof(result, assessment)
 
 
-def _unsayable(name: str) -> Finding:
+def _unsayable(name: str) -> Assessment:
     return unknown(f"`{name}` speaks about something that the machine does not declare")
 
 
@@ -177,21 +185,21 @@ def expected_names(expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for expectation in expects for name in expectation.names))
 
 
-def _as_expected(machine: ir.Machine, name: str, findings: Mapping[str, Finding]) -> bool:
+def _as_expected(machine: ir.Machine, name: str, assessments: Mapping[str, Assessment]) -> bool:
     """Whether a statement came out as the file says, by its name or of the machine as a whole; else `proved`."""
     for expectation in machine.expects:
         if name in expectation.names:
-            return findings[name].verdict is Verdict(expectation.verdict)
+            return assessments[name].verdict is Verdict(expectation.verdict)
     for expectation in machine.expects:
         if not expectation.names:
-            return worst(findings.values()).verdict is Verdict(expectation.verdict)
-    return findings[name].verdict is Verdict.PROVED
+            return worst(assessments.values()).verdict is Verdict(expectation.verdict)
+    return assessments[name].verdict is Verdict.PROVED
 
 
-def worst(findings: Iterable[Finding]) -> Finding:
+def worst(assessments: Iterable[Assessment]) -> Assessment:
     """The finding that decides about a whole machine: one that is refuted, else unknown, else proved."""
     order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
-    return min(findings, key=lambda finding: order.index(finding.verdict))
+    return min(assessments, key=lambda assessment: order.index(assessment.verdict))
 
 
 # --- mutants -----------------------------------------------------------------------------------
@@ -203,36 +211,36 @@ def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progre
     started = time.monotonic()
     named = expected_names(mutant.expects)
     machine = stating(mutant.mutated, named)
-    findings = _mutant_findings(pool, mutant, machine, options, progress)
+    assessments = _mutant_assessments(pool, mutant, machine, options, progress)
     share = (time.monotonic() - started) / max(1, len(mutant.expects))
     for expectation in mutant.expects:
         for name in expectation.names or ("",):
-            finding = findings.get(name, _unsayable(name)) if name else worst(findings.values())
-            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **finding.facts}
+            assessment = assessments.get(name, _unsayable(name)) if name else worst(assessments.values())
+            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **assessment.facts}
             result = Result(
                 f"{mutant.name}: {name}" if name else mutant.name,
                 "mutant",
                 mutant.subject,
-                finding.verdict,
-                finding.level,
-                finding.verdict is Verdict(expectation.verdict),
+                assessment.verdict,
+                assessment.level,
+                assessment.verdict is Verdict(expectation.verdict),
                 share / max(1, len(expectation.names)),
                 facts,
-                finding.text,
-                finding.picture,
+                assessment.text,
+                assessment.picture,
             )
-            yield Proof(result, finding)
+            yield Proof(result, assessment)
 
 
-def _mutant_findings(
+def _mutant_assessments(
     pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
-) -> dict[str, Finding]:
+) -> dict[str, Assessment]:
     """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
     about_steps = step_statements(machine)
     known = (*statements(machine), *about_steps)
     wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]
     refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     _tell(progress, mutant.subject, mutant.name, len(wanted))
     try:
         searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
@@ -241,10 +249,12 @@ def _mutant_findings(
         return {name: unknown(str(reason)) for name in known}
     if searched is not None:
         facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
-        findings = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
-    findings |= steps
+        assessments = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
+    assessments |= steps
     settled = all(
-        all(name in findings for name in each.names) if each.names else bool(findings) and each.verdict == "refuted"
+        all(name in assessments for name in each.names)
+        if each.names
+        else bool(assessments) and each.verdict == "refuted"
         for each in mutant.expects
     )
     if not settled:
@@ -252,5 +262,5 @@ def _mutant_findings(
         asked = {name for name, _ in wanted}
         left = [name for name in about_steps if name in asked and name not in steps]
         proved |= prove_steps(pool, machine, left, inductive, options)
-        findings = {**proved, **findings}
-    return findings
+        assessments = {**proved, **assessments}
+    return assessments

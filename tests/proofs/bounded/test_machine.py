@@ -7,8 +7,8 @@ from collections.abc import Callable
 from thence.dsl import ir
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
+from thence.proofs.solving.assessment import REFUTATION
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -64,8 +64,8 @@ def test_a_larger_universe_has_the_run(specify: Specify, pool: SolverPool) -> No
 
 def test_a_shallow_search_says_how_shallow(specify: Specify, pool: SolverPool) -> None:
     found = check_machine(pool, crowd(specify), ("few_open", "at_most_once"), Reach(2, 4, 4), OPTIONS)
-    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
-    assert all(finding.facts["bound"] == {"steps": 2} for finding in found.values())
+    assert {assessment.verdict for assessment in found.values()} == {Verdict.HOLDS}
+    assert all(assessment.facts["bound"] == {"steps": 2} for assessment in found.values())
 
 
 def test_contradictory_axioms(specify: Specify, pool: SolverPool) -> None:

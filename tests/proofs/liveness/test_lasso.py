@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from thence.dsl import ir
 from thence.proofs.engines import explore
 from thence.proofs.liveness.components import components
-from thence.proofs.liveness.lasso import Search, explain_lasso, find_lasso
+from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
 from thence.proofs.scopes.scopes import explore_scope
 from thence.spec.verdict import Verdict
 
@@ -26,7 +26,7 @@ FIFO = ir.Network(reordering=False)
 
 def for_ever(
     protocol: ir.Protocol, sends: tuple[int, ...], endless: tuple[int, ...], destinations: tuple[tuple[int, ...], ...]
-) -> Search:
+) -> LassoSearch:
     workload = ir.Workload(len(sends), sends, destinations, endless=endless)
     return find_lasso(protocol, workload, limit=200_000)
 

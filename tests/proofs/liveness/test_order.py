@@ -12,7 +12,7 @@ from thence.dsl.run.identity_reuse import Recycling
 from thence.dsl.run.system import State
 from thence.proofs.liveness.lasso import find_lasso, lines_for
 from thence.proofs.liveness.order_number import CONSTANT
-from thence.proofs.liveness.order_system import Again, Levelled
+from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -35,10 +35,10 @@ def near(system: Recycling, depth: int) -> set[State]:
 def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
     """The levels of exactly reachable states are the reachable levels: the two systems do the same."""
     protocol = library(file).protocols[0]
-    lines = find_lasso(protocol, BUSY, limit=1_500).levels
+    lines = find_lasso(protocol, BUSY, limit=1_500).lines
     assert lines is not None
     while True:
-        exact, levelled = Recycling(protocol, BUSY), Levelled(protocol, BUSY, lines)
+        exact, levelled = Recycling(protocol, BUSY), OrderAbstractSystem(protocol, BUSY, lines)
         try:
             found = near(levelled, depth)
             break
@@ -114,8 +114,8 @@ def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: 
     protocol = specify(COUNTER.replace("TEST", test)).protocols[0]
     workload = ir.Workload(2, (1, 0), ((1,), ()), endless=(1, 0))
     found = find_lasso(protocol, workload, limit=300)
-    assert found.levels is not None
-    on = found.levels.line(("packet", "MSG", 0, 1, "n"))
+    assert found.lines is not None
+    on = found.lines.line(("packet", "MSG", 0, 1, "n"))
     assert (on == CONSTANT) is constant
     assert found.complete is not constant
 
@@ -124,7 +124,7 @@ def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
     """A message that a later one overtakes is dropped: nothing more has to happen then."""
     protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
     found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), endless=(2, 0)))
-    assert found.levels is not None and found.lasso is not None
+    assert found.lines is not None and found.lasso is not None
     assert found.lasso.message.src == 0
     assert found.lasso.stem and not found.lasso.cycle
 

@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Firing, Run, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import actions
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.events import Deliver, Send
@@ -33,14 +33,14 @@ TRIANGLE = ANARCHY.replace("not delivered(m)\n", f"not delivered(m)\n    {FIFO}\
 
 def test_the_shortest_violation_without_order_is_two_sends_and_a_delivery(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(ANARCHY).machines
-    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    goals = {"causal": Falsification(statement_formula(machine, "causal"))}
     found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
     assert [action.name for action, _ in found.runs["causal"].steps] == ["causal_send", "causal_send", "deliver"]
 
 
 def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(TRIANGLE).machines
-    goals = {name: Violation(statement_formula(machine, name)) for name in ("causal", "fifo")}
+    goals = {name: Falsification(statement_formula(machine, name)) for name in ("causal", "fifo")}
     found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
     assert found.runs.keys() == {"causal"}
     run = found.runs["causal"]
@@ -58,7 +58,7 @@ def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, 
     found = search(pool, machine, {"go": Firing("causal_send")}, timeout_ms=10_000, seed=0)
     deliver = next(action for action in actions(machine) if action.name == "deliver")
     with pytest.raises(CrossCheckError, match="deliver"):
-        Run(found.runs["go"].start, ((deliver, (0,)),)).states()
+        TransitionRun(found.runs["go"].start, ((deliver, (0,)),)).states()
 
 
 @pytest.mark.parametrize(("machine", "steps"), [("mf", 4), ("hybrid_basic", 3)])
@@ -70,7 +70,7 @@ def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, st
 
 def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPool) -> None:
     (machine,) = library("mf").machines
-    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    goals = {"causal": Falsification(statement_formula(machine, "causal"))}
     scope = SearchScope({"process": 2, "message": 2}, 6)
     found = search(pool, machine, goals, timeout_ms=10_000, seed=0, scopes=[scope])
     assert not found.runs and not found.unknown
@@ -79,7 +79,7 @@ def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPoo
 
 def test_a_second_delivery_violates_at_most_once(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(ANARCHY.replace(" and not delivered(m)", "")).machines
-    goals = {"at_most_once": Violation(statement_formula(machine, "at_most_once"))}
+    goals = {"at_most_once": Falsification(statement_formula(machine, "at_most_once"))}
     run = search(pool, machine, goals, timeout_ms=10_000, seed=0).runs["at_most_once"]
     assert [action.name for action, _ in run.steps] == ["causal_send", "deliver", "deliver"]
 
@@ -100,7 +100,7 @@ machine numbered:
 
 def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(NUMBERED).machines
-    goals = {name: Violation(statement_formula(machine, name)) for name in ("small", "own")}
+    goals = {name: Falsification(statement_formula(machine, name)) for name in ("small", "own")}
     found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"small": 2, "own": 2}
 

@@ -32,12 +32,12 @@ from thence.proofs.solving.answer_cache import (
 )
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import Problem, find_model
-from thence.proofs.solving.solver import Answer, Check, Found, Search, SolverPool, Stage
+from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch
 
 Specify = Callable[[str], ir.Specification]
 
 UNSAT = Check("z3", "(set-logic ALL)\n(assert false) ; never\n(check-sat)\n", 5_000, 0)
-SEARCH = Search({"goal": "Bool", "n": "Int"}, (Stage(("(< 3 n)",), {"model": "goal"}),), (), 5_000, 0)
+SEARCH = StagedSearch({"goal": "Bool", "n": "Int"}, (Stage(("(< 3 n)",), {"model": "goal"}),), (), 5_000, 0)
 FOUND = Answer("done", "", 0.5, {"model": Found(0, {"goal": True, "n": 4})})
 
 

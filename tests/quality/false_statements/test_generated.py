@@ -27,7 +27,7 @@ from thence.dsl.load import load
 from thence.proofs.logic.formula import conj, free_locals, map_children, negation
 from thence.proofs.logic.structure import CrossCheckError, evaluate
 from thence.proofs.machine.prover import prove_machine, statement_formula
-from thence.proofs.machine.reachability import Run, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import actions, environment_of, initial, rigid
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.solver import SolverPool
@@ -154,7 +154,7 @@ def mutations(machine: ir.Machine) -> Iterator[Mutation]:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def recorded(file: str, mutation: Mutation, statement: str, run: Run) -> dict[str, Any]:
+def recorded(file: str, mutation: Mutation, statement: str, run: TransitionRun) -> dict[str, Any]:
     given = {
         symbol: [[*key, value] for key, value in sorted(table.items())]
         for symbol, table in run.start.tables.items()
@@ -179,7 +179,7 @@ def is_false(machine: ir.Machine, entry: Mapping[str, Any]) -> bool:
         return False
     try:
         start = initial(machine, entry["universe"], given)
-        run = Run(start, tuple((by_name[step[0]], tuple(step[1:])) for step in entry["steps"]))
+        run = TransitionRun(start, tuple((by_name[step[0]], tuple(step[1:])) for step in entry["steps"]))
         states = run.states()
     except (CrossCheckError, KeyError, ValueError):
         return False
@@ -284,7 +284,7 @@ def main() -> None:
             assert machine is not None, (file, name)
             every = list(mutations(machine))
             for mutation in every:
-                goals = {each: Violation(statement_formula(mutation.machine, each)) for each in mutation.statements}
+                goals = {each: Falsification(statement_formula(mutation.machine, each)) for each in mutation.statements}
                 runs = search(pool, mutation.machine, goals, timeout_ms=20_000, seed=0, scopes=(SCOPE,)).runs
                 shortest = sorted(runs, key=lambda each: (len(runs[each].steps), each))
                 proved = [each for each in shortest if each in machine.prove]

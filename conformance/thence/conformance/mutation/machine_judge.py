@@ -27,7 +27,7 @@ from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
-from thence.proofs.machine.reachability import Firing, Goal, Violation, search
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, search
 from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
 from thence.proofs.machine.step_statements import stable_obligations, starvation_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
@@ -89,7 +89,7 @@ def machine_baseline(
         kept |= {ONCE} if once.proved else frozenset()
     about_steps = [name for name in step_statements(machine) if name not in _reachable(machine)]
     proofs = prove_steps(pool, machine, about_steps, found, options)
-    steps = frozenset(name for name, finding in proofs.items() if finding.verdict is Verdict.PROVED)
+    steps = frozenset(name for name, assessment in proofs.items() if assessment.verdict is Verdict.PROVED)
     stated = stating(machine, expected_names(machine.expects))
     to_show = {*_reachable(machine), *_expected_refuted(machine)}
     shown = frozenset(to_show - _missing(pool, stated, to_show, options).keys())
@@ -131,10 +131,10 @@ def _missing(
 def _goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
     reachable = {formula.name: formula for formula in machine.reachable}
     if name in reachable:
-        return (Violation(ir.NamedFormula(f"never {name}", negation(reachable[name].body))),)
+        return (Falsification(ir.NamedFormula(f"never {name}", negation(reachable[name].body))),)
     if is_about_steps(name) or name in {stable.formula.name for stable in machine.stable}:
         return step_goals(pool, machine, name, options)
-    return (Violation(statement_formula(machine, name)),)
+    return (Falsification(statement_formula(machine, name)),)
 
 
 def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
@@ -248,10 +248,10 @@ class _Trial:
         if WITHOUT_DEADLOCK in self._known.steps:
             members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
             asked_of = (WITHOUT_DEADLOCK,)
-            finding = prove_steps(self._pool, self._mutated, asked_of, members, self._options)[WITHOUT_DEADLOCK]
-            if finding.verdict is Verdict.REFUTED:
+            assessment = prove_steps(self._pool, self._mutated, asked_of, members, self._options)[WITHOUT_DEADLOCK]
+            if assessment.verdict is Verdict.REFUTED:
                 return Fate("killed", f"{WITHOUT_DEADLOCK} is refuted by a run")
-            if finding.verdict is not Verdict.PROVED:
+            if assessment.verdict is not Verdict.PROVED:
                 self._open.append(f"{WITHOUT_DEADLOCK}: not proved")
         return None
 
@@ -294,8 +294,8 @@ class _Trial:
     def _never(self, name: str) -> bool:
         """Whether a formula that is stated to be reachable is proved to be false in every reachable state."""
         members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
-        finding = prove_steps(self._pool, self._mutated, (name,), members, self._options)[name]
-        return finding.verdict is Verdict.REFUTED
+        assessment = prove_steps(self._pool, self._mutated, (name,), members, self._options)[name]
+        return assessment.verdict is Verdict.REFUTED
 
     def _equivalent(self) -> bool:
         """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from thence.proofs.abstraction.search import Saturation
+from thence.proofs.abstraction.search import AbstractExploration
 
 
-def describe_saturation(found: Saturation) -> str:
+def describe_abstraction(found: AbstractExploration) -> str:
     """What was shown, and of what the abstraction is made."""
     lines = [
         f"any number of messages: every run stays in {found.states:,} abstract states, in which no process has more "
@@ -29,7 +29,7 @@ def describe_saturation(found: Saturation) -> str:
     return "\n".join(lines)
 
 
-def abstraction_facts(found: Saturation) -> dict[str, Any]:
+def abstraction_facts(found: AbstractExploration) -> dict[str, Any]:
     """The abstraction as JSON values."""
     facts: dict[str, Any] = {"engine": "interpreted", "reductions": ["symmetry"] if found.symmetric else []}
     discipline = found.discipline

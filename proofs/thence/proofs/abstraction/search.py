@@ -18,10 +18,10 @@ from thence.dsl.run.identity_reuse import Recycling
 from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
-from thence.proofs.abstraction.collapse import BelowZero, Collapse
+from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction
 from thence.proofs.abstraction.discipline import Discipline, NotApplicable, discipline_of
-from thence.proofs.abstraction.silence import Loud, Silence
-from thence.proofs.abstraction.waiting import Waiting
+from thence.proofs.abstraction.prompt_sends import PromptSends
+from thence.proofs.abstraction.silent_arrivals import NotSilent, SilentArrivals
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, Violation
 from thence.proofs.native.layout import Shape
@@ -47,7 +47,7 @@ class _Crowded(Exception):
 
 
 @dataclass(slots=True)
-class Saturation(Coverage):
+class AbstractExploration(Coverage):
     """What was covered, in abstract states. `suspects` are violated in the abstraction, `violations` by a run.
 
     `balances` and `identities` say what the abstraction is made of; `symmetric`: states are counted up to renaming.
@@ -62,7 +62,7 @@ class Saturation(Coverage):
     silent: frozenset[str] = frozenset()
     symmetric: bool = False
     abstract: frozenset[State] = frozenset()
-    collapse: Collapse | None = None
+    abstraction: CounterAbstraction | None = None
 
     def undecided(self, name: str) -> str:
         """Why the property is neither shown nor refuted; empty where it is."""
@@ -77,14 +77,14 @@ class Saturation(Coverage):
         return ""
 
 
-def saturate(
+def explore_abstraction(
     protocol: ir.Protocol,
     workload: ir.Workload,
     properties: Collection[str],
     *,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Saturation:
+) -> AbstractExploration:
     """Judges properties (of SAFETY) for any number of messages.
 
     `complete` and `saturated`: the set of abstract states is closed. Where the conditions of soundness do not hold,
@@ -92,7 +92,7 @@ def saturate(
     """
     started = time.perf_counter()
     assert SAFETY.issuperset(properties)
-    result = Saturation()
+    result = AbstractExploration()
     try:
         _refuse(workload)
         result.discipline = discipline_of(protocol)
@@ -132,7 +132,7 @@ def _search(
     protocol: ir.Protocol,
     workload: ir.Workload,
     properties: frozenset[str],
-    result: Saturation,
+    result: AbstractExploration,
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:
@@ -141,20 +141,20 @@ def _search(
     senders = [bool(workload.choices(process)) for process in range(workload.processes)]
     identities = tuple(result.identities if sends else 0 for sends in senders)
     system = Recycling(protocol, replace(workload, sends=identities, endless=identities, prompt=True))
-    collapse = Collapse(system, result.discipline)
-    result.collapsed = collapse.collapsible
-    collapse.balances = result.balances = _balances(system, collapse)
-    silent, symmetric = collapse.silenced(), True
+    abstraction = CounterAbstraction(system, result.discipline)
+    result.collapsed = abstraction.collapsible
+    abstraction.balances = result.balances = _balances(system, abstraction)
+    silent, symmetric = abstraction.silenced(), True
     while True:
-        collapse = Collapse(system, result.discipline, result.balances, silent)
-        result.silent, result.collapse = silent, collapse
+        abstraction = CounterAbstraction(system, result.discipline, result.balances, silent)
+        result.silent, result.abstraction = silent, abstraction
         try:
             symmetry = Symmetry(system, _shape(system)) if symmetric else None
-            _Search(system, collapse, properties, result, limit, progress, symmetry).run()
+            _AbstractSearch(system, abstraction, properties, result, limit, progress, symmetry).run()
             return
         except Asymmetric:
             symmetric = False
-        except Loud as kind:
+        except NotSilent as kind:
             silent -= {str(kind)}
 
 
@@ -165,13 +165,13 @@ def _shape(system: Recycling) -> Shape:
     return Shape(workload.processes, workload.sends, choices, False, None, 0, 0, fifo, False)
 
 
-def _balances(system: Recycling, collapse: Collapse) -> tuple[Balance, ...]:
+def _balances(system: Recycling, abstraction: CounterAbstraction) -> tuple[Balance, ...]:
     """Balances of the counters that satisfy the first exact states."""
-    if not collapse.discipline.counters or not collapse.collapsible:
+    if not abstraction.discipline.counters or not abstraction.collapsible:
         return ()
     positions = {variable.name: at for at, variable in enumerate(system.protocol.state)}
     states = list(islice(_exact(system), SAMPLE))
-    rows = [collapse.rows(state) for state in states]
+    rows = [abstraction.rows(state) for state in states]
     found = (
         balance_of(
             name,
@@ -181,7 +181,7 @@ def _balances(system: Recycling, collapse: Collapse) -> tuple[Balance, ...]:
                 for local, row in zip(state.locals, seen, strict=True)
             ),
         )
-        for name in sorted(collapse.discipline.counters)
+        for name in sorted(abstraction.discipline.counters)
     )
     return tuple(balance for balance in found if balance is not None)
 
@@ -199,16 +199,16 @@ def _exact(system: Recycling) -> Iterator[State]:
 
 
 @dataclass(slots=True)
-class _Search:
+class _AbstractSearch:
     system: Recycling
-    collapse: Collapse
+    abstraction: CounterAbstraction
     properties: frozenset[str]
-    result: Saturation
+    result: AbstractExploration
     limit: int | None
     progress: Callable[[Progress], None] | None
     symmetry: Symmetry | None
-    waiting: Waiting = field(init=False)
-    silence: Silence = field(init=False)
+    prompt_sends: PromptSends = field(init=False)
+    silent_arrivals: SilentArrivals = field(init=False)
     states: set[State] = field(default_factory=set)
     _balanced: set[tuple[int, int, Message | None]] = field(default_factory=set)
     _orbits: dict[int, int] = field(default_factory=dict)
@@ -216,8 +216,8 @@ class _Search:
     _reported: float = 0.0
 
     def __post_init__(self) -> None:
-        self.waiting = Waiting(self.system, self.collapse.discipline.waiting)
-        self.silence = Silence(self.system, self.collapse, self.waiting, self.symmetry)
+        self.prompt_sends = PromptSends(self.system, self.abstraction.discipline.waiting)
+        self.silent_arrivals = SilentArrivals(self.system, self.abstraction, self.prompt_sends, self.symmetry)
 
     def run(self) -> None:
         """Adds what steps lead to until nothing new appears."""
@@ -225,7 +225,7 @@ class _Search:
         result.suspects.clear()
         result.states = result.transitions = result.depth = 0
         result.symmetric = self.symmetry is not None and len(self.symmetry.group) > 1
-        initial = self._canonical(self.collapse.normal(self.system.initial()))
+        initial = self._canonical(self.abstraction.normal(self.system.initial()))
         self.states = {initial}
         frontier = [initial]
         while frontier:
@@ -233,7 +233,7 @@ class _Search:
             for state in frontier:
                 for after in self._successors(state):
                     result.transitions += 1
-                    normal = self._canonical(self.collapse.normal(after))
+                    normal = self._canonical(self.abstraction.normal(after))
                     if normal not in self.states:
                         self.states.add(normal)
                         following.append(normal)
@@ -252,8 +252,8 @@ class _Search:
         """What a step of any state leads to that the abstract state stands for."""
         actions = list(self.system.enabled(state))
         for process, own in enumerate(state.locals):
-            for local, more in self.collapse.alternatives(state, process).items():
-                self.silence.check(process, local, -1)
+            for local, more in self.abstraction.alternatives(state, process).items():
+                self.silent_arrivals.check(process, local, -1)
                 before, known = state, actions
                 if local != own:
                     before = state._replace(locals=(*state.locals[:process], local, *state.locals[process + 1 :]))
@@ -267,8 +267,8 @@ class _Search:
         outcome = self.system.apply(state, action)
         local = state.locals[action.process]
         step = self.system.local_step(action.process, local, action, outcome.subject)
-        self.waiting.check(action, local, outcome.subject)
-        self.silence.check(action.process, local, action.packet)
+        self.prompt_sends.check(action, local, outcome.subject)
+        self.silent_arrivals.check(action.process, local, action.packet)
         if self.symmetry is not None:
             self.symmetry.check(action, outcome.subject, local, step)
         for finding in outcome.findings:
@@ -277,7 +277,9 @@ class _Search:
         if isinstance(step, Fault):
             return
         self._keeps_balance(state, action, outcome.state, outcome.subject)
-        left = {False} if action.kind != "receive" else self.collapse.left(state, action.packet, action.process, more)
+        left = (
+            {False} if action.kind != "receive" else self.abstraction.left(state, action.packet, action.process, more)
+        )
         if False in left:
             yield outcome.state
         if True in left:
@@ -295,21 +297,21 @@ class _Search:
             return
         self._balanced.add(key)
         self._same_residuals(state, after)
-        for longer in self.collapse.longer(state, action.process):
+        for longer in self.abstraction.longer(state, action.process):
             more = state._replace(locals=(*state.locals[: action.process], longer, *state.locals[action.process + 1 :]))
             then = self.system.apply(more, action)
             if any(finding.property == "fault" for finding in then.findings):
                 raise NotApplicable("a longer queue makes a step fail")
             self._same_residuals(more, then.state)
-            if self.collapse.normal(then.state) != self.collapse.normal(after):
+            if self.abstraction.normal(then.state) != self.abstraction.normal(after):
                 raise NotApplicable("a step tells equal elements of a queue from more of them")
 
     def _same_residuals(self, before: State, after: State) -> None:
-        balances = self.collapse.balances
+        balances = self.abstraction.balances
         if not balances:
             return
         pairs = [
-            list(residuals(balances, self.collapse.rows(state), self.collapse.counters(state)))
+            list(residuals(balances, self.abstraction.rows(state), self.abstraction.counters(state)))
             for state in (before, after)
         ]
         if pairs[0] != pairs[1]:
@@ -325,7 +327,7 @@ class _Search:
         keys = [self._key(state, process) for process in range(len(state.locals))]
         ordered = sorted(keys)
         renamed = (
-            self.collapse.renumbered(symmetry.state(state, permutation))
+            self.abstraction.renumbered(symmetry.state(state, permutation))
             for permutation in symmetry.group
             if all(ordered[permutation[process]] == key for process, key in enumerate(keys))
         )
@@ -355,7 +357,7 @@ class _Search:
 def _look_for_runs(
     protocol: ir.Protocol,
     workload: ir.Workload,
-    result: Saturation,
+    result: AbstractExploration,
     progress: Callable[[Progress], None] | None,
 ) -> None:
     """Runs that violate what the abstraction violates, with 1, 2, ... messages of each process."""

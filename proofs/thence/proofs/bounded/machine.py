@@ -20,10 +20,10 @@ from thence.proofs.logic.smt import smt_text
 from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
-from thence.proofs.machine.reachability import Run, Searched, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import initial, initially, rigid
+from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import Finding, unknown
 from thence.proofs.solving.finite_models import Problem, find_model
 from thence.proofs.solving.solver import Check, SolverName, SolverPool
 from thence.spec.verdict import Level, Verdict
@@ -50,7 +50,7 @@ def bounded_statements(machine: ir.Machine) -> tuple[str, ...]:
 
 def check_machine(
     pool: SolverPool, machine: ir.Machine, names: Sequence[str], reach: Reach, options: Options
-) -> dict[str, Finding]:
+) -> dict[str, Assessment]:
     """A finding for every name: `refuted` by a run, `holds` within the steps, or `unknown`.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
@@ -59,24 +59,24 @@ def check_machine(
     if refused is not None:
         return {name: unknown(refused) for name in names}
     try:
-        goals = {name: Violation(statement_formula(machine, name)) for name in names}
+        goals = {name: Falsification(statement_formula(machine, name)) for name in names}
         searched = search(
             pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(reach.scope(),)
         )
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in names}
-    return {name: _finding(pool, machine, name, searched, reach, options) for name in names}
+    return {name: _assessment(pool, machine, name, searched, reach, options) for name in names}
 
 
-def _finding(
+def _assessment(
     pool: SolverPool, machine: ir.Machine, name: str, searched: Searched, reach: Reach, options: Options
-) -> Finding:
+) -> Assessment:
     facts: dict[str, Any] = {"property": name, "bound": {"steps": reach.depth}}
     if name in searched.runs:
         return refuted(machine, name, searched, facts)
     start = _false_at_first(pool, machine, statement_formula(machine, name), reach, options)
     if start is not None:
-        return refuted(machine, name, Searched({name: Run(start, ())}, searched.scope), facts)
+        return refuted(machine, name, Searched({name: TransitionRun(start, ())}, searched.scope), facts)
     among = searched.unknown or f"no run of {searched.scope} violates it"
     counts = dict.fromkeys(options.solvers, 0)
     try:
@@ -91,7 +91,7 @@ def _finding(
         return unknown(f"{reason}; {among}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {reach.depth} steps, with any number of processes and messages"
-    return Finding(Verdict.HOLDS, Level.L1, facts, said)
+    return Assessment(Verdict.HOLDS, Level.L1, facts, said)
 
 
 def _false_at_first(

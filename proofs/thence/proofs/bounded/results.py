@@ -10,14 +10,14 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.run.narrate import record
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
-from thence.proofs.bounded.search import Bounded, Progress, search
+from thence.proofs.bounded.search import Bounded, BoundedProgress, search
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
 from thence.proofs.scopes.scopes import explain, workload_facts
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
-Report = Callable[[str, Progress], None]
+Report = Callable[[str, BoundedProgress], None]
 """Called with what is being searched, and how far it is."""
 
 
@@ -51,22 +51,22 @@ def machine_results(
     asked = names or (expected_names(expects) if mutant else stated)
     started = time.monotonic()
     with solver_pool(options) as pool:
-        findings = check_machine(pool, machine, [name for name in stated if name in asked], reach, options)
-    share = (time.monotonic() - started) / max(1, len(findings))
+        assessments = check_machine(pool, machine, [name for name in stated if name in asked], reach, options)
+    share = (time.monotonic() - started) / max(1, len(assessments))
     kind: Kind = "mutant" if mutant else "machine"
-    for name, finding in findings.items():
+    for name, assessment in assessments.items():
         wanted = _wanted(expects, name, "proved")
         yield Result(
             name,
             kind,
             subject,
-            finding.verdict,
-            finding.level,
-            _as_wanted(finding.verdict, wanted),
+            assessment.verdict,
+            assessment.level,
+            _as_wanted(assessment.verdict, wanted),
             share,
-            finding.facts,
-            finding.text,
-            finding.picture,
+            assessment.facts,
+            assessment.text,
+            assessment.picture,
         )
 
 

@@ -19,7 +19,7 @@ from thence.dsl.run.system import Action, State, System, in_scope
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
-from thence.proofs.bounded.ghost import JUDGED
+from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding
@@ -35,7 +35,7 @@ SWEEP_MS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BoundedProgress:
     """How far a search is: steps looked at, and the size of the circuit."""
 
     depth: int
@@ -79,7 +79,7 @@ def search(
     depth: int,
     *,
     timeout_ms: int = 60_000,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[BoundedProgress], None] | None = None,
 ) -> Bounded:
     """Looks for runs of up to `depth` steps that violate the properties. `timeout_ms` is for all of it.
 
@@ -137,7 +137,7 @@ class _Attempt:
     result: Bounded
     deadline: float
     started: float
-    progress: Callable[[Progress], None] | None
+    progress: Callable[[BoundedProgress], None] | None
     looked: int = -1
 
     def judges(self, name: str) -> bool:
@@ -203,7 +203,7 @@ class _Attempt:
                 if number < self.depth:
                     self._sweep(solver, unfolding)
                 if self.progress is not None:
-                    self.progress(Progress(number, circuit.gates, time.monotonic() - self.started))
+                    self.progress(BoundedProgress(number, circuit.gates, time.monotonic() - self.started))
 
     def _seeks(self, name: str, goals: Collection[str]) -> bool:
         return name in goals and name not in self.result.violations

@@ -15,7 +15,7 @@ from thence.dsl import ir
 from thence.dsl.run.system import System
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Frame, Messages, evaluate
-from thence.proofs.bounded.ghost import History
+from thence.proofs.bounded.history import History
 from thence.proofs.bounded.network import Emitted, Network, Origin, parts_of
 from thence.proofs.bounded.operations import Bounds, Workshop
 from thence.proofs.bounded.refinement import literals_of, refined

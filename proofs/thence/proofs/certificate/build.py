@@ -9,8 +9,7 @@ from hashlib import sha256
 from importlib.metadata import version
 
 from thence.dsl.load import SUFFIX, Loaded
-from thence.proofs.certificate.assemble import Statement, obligations_of, statement_of
-from thence.proofs.certificate.cite import bibtex, citation_cff
+from thence.proofs.certificate.citation import bibtex, citation_cff
 from thence.proofs.certificate.evidence import model_json, run_json
 from thence.proofs.certificate.manifest import (
     CertifiedObligation,
@@ -22,11 +21,12 @@ from thence.proofs.certificate.manifest import (
     proof_id,
 )
 from thence.proofs.certificate.readme import readme
-from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.certificate.solve import Note, programs, proof_objects, solve
-from thence.proofs.certificate.trust import trust
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
+from thence.proofs.certificate.statement import Statement, obligations_of, statement_of
+from thence.proofs.certificate.trust_base import trust_base
+from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION, Proof
 from thence.spec.verdict import Level, Verdict
 
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
@@ -51,7 +51,7 @@ def certificate(
     loaded: Loaded,
     proofs: Sequence[Proof],
     options: Options,
-    resolute: Resolute | None,
+    smtinterpol: Smtinterpol | None,
     authors: Sequence[str] = (),
     note: Note | None = None,
 ) -> Certificate:
@@ -72,7 +72,7 @@ def certificate(
         raise NotCertified("nothing was proved or refuted: there is nothing to certify")
     texts = obligations_of(statements)
     statuses = solve(texts, options, note)
-    objects = proof_objects(texts, options, resolute, note)
+    objects = proof_objects(texts, options, smtinterpol, note)
     source = f"sources/{loaded.path.name.removesuffix(SUFFIX)}{SUFFIX}"
     files: dict[str, bytes] = {source: loaded.path.read_bytes()}
     obligations = []
@@ -90,7 +90,7 @@ def certificate(
         version("thence"),
         source,
         tuple(authors) or (f"The authors of {loaded.path.name}",),
-        programs(options, resolute),
+        programs(options, smtinterpol),
         tuple(certified),
         tuple(obligations),
     )
@@ -109,7 +109,7 @@ def derived_files(manifest: Manifest) -> dict[str, bytes]:
     texts = {
         "CITATION.cff": citation_cff(manifest),
         "README.md": readme(manifest),
-        "TRUST.md": trust(manifest),
+        "TRUST.md": trust_base(manifest),
         "citation.bib": bibtex(manifest),
     }
     return {file: text.encode() for file, text in texts.items()}

@@ -13,8 +13,8 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-from thence.proofs.certificate.canonical import digest
-from thence.proofs.certificate.sexpr import without_comments
+from thence.proofs.certificate.smt_commands import without_comments
+from thence.proofs.certificate.statement_id import digest
 from thence.spec.verdict import Level, Verdict
 
 FORMAT = "thence-certificate/1"

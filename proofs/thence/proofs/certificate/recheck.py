@@ -13,10 +13,10 @@ from pathlib import Path
 
 from thence.proofs.certificate.build import strength
 from thence.proofs.certificate.manifest import CertifiedStatement, Manifest
-from thence.proofs.certificate.read import Reading, read, same_version
+from thence.proofs.certificate.reading import Reading, read, same_version
 from thence.proofs.certificate.rederive import Difference, Key, rederive
-from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.certificate.solve import Note, solve
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.solver_results import Note, solve
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
@@ -78,7 +78,7 @@ class _Findings:
 def recheck(
     directory: Path,
     options: Options,
-    resolute: Resolute | None,
+    smtinterpol: Smtinterpol | None,
     thoroughness: Thoroughness | None = None,
     note: Note | None = None,
 ) -> Recheck:
@@ -106,7 +106,7 @@ def recheck(
     _hold_statuses(reading.manifest, statuses, found)
     checked: Sequence[bool] = [False] * len(texts)
     if thoroughness.proofs:
-        checked = _check_proofs(reading, texts, options, resolute, found, note)
+        checked = _check_proofs(reading, texts, options, smtinterpol, found, note)
     else:
         found.notes.append("proof objects were not checked (--no-proofs)")
     differences: Mapping[Key, Difference] = {}
@@ -165,7 +165,7 @@ def _check_proofs(
     reading: Reading,
     texts: Sequence[str],
     options: Options,
-    resolute: Resolute | None,
+    smtinterpol: Smtinterpol | None,
     found: _Findings,
     note: Note | None,
 ) -> list[bool]:
@@ -181,13 +181,13 @@ def _check_proofs(
     checked = [False] * len(texts)
     if not having:
         found.notes.append("there are no proof objects for the checker in this certificate")
-    elif resolute is None:
+    elif smtinterpol is None:
         found.notes.append(f"{len(having)} proof objects were not checked: the checker is not installed (make checker)")
     else:
         if note is not None:
             note("checking proof objects", 0, len(having))
         pairs = [(texts[number], reading.text(manifest.obligations[number].proofs["resolute"])) for number in having]
-        for number, verdict in zip(having, resolute.check(pairs, options.workers), strict=True):
+        for number, verdict in zip(having, smtinterpol.check(pairs, options.workers), strict=True):
             each = manifest.obligations[number]
             checked[number] = verdict == "valid"
             if verdict != "valid":

@@ -14,7 +14,6 @@ from typing import Literal, cast
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
 from thence.dsl.load import SourceError, load_bytes
-from thence.proofs.certificate.assemble import Statement, Subject, statement_of, subject_of
 from thence.proofs.certificate.build import evidence_of, obligation_name
 from thence.proofs.certificate.evidence import (
     FalseEvidence,
@@ -24,16 +23,17 @@ from thence.proofs.certificate.evidence import (
     run_of,
 )
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
-from thence.proofs.certificate.read import Reading
+from thence.proofs.certificate.reading import Reading
+from thence.proofs.certificate.statement import Statement, Subject, statement_of, subject_of
 from thence.proofs.logic.formula import Unsupported, negation
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Firing, Goal, Violation
+from thence.proofs.machine.reachability import Falsification, Firing, Goal
 from thence.proofs.machine.step_prover import step_goals, step_statements
 from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import VACUITY, proofs_by
+from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION, Proof
-from thence.proofs.solving.solver import Answer, Check, Request, SolverPool
+from thence.proofs.solving.solver import Answer, Check, SolverPool, SolverRequest
 from thence.spec.verdict import Verdict
 
 Status = Literal["sat", "unsat", "unknown"]
@@ -45,13 +45,13 @@ class RecheckedAnswers:
 
     statuses: Mapping[str, Mapping[str, str]]
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         known = self.statuses.get(request.text) if isinstance(request, Check) and not request.core else None
         if known is None or not isinstance(request, Check):
             return None
         return Answer(cast(Status, known.get(request.solver, "unknown")), "as rechecked", 0.0)
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Nothing is kept."""
 
 
@@ -117,7 +117,7 @@ def _difference(
     derived = statement_of(specification, proof)
     if derived is None:
         # Its obligations may be undecided here, or a search that a proof begins with may need more time.
-        why = proof.finding.facts.get("unknown", "")
+        why = proof.assessment.facts.get("unknown", "")
         return Difference(tuple(faults), (f"the prover does not come to it here: {why}",))
     if derived.verdict is not certified.verdict:
         faults.append(f"by its source it is {derived.verdict.value}")
@@ -223,7 +223,7 @@ def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool,
         return (Firing(evidence.name),)
     for formula in machine.reachable:
         if formula.name == name:
-            return (Violation(ir.NamedFormula(f"never {name}", negation(formula.body))),)
+            return (Falsification(ir.NamedFormula(f"never {name}", negation(formula.body))),)
     if name in step_statements(machine):
         return step_goals(pool, machine, name, options)
-    return (Violation(statement_formula(machine, name)),)
+    return (Falsification(statement_formula(machine, name)),)

@@ -19,10 +19,10 @@ from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
-from thence.proofs.liveness.order_cells import NotLevel
+from thence.proofs.liveness.order_cells import MoreThanOrder
 from thence.proofs.liveness.order_number import Lines, TooFar
 from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
-from thence.proofs.liveness.order_system import Again, Levelled
+from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 from thence.proofs.liveness.order_text import is_applicable, mixes_constants
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.oracle import Oracle
@@ -48,7 +48,7 @@ class Lasso:
 
 
 @dataclass(slots=True)
-class Search(Coverage):
+class LassoSearch(Coverage):
     """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
 
     `levels`: states are counted up to the sizes of growing numbers, see `thence.proofs.liveness`; with `piles`, equal
@@ -56,7 +56,7 @@ class Search(Coverage):
     """
 
     lasso: Lasso | None = None
-    levels: Lines | None = None
+    lines: Lines | None = None
     piles: bool = False
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ def find_lasso(
     *,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Search:
+) -> LassoSearch:
     """Looks for a fair run in which a message is never delivered.
 
     What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
@@ -77,8 +77,8 @@ def find_lasso(
     """
     started = time.perf_counter()
     piling = Recycling(protocol, workload).ticks_at_any_moment
-    search = Search(levels=lines_for(protocol, piling))
-    piling = piling and search.levels is not None
+    search = LassoSearch(lines=lines_for(protocol, piling))
+    piling = piling and search.lines is not None
     fairness = fairness_of(protocol)
     first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
     graph = _explored(search, protocol, workload, fairness, first if piling else limit, progress)
@@ -96,7 +96,7 @@ _ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
 
 
 def _explored(
-    search: Search,
+    search: LassoSearch,
     protocol: ir.Protocol,
     workload: ir.Workload,
     fairness: Fairness,
@@ -105,14 +105,18 @@ def _explored(
 ) -> _Graph:
     """The graph as far as it is needed; what comes of it is in the search."""
     while True:
-        lines = search.levels
-        system = Recycling(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+        lines = search.lines
+        system = (
+            Recycling(protocol, workload)
+            if lines is None
+            else OrderAbstractSystem(protocol, workload, lines, search.piles)
+        )
         graph = _Graph(system, fairness, limit, progress)
         try:
             _look(graph, search)
             if lines is None or not mixes_constants(protocol, lines):
                 return graph
-            search.levels, search.lasso, search.piles = None, None, False
+            search.lines, search.lasso, search.piles = None, None, False
         except Again:
             assert lines is not None
             lines.changed = False
@@ -131,11 +135,11 @@ def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
     """
     try:
         return Lines() if is_applicable(protocol) or piling else None
-    except NotLevel:
+    except MoreThanOrder:
         return None
 
 
-def _look(graph: _Graph, search: Search) -> None:
+def _look(graph: _Graph, search: LassoSearch) -> None:
     """Builds the graph until a lasso is found in it, or none is left to be found."""
     search.complete = False
     try:
@@ -234,7 +238,7 @@ class _Graph:
 
     def _moves(self, state: State) -> Iterator[tuple[Action, State]]:
         """What can happen, and the state after it. A timer that changes nothing has fired, too."""
-        if isinstance(self.system, Levelled):
+        if isinstance(self.system, OrderAbstractSystem):
             for action, after, _ in self.system.moves(state):
                 yield action, after
             return
@@ -310,7 +314,7 @@ class _Graph:
         self, plain: FairGraph, component: set[int]
     ) -> Iterator[tuple[FairGraph, set[int], Callable[[int], int]]]:
         """Where packets differ in numbers that are not known, the parts of it in which each of them arrives."""
-        if not isinstance(self.system, Levelled):
+        if not isinstance(self.system, OrderAbstractSystem):
             yield plain, component, lambda number: number
             return
         rounds = Rounds(self.system, self.states, self.numbers, self.fairness.receive, plain)
@@ -341,7 +345,7 @@ def replayed_lasso(
 
     None if the system counts equal packets as one or more, and there is no such run with so many as there really are.
     """
-    piles = isinstance(system, Levelled) and system.piles
+    piles = isinstance(system, OrderAbstractSystem) and system.piles
     again = system.again()
     again.adopt_packets(system)
     if piles and not _is_run(again, [*stem, *cycle]):
@@ -356,7 +360,7 @@ def replayed_lasso(
     taken = {fairness.class_of(again, action) for action in cycle}
     asked = frozenset.intersection(*offered) if fairness.weak else frozenset[Class]().union(*offered)
     fair = asked <= taken
-    if isinstance(again, Levelled) and cycle and turn[0] == turn[-1]:
+    if isinstance(again, OrderAbstractSystem) and cycle and turn[0] == turn[-1]:
         fair = {each for each in asked if each[0] != "receive"} <= taken
         fair = fair and is_fair_to_packets(again, fairness.receive, turn[0], cycle)
     if piles and not (fair and turn[0] == turn[-1]):

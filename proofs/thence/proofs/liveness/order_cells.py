@@ -15,7 +15,7 @@ from thence.dsl.run.values import ABSENT, Value, lookup, zero
 from thence.proofs.liveness.order_number import Cell
 
 
-class NotLevel(Exception):
+class MoreThanOrder(Exception):
     """The protocol uses numbers so that more than their order and small distances matter; the message says how."""
 
 
@@ -39,7 +39,7 @@ def is_total(type_: Type) -> bool:
 def changed(value: Value, type_: Type, cell: Cell, change: Change, processes: int) -> Value:
     """The value with every number changed; maps that are total get all their entries.
 
-    Raises: NotLevel for numbers where they cannot be told apart by cells.
+    Raises: MoreThanOrder for numbers where they cannot be told apart by cells.
     """
     if type_ == NAT:
         return change(value, cell)
@@ -75,7 +75,7 @@ def changed(value: Value, type_: Type, cell: Cell, change: Change, processes: in
                 tuple((inside(at, NAT, "index"), inside(part, item, "item")) for at, part in entries),
             )
         case _:
-            raise NotLevel(f"numbers stand in a {type_}")
+            raise MoreThanOrder(f"numbers stand in a {type_}")
 
 
 def windows(value: Value, type_: Type, cell: Cell, found: Callable[[int, int, Cell], None], processes: int) -> None:

@@ -230,7 +230,7 @@ def _name(cell: Cell) -> str:
             return str(cell)
 
 
-class Level(int):
+class OrderedNumber(int):
     """A number on a line. `start`: what it was before constants were added to it."""
 
     cell: Cell
@@ -238,20 +238,20 @@ class Level(int):
     lines: Lines
 
     @staticmethod
-    def of(value: int, cell: Cell, lines: Lines, start: int | None = None) -> Level:
+    def of(value: int, cell: Cell, lines: Lines, start: int | None = None) -> OrderedNumber:
         """A number that stands in a cell."""
-        level = Level(value)
+        level = OrderedNumber(value)
         level.cell, level.lines, level.start = cell, lines, value if start is None else start
         return level
 
-    def __add__(self, other: int) -> Level:
-        if isinstance(other, Level):
+    def __add__(self, other: int) -> OrderedNumber:
+        if isinstance(other, OrderedNumber):
             self._is_constant()
             other._is_constant()
         if int(self) + other - self.start > self.lines.near:
             raise TooFar
         self.lines.grown.add(self.cell)
-        return Level.of(int(self) + other, self.cell, self.lines, self.start)
+        return OrderedNumber.of(int(self) + other, self.cell, self.lines, self.start)
 
     __radd__ = __add__
 
@@ -269,7 +269,7 @@ class Level(int):
         self.lines.join(self.cell, CONSTANT)
 
     def _meets(self, other: object) -> None:
-        if isinstance(other, Level):
+        if isinstance(other, OrderedNumber):
             self.lines.compares(self.cell, other.cell)
         else:
             self._is_constant()
@@ -281,7 +281,7 @@ class Level(int):
 
     def __le__(self, other: int) -> bool:
         self._meets(other)
-        if isinstance(other, Level):
+        if isinstance(other, OrderedNumber):
             self.lines.bounds(other.cell)
         return int(self) <= int(other)
 
@@ -297,7 +297,7 @@ class Level(int):
 
     def __eq__(self, other: object) -> bool:
         """Whether they are equal. A map compares its entries with 0, which no level is; texts do not (see `text`)."""
-        if isinstance(other, Level) or (isinstance(other, int) and other != 0):
+        if isinstance(other, OrderedNumber) or (isinstance(other, int) and other != 0):
             self._meets(other)
             self.lines.orders(self.cell)
         return isinstance(other, int) and int(self) == int(other)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from thence.dsl.run.system import Action, State
 from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
-from thence.proofs.liveness.order_system import Levelled
+from thence.proofs.liveness.order_system import OrderAbstractSystem
 
 ROUND: Class = ("round", 0, 0)
 """The steps that end a round."""
@@ -26,7 +26,7 @@ Node: TypeAlias = tuple[int, frozenset[int]]
 
 
 def left_of_round(
-    system: Levelled,
+    system: OrderAbstractSystem,
     fair: Collection[str],
     owed: frozenset[int],
     action: Action,
@@ -43,7 +43,7 @@ def left_of_round(
     return (left, False) if left else (to_arrive(system, fair, after), True)
 
 
-def to_arrive(system: Levelled, fair: Collection[str], state: State) -> frozenset[int]:
+def to_arrive(system: OrderAbstractSystem, fair: Collection[str], state: State) -> frozenset[int]:
     """The packets in flight that have to arrive."""
     return frozenset(number for number in state.network if system.packet(number).kind in fair)
 
@@ -55,7 +55,7 @@ class Rounds:
     `too_many` where there are more than MOST_NODES.
     """
 
-    system: Levelled
+    system: OrderAbstractSystem
     states: list[State]
     numbers: Mapping[State, int]
     fair: frozenset[str]
@@ -103,7 +103,9 @@ class Rounds:
         return known
 
 
-def is_fair_to_packets(system: Levelled, fair: Collection[str], start: State, cycle: Iterable[Action]) -> bool:
+def is_fair_to_packets(
+    system: OrderAbstractSystem, fair: Collection[str], start: State, cycle: Iterable[Action]
+) -> bool:
     """Whether going round the cycle again and again lets every packet arrive."""
     actions = tuple(cycle)
     owed, seen, ended = to_arrive(system, fair, start), set[frozenset[int]](), 0

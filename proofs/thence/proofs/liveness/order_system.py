@@ -20,7 +20,7 @@ from thence.dsl.run.interpreter import Interpreter, LocalState, Reactions, Step
 from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
-from thence.proofs.liveness.order_number import CONSTANT, Cell, Level, Lines, TooFar
+from thence.proofs.liveness.order_number import CONSTANT, Cell, Lines, OrderedNumber, TooFar
 from thence.proofs.liveness.order_text import with_equality_seen
 
 
@@ -36,7 +36,7 @@ Grown: TypeAlias = tuple[tuple[Cell, Cell, int, int], ...]
 
 
 @dataclass(slots=True)
-class Levelled(Recycling):
+class OrderAbstractSystem(Recycling):
     """A system whose states are kept up to levels; `apply` raises Again and TooFar.
 
     With `piles`, packets that are the same up to levels are one or more: one that arrives is gone, or there is another
@@ -90,9 +90,9 @@ class Levelled(Recycling):
         after, packets = self._normal(outcome.state)
         return replace(outcome, state=after), packets
 
-    def again(self) -> Levelled:
+    def again(self) -> OrderAbstractSystem:
         """A fresh system with the same lines."""
-        return Levelled(self.protocol, self.workload, self.lines)
+        return OrderAbstractSystem(self.protocol, self.workload, self.lines)
 
     def same_packet(self, number: int) -> int:
         """The number of the packet without its levels: so much of it stays the same while it is on its way."""
@@ -117,10 +117,10 @@ class Levelled(Recycling):
         grown: set[tuple[Cell, Cell, int, int]] = set()
 
         def level(value: int, cell: Cell) -> int:
-            return value if lines.line(cell) == CONSTANT else Level.of(value, cell, lines)
+            return value if lines.line(cell) == CONSTANT else OrderedNumber.of(value, cell, lines)
 
         def settle(value: int, cell: Cell) -> int:
-            if not isinstance(value, Level):
+            if not isinstance(value, OrderedNumber):
                 lines.join(cell, CONSTANT)
                 return value
             lines.join(value.cell, cell)

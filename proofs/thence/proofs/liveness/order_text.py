@@ -10,12 +10,12 @@ from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, NAT, Collection, Record, Type
 from thence.dsl.text.syntax import Span
-from thence.proofs.liveness.order_cells import NotLevel, has_numbers, is_total
+from thence.proofs.liveness.order_cells import MoreThanOrder, has_numbers, is_total
 from thence.proofs.liveness.order_number import CONSTANT, Lines
 
 
 def is_applicable(protocol: ir.Protocol) -> bool:
-    """Whether the protocol has numbers. Raises: NotLevel, where the text does more with them than is seen here."""
+    """Whether the protocol has numbers. Raises: MoreThanOrder, where the text does more with them than is seen here."""
     typed = [variable.type for variable in protocol.state]
     typed += [parameter.type for kind in protocol.packets for parameter in kind.parameters]
     if not any(has_numbers(each) for each in typed):
@@ -23,18 +23,18 @@ def is_applicable(protocol: ir.Protocol) -> bool:
     for node in nodes((protocol.handlers, protocol.procedures)):
         match node:
             case ir.Arithmetic(operator="-"):
-                raise NotLevel("numbers are subtracted")
+                raise MoreThanOrder("numbers are subtracted")
             case ir.Member(collection=collection) if is_total(collection.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case ir.Query(target=target, name="size") | ir.IsEmpty(target=target) if is_total(target.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case ir.For(domain=domain) | ir.Bound(domain=domain) if domain is not None and is_total(domain.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case _:
                 pass
     for node, _ in _whole(protocol):
         if any(isinstance(part, ir.Literal_ | ir.Zero) and part.type == NAT for part in nodes(node)):
-            raise NotLevel("a constant is inside a value that is compared as a whole")
+            raise MoreThanOrder("a constant is inside a value that is compared as a whole")
     return True
 
 

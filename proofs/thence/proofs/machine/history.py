@@ -78,10 +78,10 @@ def happenings(structure: Structure) -> tuple[Happening, ...] | None:
 
     Raises: TooManyOrders.
     """
-    return _Search(structure).found()
+    return _Orders(structure).found()
 
 
-class _Search:
+class _Orders:
     def __init__(self, structure: Structure) -> None:
         tables = structure.tables
         processes, messages = range(structure.universe["process"]), range(structure.universe["message"])

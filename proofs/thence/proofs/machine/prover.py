@@ -18,10 +18,10 @@ from thence.proofs.machine.cores import with_cores
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set
 from thence.proofs.machine.obligations import Conjunct, conjuncts, delivered_once, inconsistent
-from thence.proofs.machine.reachability import Searched, Violation, search
+from thence.proofs.machine.reachability import Falsification, Searched, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
+from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import Note, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, unknown
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -77,7 +77,7 @@ def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | No
 
 def prove_machine(
     pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None = None
-) -> tuple[dict[str, Finding], InductiveSet | None]:
+) -> tuple[dict[str, Assessment], InductiveSet | None]:
     """A finding for every statement, and the inductive set that the proofs rest on.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
@@ -87,15 +87,15 @@ def prove_machine(
         return {name: unknown(refused) for name in statements(machine)}, None
     try:
         found = inductive_set(pool, machine, options, note)
-        findings = _findings(pool, machine, found, options)
+        assessments = _assessments(pool, machine, found, options)
         if options.cores:
-            findings = with_cores(pool, machine, found, findings, options, note)
-        return findings, found
+            assessments = with_cores(pool, machine, found, assessments, options, note)
+        return assessments, found
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
-def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options) -> dict[str, Finding]:
+def _assessments(pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options) -> dict[str, Assessment]:
     known = proved_conjuncts(machine, found)
     everything = found.discharges
     level = level_of(everything)
@@ -103,23 +103,23 @@ def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, option
     history = [fact.name for fact in machine_builtins.ghost_facts(machine.delivery)]
     fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
     violated = search_violations(pool, machine, fallen, options)
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     for name in statements(machine):
         if name == HISTORY:
-            findings[name] = _history(found, history, level, facts)
+            assessments[name] = _history(found, history, level, facts)
         elif name == "at_most_once":
-            findings[name] = _once(pool, machine, known, found, options)
+            assessments[name] = _once(pool, machine, known, found, options)
         elif name in found.fallen:
-            findings[name] = _fallen(machine, name, found.fallen[name], violated, facts)
+            assessments[name] = _fallen(machine, name, found.fallen[name], violated, facts)
         elif name in found.consequences:
             own = {"own_obligations": 1, "proved_as": "consequence of the invariants", **facts}
             text = "follows from the invariants" + _size(found)
-            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
+            assessments[name] = Assessment(Verdict.PROVED, level, own, text, "", everything)
         else:
             own = {"own_obligations": len(found.members[name]), "proved_as": "member of the inductive set", **facts}
             text = "inductive together with the others" + _size(found)
-            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
-    return findings
+            assessments[name] = Assessment(Verdict.PROVED, level, own, text, "", everything)
+    return assessments
 
 
 def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
@@ -131,24 +131,24 @@ def _size(found: InductiveSet) -> str:
     return f": {len(found.members)} conjuncts, {len(found.discharges)} obligations"
 
 
-def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Finding:
+def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Assessment:
     lost = {name: found.fallen[name] for name in names if name in found.fallen}
     if not lost:
         text = "the built-in facts about the history are kept" + _size(found)
-        return Finding(Verdict.PROVED, level, facts, text, "", found.discharges)
+        return Assessment(Verdict.PROVED, level, facts, text, "", found.discharges)
     text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
     return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
 
 
 def _once(
     pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet, options: Options
-) -> Finding:
+) -> Assessment:
     (own,) = discharge_all(pool, (delivered_once(machine, known),), options)
     everything = (*found.discharges, own)
     facts = solver_facts(everything, options)
     if own.proved:
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
-        return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
+        return Assessment(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
     violated = search_violations(pool, machine, ("at_most_once",), options)
     fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
     return _fallen(machine, "at_most_once", fall, violated, facts)
@@ -156,13 +156,15 @@ def _once(
 
 def search_violations(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> Searched | None:
     """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
-    goals = {name: Violation(statement_formula(machine, name)) for name in names}
+    goals = {name: Falsification(statement_formula(machine, name)) for name in names}
     if not goals:
         return None
     return search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
 
 
-def _fallen(machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]) -> Finding:
+def _fallen(
+    machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
+) -> Assessment:
     """Refuted by a run if there is one, else unknown with the counterexample to induction."""
     if violated is not None and name in violated.runs:
         return refuted(machine, name, violated, facts)
@@ -174,13 +176,13 @@ def _fallen(machine: ir.Machine, name: str, fall: Fall, violated: Searched | Non
     return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
 
-def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Finding:
+def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Assessment:
     """The finding for a statement that a run violates."""
     run = searched.runs[name]
     shown = run_counterexample(machine, run, statement_formula(machine, name))
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
+    return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 
 def not_found(searched: Searched | None) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.structure import Structure, Table, evaluate
-from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 
 UNIVERSE = {PROCESS.name: 3, MESSAGE.name: 5}
@@ -31,7 +31,7 @@ MISSES = 400
 
 def walk(
     machine: ir.Machine, names: Collection[str], seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
-) -> dict[str, Run]:
+) -> dict[str, TransitionRun]:
     """A run in which each of the named transitions happens last, for those that were met.
 
     Only for machines that processes and messages with their ends make up: {} where other things are arbitrary at the
@@ -43,7 +43,7 @@ def walk(
         return {}
     chance = random.Random(seed)
     fired = Counter({action.name: 1 for action in choices})
-    found: dict[str, Run] = {}
+    found: dict[str, TransitionRun] = {}
     while guards > 0 and not found.keys() >= set(names):
         start = _start(machine, universe, chance)
         if start is None:
@@ -62,7 +62,7 @@ def walk(
             steps.append((action, arguments))
             fired[action.name] += 1
             if action.name in names and action.name not in found:
-                found[action.name] = Run(start, _needed(start, steps))
+                found[action.name] = TransitionRun(start, _needed(start, steps))
     return found
 
 

@@ -21,11 +21,11 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_win
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
 from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
-from thence.proofs.solving.solver import Answer, Search, SolverPool, Stage
+from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class Falsification:
     """A reachable state in which the formula is false; if it has free names, where `deliver` is about to happen."""
 
     formula: ir.NamedFormula
@@ -51,11 +51,11 @@ class Change:
     exempt: tuple[str, int] | None = None
 
 
-Goal: TypeAlias = Violation | Firing | Change
+Goal: TypeAlias = Falsification | Firing | Change
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TransitionRun:
     """An initial structure and the transitions from it, each with its arguments; replayed by evaluation."""
 
     start: Structure
@@ -91,7 +91,7 @@ class SearchScope:
 class Searched:
     """What was found, by goal, and how far was looked for the others."""
 
-    runs: Mapping[str, Run]
+    runs: Mapping[str, TransitionRun]
     scope: SearchScope
     unknown: str = ""
 
@@ -257,9 +257,9 @@ class _Unrolling:
                 return any_of(choice for (name, _), choice in self.choices[-1].items() if name == goal.action)
             case Change():
                 return any_of(self._changed(goal, values) for values in self._values(goal.parameters))
-            case Violation() if not free_locals(goal.formula.body):
+            case Falsification() if not free_locals(goal.formula.body):
                 return self.grounding.formula(negation(goal.formula.body), state, {})
-            case Violation():
+            case Falsification():
                 action = next(action for action in self.actions if action.name == "deliver")
                 return any_of(
                     all_of(
@@ -292,7 +292,7 @@ class _Unrolling:
         return all_of((before, self.grounding.formula(goal.after, self.states[-1], environment), negated(exempted)))
 
 
-def changed_values(goal: Change, run: Run) -> dict[str, int] | None:
+def changed_values(goal: Change, run: TransitionRun) -> dict[str, int] | None:
     """Values of a goal's parameters for which the last step of the run is such a change, by evaluation."""
     before, after = run.states()[-2:]
     action, arguments = run.steps[-1]
@@ -320,7 +320,7 @@ def search(
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
-    runs: dict[str, Run] = {}
+    runs: dict[str, TransitionRun] = {}
     scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
     for scope in scopes:
@@ -381,13 +381,13 @@ def _searched_in(
         stages.append(Stage(tuple(grounding.assertions[said:]), literals))
         said = len(grounding.assertions)
 
-    def read(answer: Answer) -> dict[str, Run]:
+    def read(answer: Answer) -> dict[str, TransitionRun]:
         return {
             name: _replayed(unrolling, goals[name], found.stage + 1, found.values)
             for name, found in answer.models.items()
         }
 
-    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
+    request = StagedSearch(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
     answer, runs = confirmed(pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
@@ -396,7 +396,7 @@ def _searched_in(
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 
-def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> Run:
+def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> TransitionRun:
     """The run of a model, replayed; the goal must be reached. Raises: CrossCheckError."""
     grounding = unrolling.grounding
     given = {name: grounding.table(cells, values) for name, cells in unrolling.states[0].items()}
@@ -409,13 +409,13 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
             raise CrossCheckError("a step with other than one transition")
         name, arguments = chosen[0]
         steps.append((by_name[name], arguments))
-    run = Run(start, tuple(steps))
+    run = TransitionRun(start, tuple(steps))
     if not reaches(goal, run):
         raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
     return run
 
 
-def reaches(goal: Goal, run: Run) -> bool:
+def reaches(goal: Goal, run: TransitionRun) -> bool:
     """Whether the run ends with what the goal says, by evaluation. Raises: CrossCheckError where it is no run."""
     states = run.states()
     match goal:
@@ -423,12 +423,12 @@ def reaches(goal: Goal, run: Run) -> bool:
             return bool(run.steps) and run.steps[-1][0].name == goal.action
         case Change():
             return bool(run.steps) and changed_values(goal, run) is not None
-        case Violation() if free_locals(goal.formula.body):
+        case Falsification() if free_locals(goal.formula.body):
             if not run.steps or run.steps[-1][0].name != "deliver":
                 return False
             action, arguments = run.steps[-1]
             return not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
-        case Violation():
+        case Falsification():
             return not evaluate(goal.formula.body, states[-1], {})
         case _ as never:
             assert_never(never)

@@ -15,9 +15,17 @@ from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import Conjunct, conjuncts, consequence
-from thence.proofs.machine.reachability import Change, Goal, Run, Searched, Violation, changed_values, search
+from thence.proofs.machine.reachability import (
+    Change,
+    Falsification,
+    Goal,
+    Searched,
+    TransitionRun,
+    changed_values,
+    search,
+)
 from thence.proofs.machine.step_statements import (
-    Stage,
+    DeadlockStage,
     Waiting,
     additions,
     at_rest,
@@ -34,8 +42,8 @@ from thence.proofs.machine.step_statements import (
     waiting,
 )
 from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, unknown
 from thence.proofs.solving.solver import Check, SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -54,7 +62,9 @@ def step_statements(machine: ir.Machine) -> tuple[str, ...]:
     return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
 
 
-def refuted_steps(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> dict[str, Finding]:
+def refuted_steps(
+    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
+) -> dict[str, Assessment]:
     """Those of the statements that a run refutes. What is reachable is not refuted by a run.
 
     Raises: Unsupported; CrossCheckError.
@@ -65,28 +75,28 @@ def refuted_steps(pool: SolverPool, machine: ir.Machine, names: Iterable[str], o
 
 def prove_steps(
     pool: SolverPool, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None, options: Options
-) -> dict[str, Finding]:
+) -> dict[str, Assessment]:
     """A finding for each of the statements, resting on the inductive set; without one, nothing is proved."""
     names = tuple(names)
     if found is None:
         return {name: unknown("nothing is proved of this machine") for name in names}
     known = tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     attempts: dict[str, _Attempt] = {}
     reachable = {formula.name: formula for formula in machine.reachable}
     try:
         if wanted := [reachable[name] for name in names if name in reachable]:
-            findings |= _reached(pool, machine, wanted, known, options)
+            assessments |= _reached(pool, machine, wanted, known, options)
         for name in names:
             if name not in reachable:
                 attempts[name] = _attempt(pool, machine, name, known, options)
         open_names = [name for name, attempt in attempts.items() if not attempt.proved]
         runs, searched = _refuted(pool, machine, open_names, options)
     except Unsupported as reason:
-        return {name: findings.get(name, unknown(str(reason))) for name in names}
+        return {name: assessments.get(name, unknown(str(reason))) for name in names}
     for name, attempt in attempts.items():
-        findings[name] = runs[name] if name in runs else _concluded(machine, attempt, found, searched, options)
-    return {name: findings[name] for name in names}
+        assessments[name] = runs[name] if name in runs else _concluded(machine, attempt, found, searched, options)
+    return {name: assessments[name] for name in names}
 
 
 # --- proofs ------------------------------------------------------------------------------------
@@ -145,7 +155,7 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
     if not over or over[-1].words != "undelivered":
         missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
         return _Attempt(tuple(evidence), "", missing)
-    rest = Violation(ir.NamedFormula("not at rest", negation(at_rest(machine))))
+    rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
     shown = search(pool, machine, {"rest": rest}, timeout_ms=options.timeout_ms, seed=options.seed)
     if "rest" not in shown.runs:
         empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
@@ -156,12 +166,12 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
 
 def _staged(
     pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
-) -> list[Stage]:
+) -> list[DeadlockStage]:
     """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
     goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
-    over: list[Stage] = []
+    over: list[DeadlockStage] = []
 
-    def shown(asked: Sequence[Stage], effort: int) -> list[Stage]:
+    def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:
         obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
         return [asked[number] for number in _easy(pool, obligations, effort, options)]
 
@@ -190,11 +200,11 @@ def _easy(pool: SolverPool, obligations: Sequence[Obligation], effort: int, opti
 
 def _concluded(
     machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None, options: Options
-) -> Finding:
+) -> Assessment:
     everything = (*found.discharges, *attempt.discharges)
     facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, options)}
     if attempt.proved:
-        return Finding(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
+        return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
     tried = _not_found(searched)
@@ -228,7 +238,7 @@ def _not_found(searched: Searched | None) -> str:
 
 def _refuted(
     pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
-) -> tuple[dict[str, Finding], Searched | None]:
+) -> tuple[dict[str, Assessment], Searched | None]:
     goals: dict[str, Goal] = {}
     owner: dict[str, str] = {}
     for name in names:
@@ -238,23 +248,23 @@ def _refuted(
     if not goals:
         return {}, None
     searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
-        findings.setdefault(owner[key], _refutation(machine, owner[key], goals[key], run, options))
-    return findings, searched
+        assessments.setdefault(owner[key], _refutation(machine, owner[key], goals[key], run, options))
+    return assessments, searched
 
 
 def step_goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
     """What a run shows that refutes the statement: one of these goals."""
     if name == WITHOUT_DEADLOCK:
-        return (Violation(no_deadlock(machine)),)
+        return (Falsification(no_deadlock(machine)),)
     transition = starving_transition(name)
     if transition is not None:
         return additions(waiting_for(pool, machine, transition, options)[0])
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 
-def _refutation(machine: ir.Machine, name: str, goal: Goal, run: Run, options: Options) -> Finding:
+def _refutation(machine: ir.Machine, name: str, goal: Goal, run: TransitionRun, options: Options) -> Assessment:
     if isinstance(goal, Change):
         instance = _instance(goal, run)
         shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
@@ -263,7 +273,7 @@ def _refutation(machine: ir.Machine, name: str, goal: Goal, run: Run, options: O
         steps, _, _ = shown.text.rpartition("\n")
         shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=facts)
     else:
-        assert isinstance(goal, Violation)
+        assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
     found: dict[str, Any] = {
         "seed": options.seed,
@@ -272,10 +282,10 @@ def _refutation(machine: ir.Machine, name: str, goal: Goal, run: Run, options: O
         "depth": len(run.steps),
     }
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
+    return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 
-def _instance(goal: Change, run: Run) -> Mapping[str, str]:
+def _instance(goal: Change, run: TransitionRun) -> Mapping[str, str]:
     """The values of a change, by the names of the file."""
     values = changed_values(goal, run)
     assert values is not None
@@ -292,29 +302,29 @@ def _reached(
     wanted: Sequence[ir.NamedFormula],
     known: Sequence[Conjunct],
     options: Options,
-) -> dict[str, Finding]:
+) -> dict[str, Assessment]:
     """A run is a proof; that no state of the inductive set has it is a refutation."""
     never = {formula.name: ir.NamedFormula(f"never {formula.name}", negation(formula.body)) for formula in wanted}
-    goals = {name: Violation(formula) for name, formula in never.items()}
+    goals = {name: Falsification(formula) for name, formula in never.items()}
     searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     for formula in wanted:
         run = searched.runs.get(formula.name)
         if run is not None:
             facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": options.seed}
             text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
-            findings[formula.name] = Finding(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
+            assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
         excluded = _excluded(pool, machine, never[formula.name], known, options)
         facts = solver_facts(excluded, options)
         if excluded:
             text = "it is false in every reachable state"
-            findings[formula.name] = Finding(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
+            assessments[formula.name] = Assessment(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
         elif searched.unknown:
-            findings[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
+            assessments[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
         else:
-            findings[formula.name] = unknown(f"no run of {searched.scope} reaches it; it was not excluded", facts)
-    return findings
+            assessments[formula.name] = unknown(f"no run of {searched.scope} reaches it; it was not excluded", facts)
+    return assessments
 
 
 def _excluded(

@@ -251,7 +251,7 @@ def no_deadlock(machine: ir.Machine) -> ir.NamedFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DeadlockStage:
     """A step of the proof: in a quiescent state, no message that was sent is left with `left`.
 
     A relation that orders messages strictly, and the words for what is left.
@@ -292,12 +292,14 @@ def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct
     )
 
 
-def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ...]:
+def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
     """What is to be shown: in a quiescent state, nothing is undelivered."""
-    return tuple(Stage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
+    return tuple(DeadlockStage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
 
 
-def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+def helpful_stages(
+    machine: ir.Machine, ordering: Sequence[str]
+) -> tuple[tuple[DeadlockStage, ...], tuple[DeadlockStage, ...]]:
     """What else may be shown to be over: what a transition acts upon; then being in a relation, or not being in it."""
     acted_upon: dict[str, ir.Expr] = {}
     for action in actions(machine):
@@ -309,9 +311,9 @@ def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[
     return _stages(acted_upon, ordering), _stages(related, ordering)
 
 
-def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[Stage, ...]:
+def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
     sets = {words: conj((holds("sent", local(LEFT)), left)) for words, left in kinds.items()}
-    return tuple(Stage(words, left, order) for words, left in sets.items() for order in ordering)
+    return tuple(DeadlockStage(words, left, order) for words, left in sets.items() for order in ordering)
 
 
 def _unary(machine: ir.Machine) -> list[str]:
@@ -346,7 +348,9 @@ def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.E
             yield words, conj(atom if positive else negation(atom) for atom, positive in atoms)
 
 
-def stage_obligation(machine: ir.Machine, stage: Stage, over: Sequence[Stage], known: Iterable[Conjunct]) -> Obligation:
+def stage_obligation(
+    machine: ir.Machine, stage: DeadlockStage, over: Sequence[DeadlockStage], known: Iterable[Conjunct]
+) -> Obligation:
     """A message that is left, and first among those in the order, contradicts quiescence; `over` is what is over."""
     earlier = ir.Variable("x", MESSAGE)
     at_earlier = substitute(stage.left, {LEFT.name: local(earlier)})

@@ -13,8 +13,8 @@ from thence.proofs.machine.prover import refusal
 from thence.proofs.machine.random_runs import walk
 from thence.proofs.machine.reachability import Firing, Searched, scopes_of, search
 from thence.proofs.machine.transitions import Action, actions
+from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Options, discharge_all
-from thence.proofs.solving.finding import Finding, unknown
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -26,7 +26,7 @@ BRIEF_MS = 500
 """What a solver gets to show that a guard never holds."""
 
 
-def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
+def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Assessment:
     """`proved`: every transition happens in some run (a shortest one is given where the first scope has one, else what
     a random walk met, or a longer search found). `refuted`: the guard of one can never hold in a state that satisfies
     the proved conjuncts `known`. Raises: CrossCheckError."""
@@ -61,11 +61,11 @@ def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunc
     facts = {"witnesses": witnesses, "seed": options.seed, "timeout_ms": options.timeout_ms}
     if dead:
         text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
-        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
+        return Assessment(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
     if missing:
         return unknown("\n".join(_missing(action, found) for action in missing), facts)
     text = "\n".join(["every transition can happen", *lines])
-    return Finding(Verdict.PROVED, Level.L2, facts, text, runs=runs)
+    return Assessment(Verdict.PROVED, Level.L2, facts, text, runs=runs)
 
 
 def _never(

@@ -12,8 +12,8 @@ from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
-from thence.proofs.abstraction.report import abstraction_facts, describe_saturation
-from thence.proofs.abstraction.search import SAFETY, Saturation, saturate
+from thence.proofs.abstraction.report import abstraction_facts, describe_abstraction
+from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
     THE_MACHINE,
@@ -26,7 +26,7 @@ from thence.proofs.explore.exploration import (
     Violation,
 )
 from thence.proofs.explore.reductions import kept_by
-from thence.proofs.liveness.lasso import Search, explain_lasso, find_lasso
+from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
 from thence.proofs.liveness.order_number import Lines
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.spec.delivery_order import first_crossing
@@ -219,12 +219,12 @@ def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir
 
 def _explored(
     protocol: ir.Protocol, workload: ir.Workload, judged: Collection[str], stop: bool, options: Options, label: str
-) -> tuple[Exploration | Saturation, Search | None]:
+) -> tuple[Exploration | AbstractExploration, LassoSearch | None]:
     """The exploration, and where messages are sent for ever the search for a lasso, which decides about `delivered`."""
     progress = options.progress(label)
     if workload.unbounded:
         judged = [name for name in judged if name in SAFETY]
-        whole = saturate(protocol, workload, judged, limit=options.limit, progress=progress)
+        whole = explore_abstraction(protocol, workload, judged, limit=options.limit, progress=progress)
         return whole, None
     search = None
     if any(workload.endless) and LIVE in judged:
@@ -295,8 +295,8 @@ def _property_result(
     scope: str | None,
     workload: ir.Workload,
     property_: str,
-    exploration: Exploration | Saturation,
-    search: Search | None,
+    exploration: Exploration | AbstractExploration,
+    search: LassoSearch | None,
     wanted: str,
     witness: bool,
 ) -> Result:
@@ -311,8 +311,8 @@ def _property_result(
     }
     if violation is not None and not violation.shortest:
         facts["shortest"] = False
-    if searched is not None and searched.levels is not None:
-        facts["levels"] = {"near": searched.levels.near, "numbers": list(searched.levels.names())}
+    if searched is not None and searched.lines is not None:
+        facts["levels"] = {"near": searched.lines.near, "numbers": list(searched.lines.names())}
     if searched is not None and searched.refused:
         facts["refused"] = dict(searched.refused)
     explanation, picture, level = "", "", Level.L1
@@ -331,7 +331,7 @@ def _property_result(
         facts["counterexample"] = record(lasso.system, (*lasso.stem, *lasso.cycle))
         facts["lasso"] = {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
         explanation, picture = explain_lasso(lasso)
-    elif isinstance(covered, Saturation) and (why := covered.undecided(property_)):
+    elif isinstance(covered, AbstractExploration) and (why := covered.undecided(property_)):
         verdict = Verdict.UNKNOWN
         facts["unknown"] = why
     elif isinstance(covered, Exploration) and property_ in covered.unshown:
@@ -351,9 +351,9 @@ def _property_result(
         verdict = Verdict.HOLDS
         if covered.saturated:
             facts["saturated"] = True
-            explanation = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
-        elif searched is not None and searched.levels is not None:
-            explanation = _levels(searched.levels, searched.piles)
+            explanation = describe_abstraction(covered) if isinstance(covered, AbstractExploration) else _SATURATED
+        elif searched is not None and searched.lines is not None:
+            explanation = _levels(searched.lines, searched.piles)
     else:
         verdict = Verdict.UNKNOWN
         facts["unknown"] = _incomplete(covered)
@@ -396,7 +396,7 @@ def _covered(coverage: Coverage) -> dict[str, Any]:
 
 def _manner(exploration: Coverage) -> dict[str, Any]:
     """By which engine, and up to what states were counted; why a reduction that was asked for was not made."""
-    if isinstance(exploration, Saturation):
+    if isinstance(exploration, AbstractExploration):
         return abstraction_facts(exploration)
     if not isinstance(exploration, Exploration):
         return {}

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
-from thence.proofs.solving.solver import Answer, Check, Found, Request, Search
+from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch
 
 FORMAT = "thence-answer/1"
 
@@ -48,7 +48,7 @@ class AnswerCache:
 
     directory: Path
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         """The answer that was kept for the same request."""
         key = request_key(request)
         path = self._path(key)
@@ -60,7 +60,7 @@ class AnswerCache:
             return None
         return _answer(request, key, found)
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Keeps a decided answer."""
         if answer.status == "unknown" or answer.cached:
             return
@@ -95,13 +95,13 @@ class AnswerCache:
         return self.directory / key[:2] / key[2:]
 
 
-def request_key(request: Request) -> str:
+def request_key(request: SolverRequest) -> str:
     """A hash of everything that the answer depends on."""
     match request:
         case Check():
             asked: dict[str, Any] = {**request.to_json(), "text": without_comments(request.text)}
             name: Literal["z3", "cvc5"] = request.solver
-        case Search():
+        case StagedSearch():
             asked, name = request.to_json(), "z3"
     return _digest({"format": FORMAT, "program": _program(), "version": _version(name), **asked})
 
@@ -131,7 +131,7 @@ def _said(answer: Answer) -> dict[str, Any]:
     return {"status": answer.status, "seconds": answer.seconds, "models": models, "core": list(answer.core)}
 
 
-def _answer(request: Request, key: str, entry: object) -> Answer | None:
+def _answer(request: SolverRequest, key: str, entry: object) -> Answer | None:
     """The answer of an entry; None where it is damaged or answers something else."""
     if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("key") != key:
         return None
@@ -153,8 +153,8 @@ def _answer(request: Request, key: str, entry: object) -> Answer | None:
     return Answer(decided[status], "", float(seconds), kept, tuple(core), cached=True)
 
 
-def _found(request: Request, goal: str, model: object) -> Found | None:
-    if not isinstance(request, Search) or not isinstance(model, dict):
+def _found(request: SolverRequest, goal: str, model: object) -> Found | None:
+    if not isinstance(request, StagedSearch) or not isinstance(model, dict):
         return None
     stage, values = model.get("stage"), model.get("values")
     if not isinstance(stage, int) or not 0 <= stage < len(request.stages) or not isinstance(values, Mapping):

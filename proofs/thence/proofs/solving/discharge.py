@@ -53,7 +53,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProofProgress:
     """How far a statement is: `done` of `total` obligations; `current` is the one that is being solved, if any is."""
 
     subject: str

@@ -18,7 +18,7 @@ from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
-from thence.proofs.solving.solver import Answer, Search, SolverPool, Stage
+from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
 
@@ -118,10 +118,10 @@ def _find_in(
         return checked(problem, Model(Structure(universe, tables), elements))
 
     facts = _facts(problem, grounding) if least else ()
-    return confirmed(pool, Search(grounding.constants, (stage,), facts, timeout_ms, seed), read)
+    return confirmed(pool, StagedSearch(grounding.constants, (stage,), facts, timeout_ms, seed), read)
 
 
-def confirmed(pool: SolverPool, request: Search, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:
+def confirmed(pool: SolverPool, request: StagedSearch, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:
     """The answer, and what is read from it. A kept answer that evaluation does not confirm is asked for anew.
 
     Raises: CrossCheckError where the solver's own answer is not confirmed either.

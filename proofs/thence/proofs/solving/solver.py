@@ -54,7 +54,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class StagedSearch:
     """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that; with `effort`, it ends
     after so much of Z3's own measure of effort, which is the same on every machine."""
 
@@ -79,7 +79,7 @@ class Search:
         }
 
 
-Request: TypeAlias = Check | Search
+SolverRequest: TypeAlias = Check | StagedSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class Answer:
 class Memory(Protocol):
     """Where answers are kept between runs."""
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         """The answer to the same request, if it was kept."""
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Keeps the answer if it is decided."""
 
 
@@ -121,7 +121,7 @@ class Worker:
         self._buffer = b""
         self._number = 0
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: SolverRequest) -> Answer:
         """The answer, or `unknown` once the deadline is over or the process has died."""
         started = time.monotonic()
         process = self._started()
@@ -221,11 +221,11 @@ class SolverPool:
             worker.close()
         self._threads.shutdown(wait=True)
 
-    def ask(self, request: Request, *, anew: bool = False) -> Answer:
+    def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
         """One answer, waited for; `anew`: whatever was answered before."""
         return self.submit(request, anew=anew).result()
 
-    def submit(self, request: Request, *, anew: bool = False) -> Future[Answer]:
+    def submit(self, request: SolverRequest, *, anew: bool = False) -> Future[Answer]:
         """The answer to come."""
         known = None if anew or self.memory is None else self.memory.recall(request)
         if known is None:
@@ -236,7 +236,7 @@ class SolverPool:
         done.set_result(known)
         return done
 
-    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+    def answers(self, requests: Sequence[SolverRequest]) -> Iterator[tuple[int, Answer]]:
         """The answers as they come, each with the position of its request."""
         pending = {self.submit(request): number for number, request in enumerate(requests)}
         try:
@@ -246,7 +246,7 @@ class SolverPool:
             for future in pending:
                 future.cancel()
 
-    def _serve(self, request: Request) -> Answer:
+    def _serve(self, request: SolverRequest) -> Answer:
         worker = self._free.get()
         try:
             answer = worker.ask(request)

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
+from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Discharge, Note, Options
-from thence.proofs.solving.finding import Proof
 from thence.proofs.solving.solver import Answer, Check, SolverPool
 from thence.spec.verdict import Level, Result, Verdict
 
@@ -58,8 +58,8 @@ def proved_obligations(proofs: Iterable[Proof]) -> tuple[Discharge, ...]:
     """What the proofs rest on and a solver was asked for, each once."""
     found: dict[int, Discharge] = {}
     for proof in proofs:
-        if proof.finding.verdict is Verdict.PROVED:
-            found.update((id(each), each) for each in proof.finding.discharges if not each.obligation.by_frame)
+        if proof.assessment.verdict is Verdict.PROVED:
+            found.update((id(each), each) for each in proof.assessment.discharges if not each.obligation.by_frame)
     return tuple(found.values())
 
 

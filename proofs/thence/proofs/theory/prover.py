@@ -12,9 +12,9 @@ from thence.dsl.ir.types import Sort
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import FALSE, Unsupported
 from thence.proofs.logic.obligation import Obligation
+from thence.proofs.solving.assessment import REFUTATION, Assessment, Proof, unknown
 from thence.proofs.solving.cores import cores_of
 from thence.proofs.solving.discharge import Discharge, Note, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, Proof, unknown
 from thence.proofs.solving.finite_models import SIZES, Model, find_model
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.countermodel import counterexample
@@ -66,25 +66,25 @@ def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note:
     """The verdict on a theorem with its evidence, and what its file expects of it."""
     started = time.monotonic()
     try:
-        finding, surprises = _prove(pool, theorem, options, note)
+        assessment, surprises = _prove(pool, theorem, options, note)
     except Unsupported as reason:
-        finding, surprises = unknown(str(reason)), []
+        assessment, surprises = unknown(str(reason)), []
     result = Result(
         theorem.name,
         "theorem",
         theorem.theory.name,
-        finding.verdict,
-        finding.level,
-        _wanted(theorem) is finding.verdict and not surprises,
+        assessment.verdict,
+        assessment.level,
+        _wanted(theorem) is assessment.verdict and not surprises,
         time.monotonic() - started,
-        finding.facts,
-        "\n".join([finding.text, *surprises]),
-        finding.picture,
+        assessment.facts,
+        "\n".join([assessment.text, *surprises]),
+        assessment.picture,
     )
-    return Proof(result, finding)
+    return Proof(result, assessment)
 
 
-def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> tuple[Finding, list[str]]:
+def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> tuple[Assessment, list[str]]:
     """What was found, and how the assumptions that are needed differ from those that the file states."""
     contradiction = inconsistency(pool, theorem, options)
     if contradiction is not None:
@@ -105,7 +105,7 @@ def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note |
             cores = cores_of(pool, discharges, options, note)
             facts["used"] = [core.to_json() for core in cores]
             text = "\n".join([text, *(core.text for core in cores)])
-        proved = Finding(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
+        proved = Assessment(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
         return proved, _surprising_needs(theorem, needs)
     model = _refutation(pool, theorem, theorem.assume, options, LARGER)
     if model is not None:
@@ -167,11 +167,11 @@ def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, op
     return Need(assumption.name, True, shown, model)
 
 
-def _refuted(theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None) -> Finding:
+def _refuted(theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None) -> Assessment:
     shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
     known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
     found = {**known, "counterexample": dict(shown.facts)}
-    return Finding(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
+    return Assessment(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
 
 
 def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:

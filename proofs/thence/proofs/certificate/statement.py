@@ -13,14 +13,14 @@ from typing import Literal
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.canonical import machine_statement_id, theorem_id
+from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import HISTORY, statement_formula, stating
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.prove import VACUITY, expected_names
-from thence.proofs.solving.finding import Proof, Run
+from thence.proofs.solving.assessment import Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
 
@@ -68,7 +68,7 @@ class Statement:
     id: str
     obligations: tuple[str, ...] = ()
     models: Mapping[str, Model] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, RunEvidence] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -80,8 +80,12 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
 
     A mutant whose expectation names no statement says only that something fails: that is not a statement of its own.
     """
-    result, finding = proof.result, proof.finding
-    if finding.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in ("theorem", "machine", "mutant"):
+    result, assessment = proof.result, proof.assessment
+    if assessment.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in (
+        "theorem",
+        "machine",
+        "mutant",
+    ):
         return None
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
@@ -90,12 +94,12 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         result.name,
         result.kind,
         result.subject,
-        finding.verdict,
+        assessment.verdict,
         subject.says,
         subject.id,
-        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in finding.discharges)),
-        finding.models,
-        finding.runs,
+        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in assessment.discharges)),
+        assessment.models,
+        assessment.runs,
     )
 
 

@@ -44,7 +44,7 @@ Slack: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
-class Collapse:
+class CounterAbstraction:
     """The abstraction of one system."""
 
     system: Recycling

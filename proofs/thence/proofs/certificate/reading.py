@@ -26,7 +26,7 @@ from thence.proofs.certificate.manifest import (
     obligation_digest,
     proof_id,
 )
-from thence.proofs.certificate.sexpr import plainness_fault
+from thence.proofs.certificate.smt_commands import plainness_fault
 
 
 class NotACertificate(Exception):

@@ -7,7 +7,7 @@ from textwrap import dedent
 from thence.proofs.certificate.manifest import FORMAT, Manifest
 
 
-def trust(manifest: Manifest) -> str:
+def trust_base(manifest: Manifest) -> str:
     """The list, in Markdown."""
     proved = sum(bool(statement.obligations) for statement in manifest.statements)
     counted = f"{len(manifest.statements)} statements: {proved} by {len(manifest.obligations)} obligations, "

@@ -19,7 +19,7 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-class Run(Protocol):
+class RunEvidence(Protocol):
     """A run of a machine, which evaluation can replay; see `machine.reachability.Run`."""
 
     @property
@@ -34,7 +34,7 @@ REFUTATION = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Assessment:
     """What was found out about one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
 
     Attributes:
@@ -50,7 +50,7 @@ class Finding:
     picture: str = ""
     discharges: tuple[Discharge, ...] = ()
     models: Mapping[str, Model] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, RunEvidence] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Proof:
     """A result with the evidence for it: what a certificate is written from."""
 
     result: Result
-    finding: Finding
+    assessment: Assessment
 
 
-def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
+def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Assessment:
     """Nothing was decided: why in a sentence, and at length for a reader."""
-    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)
+    return Assessment(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)

@@ -14,34 +14,34 @@ from dataclasses import dataclass, field
 from thence.dsl.run.identity_reuse import Recycling
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.abstraction.collapse import Collapse
-from thence.proofs.abstraction.waiting import Waiting
+from thence.proofs.abstraction.counter_abstraction import CounterAbstraction
+from thence.proofs.abstraction.prompt_sends import PromptSends
 from thence.proofs.native.symmetry import Symmetry
 
 
-class Loud(Exception):
+class NotSilent(Exception):
     """The arrival of a packet of this kind does more than count down."""
 
 
 @dataclass(slots=True)
-class Silence:
+class SilentArrivals:
     """The check for one search."""
 
     system: Recycling
-    collapse: Collapse
-    waiting: Waiting
+    abstraction: CounterAbstraction
+    prompt_sends: PromptSends
     symmetry: Symmetry | None
     _checked: set[tuple[int, int, int]] = field(init=False, default_factory=set)
 
     def check(self, process: int, local: int, packet: int) -> None:
         """Checks the state, and the arrival of the packet there (-1: sends only). Raises: Loud, NotApplicable."""
-        if not self.collapse.silent or (process, local, packet) in self._checked:
+        if not self.abstraction.silent or (process, local, packet) in self._checked:
             return
         self._checked.add((process, local, packet))
-        for kind in self.collapse.silent:
+        for kind in self.abstraction.silent:
             after = local
-            for _ in range(max(self.collapse.discipline.counters.values())):
-                before = self.collapse.with_one_more(after, kind)
+            for _ in range(max(self.abstraction.discipline.counters.values())):
+                before = self.abstraction.with_one_more(after, kind)
                 for source in range(self.system.workload.processes):
                     if source != process:
                         arrival = self.system.number_of(Packet(kind, source, process, ()))
@@ -53,23 +53,23 @@ class Silence:
         step = self.system.local_step(process, before, comes)
         kind = self.system.packet(arrival).kind
         if isinstance(step, Fault) or step != (after, ()):
-            raise Loud(kind)
-        self.waiting.check(comes, before, None)
+            raise NotSilent(kind)
+        self.prompt_sends.check(comes, before, None)
         if self.symmetry is not None:
             self.symmetry.check(comes, None, before, step)
         if packet >= 0 and not self._commutes(
             process, before, after, comes, Action("receive", process, (), packet), None
         ):
-            raise Loud(kind)
+            raise NotSilent(kind)
         for destinations in self.system.workload.choices(process):
             message = Message(process, self.system.workload.endless[process], destinations)
             send = Action("send", process, destinations)
             sent = self.system.local_step(process, before, send, message)
             if isinstance(sent, Fault) or (
-                self.waiting.is_prompt(sent, message)
+                self.prompt_sends.is_prompt(sent, message)
                 and not self._commutes(process, before, after, comes, send, message)
             ):
-                raise Loud(kind)
+                raise NotSilent(kind)
 
     def _commutes(
         self, process: int, before: int, after: int, comes: Action, other: Action, message: Message | None

@@ -29,7 +29,7 @@ Step: TypeAlias = tuple[int, tuple[Emission, ...]]
 
 
 @dataclass(slots=True)
-class Waiting:
+class PromptSends:
     """The check for one system; each local step is checked once."""
 
     system: Recycling

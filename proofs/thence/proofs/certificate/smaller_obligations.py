@@ -13,7 +13,7 @@ from thence.proofs.solving.solver import Check, SolverPool
 _ASSERT = "(assert "
 
 
-def essences(texts: Sequence[str], options: Options) -> tuple[str, ...]:
+def smaller_obligations(texts: Sequence[str], options: Options) -> tuple[str, ...]:
     """For each obligation the same text with fewer assertions, or the text itself where no fewer are known to do."""
     with SolverPool(options.workers) as pool:
         asked = [Check(options.solvers[0], named(text), options.timeout_ms, options.seed, core=True) for text in texts]

@@ -17,7 +17,7 @@ Outcome = TypeVar("Outcome")
 
 
 @dataclass(slots=True)
-class Programs:
+class Processes:
     """The processes that run now. After `kill` none is started any more."""
 
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
@@ -66,15 +66,15 @@ def _environment() -> dict[str, str]:
 
 
 def side_by_side(
-    work: Callable[[Programs, Sequence[Item]], list[Outcome]], items: Sequence[Item], batch: int, workers: int
+    work: Callable[[Processes, Sequence[Item]], list[Outcome]], items: Sequence[Item], batch: int, workers: int
 ) -> tuple[Outcome, ...]:
     """The outcomes of all items in order; `work` is given batches of them, `workers` at a time."""
-    programs = Programs()
+    processes = Processes()
     threads = ThreadPoolExecutor(workers)
     try:
         batches = [items[start : start + batch] for start in range(0, len(items), batch)]
-        done = [threads.submit(work, programs, each) for each in batches]
+        done = [threads.submit(work, processes, each) for each in batches]
         return tuple(outcome for each in done for outcome in each.result())
     finally:
-        programs.kill()
+        processes.kill()
         threads.shutdown(wait=True, cancel_futures=True)
