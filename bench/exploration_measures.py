@@ -133,7 +133,9 @@ def any_number(name: str, processes: int) -> str:
     once = (1,) * processes
     workload = ir.Workload(processes, once, everyone, endless=once, prompt=True, unbounded=True)
     before = time.process_time()
-    found = explore_abstraction(specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault"))
+    found = explore_abstraction(
+        specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault")
+    )
     assert found.saturated and not found.suspects
     return f"{time.process_time() - before:.1f} s of a processor, {found.states:,} abstract states, saturated"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
@@ -21,6 +22,7 @@ from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Note, Options, ProofProgress
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
@@ -79,20 +81,21 @@ def proofs_by(
     progress: Report | None = None,
 ) -> Generator[Proof, None, None]:
     """As `proofs`, by solver processes that there are already."""
+    session = ProofSession(pool, options)
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
     for theorem in specification.theorems:
         if not names or theorem.name in names:
             note = _note(progress, theorem.theory.name, theorem.name)
-            yield prove_theorem(pool, theorem, options, note)
+            yield prove_theorem(ProofSession(pool, options, note), theorem)
     for machine in specification.machines:
         wanted = _wanted(machine, names)
         if wanted:
             stated = stating(machine, expected_names(machine.expects))
-            yield from _machine_proofs(pool, stated, wanted, options, progress)
+            yield from _machine_proofs(session, stated, wanted, progress)
     for mutant in machines:
         if not names or mutant.name in names:
-            yield from _mutant_proofs(pool, mutant, options, progress)
+            yield from _mutant_proofs(session, mutant, progress)
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
@@ -139,14 +142,14 @@ def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _machine_proofs(
-    pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
+    session: ProofSession, machine: ir.Machine, wanted: Sequence[str], progress: Report | None
 ) -> Generator[Proof, None, None]:
     started = time.monotonic()
-    assessments, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    assessments, inductive = prove_machine(replace(session, note=_note(progress, machine.name, "invariants")), machine)
     whole = any(not expectation.names for expectation in machine.expects)
     steps = [name for name in step_statements(machine) if whole or name in wanted]
     _tell(progress, machine.name, "steps", len(steps))
-    assessments |= prove_steps(pool, machine, steps, inductive, options)
+    assessments |= prove_steps(session, machine, steps, inductive)
     assessments |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in assessments}
     middle = time.monotonic()
     share = (middle - started) / len(assessments)
@@ -156,7 +159,7 @@ def _machine_proofs(
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
-        assessment = check_vacuity(pool, machine, known, options)
+        assessment = check_vacuity(session, machine, known)
         yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
 
 
@@ -205,13 +208,13 @@ def worst(assessments: Iterable[Assessment]) -> Assessment:
 # --- mutants -----------------------------------------------------------------------------------
 
 
-def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progress: Report | None) -> Iterator[Proof]:
+def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | None) -> Iterator[Proof]:
     """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
     assert isinstance(mutant.mutated, ir.Machine)
     started = time.monotonic()
     named = expected_names(mutant.expects)
     machine = stating(mutant.mutated, named)
-    assessments = _mutant_assessments(pool, mutant, machine, options, progress)
+    assessments = _mutant_assessments(session, mutant, machine, progress)
     share = (time.monotonic() - started) / max(1, len(mutant.expects))
     for expectation in mutant.expects:
         for name in expectation.names or ("",):
@@ -233,7 +236,7 @@ def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progre
 
 
 def _mutant_assessments(
-    pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
+    session: ProofSession, mutant: ir.Mutant, machine: ir.Machine, progress: Report | None
 ) -> dict[str, Assessment]:
     """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
     about_steps = step_statements(machine)
@@ -243,12 +246,12 @@ def _mutant_assessments(
     assessments: dict[str, Assessment] = {}
     _tell(progress, mutant.subject, mutant.name, len(wanted))
     try:
-        searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
-        steps = refuted_steps(pool, machine, [name for name in refutable if name in about_steps], options)
+        searched = search_violations(session, machine, [name for name in refutable if name not in about_steps])
+        steps = refuted_steps(session, machine, [name for name in refutable if name in about_steps])
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in known}
     if searched is not None:
-        facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
+        facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
         assessments = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
     assessments |= steps
     settled = all(
@@ -258,9 +261,9 @@ def _mutant_assessments(
         for each in mutant.expects
     )
     if not settled:
-        proved, inductive = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
+        proved, inductive = prove_machine(replace(session, note=_note(progress, mutant.subject, mutant.name)), machine)
         asked = {name for name, _ in wanted}
         left = [name for name in about_steps if name in asked and name not in steps]
-        proved |= prove_steps(pool, machine, left, inductive, options)
+        proved |= prove_steps(session, machine, left, inductive)
         assessments = {**proved, **assessments}
     return assessments

@@ -16,6 +16,7 @@ from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import prove_specification
 from thence.proofs.solving.assessment import REFUTATION, Assessment
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -46,8 +47,8 @@ def relay(specify: Specify, statements: str, guard: str = "require true", more: 
 
 def assessments(pool: SolverPool, machine: ir.Machine) -> dict[str, Assessment]:
     options = Options(timeout_ms=3_000)
-    _, found = prove_machine(pool, machine, options)
-    return prove_steps(pool, machine, step_statements(machine), found, options)
+    _, found = prove_machine(ProofSession(pool, options), machine)
+    return prove_steps(ProofSession(pool, options), machine, step_statements(machine), found)
 
 
 CLOSING = """transition close(p):
@@ -128,7 +129,7 @@ def test_what_a_transition_waits_for(specify: Specify, pool: SolverPool) -> None
     machine = relay(specify, "prove without starvation network_send")
     action = next(action for action in actions(machine) if action.name == "network_send")
     assert len(own_guards(action)) == 4  # sent, not network_sent, the queue, true
-    state, ends = waiting_for(pool, machine, "network_send", Options())
+    state, ends = waiting_for(ProofSession(pool), machine, "network_send")
     assert len(ends) == 1  # `not network_sent(m)` alone
     assert [len(part.variables) for part in state.parts] == [0, 0, 0, 1]
 
@@ -190,7 +191,7 @@ mutant dead of relay:
 
 def test_refuting_runs_alone(specify: Specify, pool: SolverPool) -> None:
     machine = relay(specify, "stable gone(m): network_sent(m)\n  stable quiet(m): not network_sent(m)")
-    found = refuted_steps(pool, machine, ("gone", "quiet"), Options())
+    found = refuted_steps(ProofSession(pool), machine, ("gone", "quiet"))
     assert set(found) == {"quiet"}
     quiet = next(each for each in machine.stable if each.formula.name == "quiet")
     goal = loss(quiet)

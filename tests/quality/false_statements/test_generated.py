@@ -30,6 +30,7 @@ from thence.proofs.machine.prover import prove_machine, statement_formula
 from thence.proofs.machine.reachability import Falsification, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import actions, environment_of, initial, rigid
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -242,7 +243,7 @@ OPTIONS = Options(timeout_ms=400, solvers=("z3",))
 
 
 def assert_none_proved(pool: SolverPool, machine: ir.Machine, statements: Sequence[str]) -> None:
-    findings, _ = prove_machine(pool, machine, OPTIONS)
+    findings, _ = prove_machine(ProofSession(pool, OPTIONS), machine)
     for statement in statements:
         assert findings[statement].verdict is not Verdict.PROVED, (machine.name, statement)
 
@@ -285,7 +286,9 @@ def main() -> None:
             every = list(mutations(machine))
             for mutation in every:
                 goals = {each: Falsification(statement_formula(mutation.machine, each)) for each in mutation.statements}
-                runs = search(pool, mutation.machine, goals, timeout_ms=20_000, seed=0, scopes=(SCOPE,)).runs
+                runs = search(
+                    ProofSession(pool, Options(timeout_ms=20_000)), mutation.machine, goals, scopes=(SCOPE,)
+                ).runs
                 shortest = sorted(runs, key=lambda each: (len(runs[each].steps), each))
                 proved = [each for each in shortest if each in machine.prove]
                 chosen = dict.fromkeys([*proved[:1], *shortest[:1]])

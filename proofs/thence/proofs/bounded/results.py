@@ -15,6 +15,7 @@ from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
 from thence.proofs.scopes.scopes import explain, workload_facts
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 Report = Callable[[str, BoundedProgress], None]
@@ -51,7 +52,8 @@ def machine_results(
     asked = names or (expected_names(expects) if mutant else stated)
     started = time.monotonic()
     with solver_pool(options) as pool:
-        assessments = check_machine(pool, machine, [name for name in stated if name in asked], reach, options)
+        session = ProofSession(pool, options)
+        assessments = check_machine(session, machine, [name for name in stated if name in asked], reach)
     share = (time.monotonic() - started) / max(1, len(assessments))
     kind: Kind = "mutant" if mutant else "machine"
     for name, assessment in assessments.items():

@@ -33,6 +33,7 @@ from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import VACUITY, proofs_by
 from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Answer, Check, SolverPool, SolverRequest
 from thence.spec.verdict import Verdict
 
@@ -81,10 +82,11 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
         return {statement.key: Difference((unreadable,)) for statement in manifest.statements}
     names = _names(specification, manifest)
     with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
+        session = ProofSession(pool, options)
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
         found = {_key(proof): proof for proof in proofs}
         return {
-            each.key: _difference(each, specification, found.get(each.key), reading, pool, options)
+            each.key: _difference(each, specification, found.get(each.key), reading, session)
             for each in manifest.statements
         }
 
@@ -98,8 +100,7 @@ def _difference(
     specification: ir.Specification,
     proof: Proof | None,
     reading: Reading,
-    pool: SolverPool,
-    options: Options,
+    session: ProofSession,
 ) -> Difference:
     subject = subject_of(specification, certified.kind, certified.subject, certified.name)
     try:
@@ -109,7 +110,7 @@ def _difference(
     if subject is None:
         return Difference(("its source has no such statement",))
     faults = [] if same else ["its id or its words are not those of what its source says"]
-    faults += _evidence_faults(certified, subject, reading, pool, options)
+    faults += _evidence_faults(certified, subject, reading, session)
     if not certified.obligations:
         return Difference((*faults, *_missing_evidence(certified, subject)))
     if proof is None:
@@ -197,8 +198,7 @@ def _evidence_faults(
     certified: CertifiedStatement,
     subject: Subject,
     reading: Reading,
-    pool: SolverPool,
-    options: Options,
+    session: ProofSession,
 ) -> Iterator[str]:
     """What is wrong with the finite evidence, by evaluating it."""
     for each in certified.evidence:
@@ -209,7 +209,7 @@ def _evidence_faults(
                 check_theorem_model(subject.theorem, about, model_of(value))
             else:
                 assert subject.machine is not None
-                goals = _goals(subject.machine, subject.name, each, pool, options)
+                goals = _goals(subject.machine, subject.name, each, session)
                 check_machine_run(subject.machine, goals, run_of(subject.machine, value))
         except FalseEvidence as fault:
             yield f"{each.file}: {fault}"
@@ -217,7 +217,7 @@ def _evidence_faults(
             yield f"{each.file} is no such evidence: {fault}"
 
 
-def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool, options: Options) -> tuple[Goal, ...]:
+def _goals(machine: ir.Machine, name: str, evidence: Evidence, session: ProofSession) -> tuple[Goal, ...]:
     """What the run shows, one of these: that something happens or is reached, or that the statement fails."""
     if name == VACUITY:
         return (Firing(evidence.name),)
@@ -225,5 +225,5 @@ def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool,
         if formula.name == name:
             return (Falsification(ir.NamedFormula(f"never {name}", negation(formula.body))),)
     if name in step_statements(machine):
-        return step_goals(pool, machine, name, options)
+        return step_goals(session, machine, name)
     return (Falsification(statement_formula(machine, name)),)

@@ -10,19 +10,17 @@ from thence.dsl import ir
 from thence.dsl.ir import machine_builtins
 from thence.proofs.machine.inductive_set import InductiveSet
 from thence.proofs.solving.assessment import Assessment
-from thence.proofs.solving.cores import Core, cores_of
-from thence.proofs.solving.discharge import Discharge, Note, Options
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.cores import Core
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
 
 def with_cores(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     found: InductiveSet,
     assessments: Mapping[str, Assessment],
-    options: Options,
-    note: Note | None = None,
 ) -> dict[str, Assessment]:
     """The findings with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
     own = {
@@ -31,7 +29,7 @@ def with_cores(
         if assessment.verdict is Verdict.PROVED and (its := _own(name, machine, assessment, found))
     }
     everything = tuple(discharge for discharges in own.values() for discharge in discharges)
-    cores = dict(zip(map(id, everything), cores_of(pool, everything, options, note), strict=True))
+    cores = dict(zip(map(id, everything), session.cores(everything), strict=True))
     of = {name: tuple(cores[id(each)] for each in discharges) for name, discharges in own.items()}
     invariants = {invariant.name for invariant in machine.invariants}
     shown = dict(assessments)

@@ -14,9 +14,9 @@ from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, Note, Options, countermodel, discharge_all
+from thence.proofs.solving.discharge import QUICK_MS, Discharge
 from thence.proofs.solving.finite_models import Model
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.session import ProofSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +46,25 @@ class InductiveSet:
         return (*kept, *self.consequences.values())
 
 
-def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None) -> InductiveSet:
+def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
     """The set, by proving all candidates together and taking out what is not kept until nothing falls.
 
     Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
     """
     candidates = conjuncts(machine)
-    implied = _consequences(pool, machine, candidates, options, note)
+    implied = _consequences(session, machine, candidates)
     members = tuple(conjunct for conjunct in candidates if conjunct.name not in implied)
     fallen: dict[str, Fall] = {}
     while True:
         known = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
         obligations = preservations(machine, members, known)
-        done = discharge_all(pool, [each.obligation for each in obligations], options, note)
+        done = session.discharge([each.obligation for each in obligations])
         kept: dict[str, list[Discharge]] = {member.name: [] for member in members}
         falls: dict[str, Fall] = {}
         for each, discharge in zip(obligations, done, strict=True):
             kept[each.conjunct.name].append(discharge)
             if not discharge.proved and each.conjunct.name not in falls:
-                falls[each.conjunct.name] = _fall(pool, machine, known, each, discharge, options, tuple(fallen))
+                falls[each.conjunct.name] = _fall(session, machine, known, each, discharge, tuple(fallen))
         if not falls:
             return InductiveSet(kept, implied, fallen)
         fallen |= falls
@@ -73,39 +73,36 @@ def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note:
         implied = {}
 
 
-def _consequences(
-    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Conjunct], options: Options, note: Note | None
-) -> dict[str, Discharge]:
+def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Discharge]:
     """The properties that follow from the history's facts and the invariants: they need no step of their own."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
     stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
-    quick = replace(options, solvers=options.solvers[:1], timeout_ms=min(QUICK_MS, options.timeout_ms))
-    asked = discharge_all(pool, tuple(stated.values()), quick, note, look_for_models=False)
+    quick = session.with_one_solver().within(QUICK_MS)
+    asked = quick.discharge(tuple(stated.values()), look_for_models=False)
     hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}
     left = [name for name in stated if name not in hopeless]
-    done = discharge_all(pool, [stated[name] for name in left], options, note)
+    done = session.discharge([stated[name] for name in left])
     return {name: found for name, found in zip(left, done, strict=True) if found.proved}
 
 
 def _fall(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     known: Sequence[Conjunct],
     preservation: Preservation,
     discharge: Discharge,
-    options: Options,
     before: tuple[str, ...],
 ) -> Fall:
     shown = None
     if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
-        model = _likely(pool, machine, discharge, options) or discharge.countermodel
+        model = _likely(session, machine, discharge) or discharge.countermodel
         shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
     return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
 
 
-def _likely(pool: SolverPool, machine: ir.Machine, discharge: Discharge, options: Options) -> Model | None:
+def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
     """A smallest countermodel in which the history is, as far as formulas say it, that of an execution."""
     obligation = discharge.obligation
     hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))
-    return countermodel(pool, replace(obligation, hypotheses=hypotheses), options)
+    return session.countermodel(replace(obligation, hypotheses=hypotheses))

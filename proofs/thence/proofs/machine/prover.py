@@ -21,8 +21,8 @@ from thence.proofs.machine.obligations import Conjunct, conjuncts, delivered_onc
 from thence.proofs.machine.reachability import Falsification, Searched, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
-from thence.proofs.solving.discharge import Note, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.discharge import level_of, solver_facts
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
@@ -59,13 +59,13 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     return replace(machine, prove=(*machine.prove, *sayable))
 
 
-def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | None:
+def refusal(session: ProofSession, machine: ir.Machine) -> str | None:
     """Why nothing is proved of this machine, or None: its axioms restrict the states, or contradict each other."""
     faults = axiom_faults(machine)
     if faults:
         return "; ".join(faults)
     if machine.axioms:
-        (found,) = discharge_all(pool, (inconsistent(machine),), options)
+        (found,) = session.silent().discharge((inconsistent(machine),))
         if found.countermodel is None:
             return (
                 "the axioms contradict each other: anything would follow"
@@ -75,40 +75,38 @@ def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | No
     return None
 
 
-def prove_machine(
-    pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None = None
-) -> tuple[dict[str, Assessment], InductiveSet | None]:
+def prove_machine(session: ProofSession, machine: ir.Machine) -> tuple[dict[str, Assessment], InductiveSet | None]:
     """A finding for every statement, and the inductive set that the proofs rest on.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
-    refused = refusal(pool, machine, options)
+    refused = refusal(session, machine)
     if refused is not None:
         return {name: unknown(refused) for name in statements(machine)}, None
     try:
-        found = inductive_set(pool, machine, options, note)
-        assessments = _assessments(pool, machine, found, options)
-        if options.cores:
-            assessments = with_cores(pool, machine, found, assessments, options, note)
+        found = inductive_set(session, machine)
+        assessments = _assessments(session, machine, found)
+        if session.options.cores:
+            assessments = with_cores(session, machine, found, assessments)
         return assessments, found
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
-def _assessments(pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options) -> dict[str, Assessment]:
+def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet) -> dict[str, Assessment]:
     known = proved_conjuncts(machine, found)
     everything = found.discharges
     level = level_of(everything)
-    facts = solver_facts(everything, options)
+    facts = solver_facts(everything, session.options)
     history = [fact.name for fact in machine_builtins.ghost_facts(machine.delivery)]
     fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
-    violated = search_violations(pool, machine, fallen, options)
+    violated = search_violations(session, machine, fallen)
     assessments: dict[str, Assessment] = {}
     for name in statements(machine):
         if name == HISTORY:
             assessments[name] = _history(found, history, level, facts)
         elif name == "at_most_once":
-            assessments[name] = _once(pool, machine, known, found, options)
+            assessments[name] = _once(session, machine, known, found)
         elif name in found.fallen:
             assessments[name] = _fallen(machine, name, found.fallen[name], violated, facts)
         elif name in found.consequences:
@@ -140,26 +138,24 @@ def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Map
     return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
 
 
-def _once(
-    pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet, options: Options
-) -> Assessment:
-    (own,) = discharge_all(pool, (delivered_once(machine, known),), options)
+def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet) -> Assessment:
+    (own,) = session.silent().discharge((delivered_once(machine, known),))
     everything = (*found.discharges, own)
-    facts = solver_facts(everything, options)
+    facts = solver_facts(everything, session.options)
     if own.proved:
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
         return Assessment(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
-    violated = search_violations(pool, machine, ("at_most_once",), options)
+    violated = search_violations(session, machine, ("at_most_once",))
     fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
     return _fallen(machine, "at_most_once", fall, violated, facts)
 
 
-def search_violations(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> Searched | None:
+def search_violations(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> Searched | None:
     """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
     goals = {name: Falsification(statement_formula(machine, name)) for name in names}
     if not goals:
         return None
-    return search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    return search(session, machine, goals)
 
 
 def _fallen(

@@ -21,7 +21,8 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_win
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
 from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
-from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Answer, Stage, StagedSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,12 +306,10 @@ def changed_values(goal: Change, run: TransitionRun) -> dict[str, int] | None:
 
 
 def search(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     *,
-    timeout_ms: int,
-    seed: int,
     scopes: Sequence[SearchScope] = (),
     effort: int | None = None,
 ) -> Searched:
@@ -326,7 +325,7 @@ def search(
     for scope in scopes:
         left = {name: goal for name, goal in goals.items() if name not in runs}
         if left:
-            found = _search_in(pool, machine, left, scope, timeout_ms, seed, effort)
+            found = _search_in(session, machine, left, scope, effort)
             runs |= found.runs
         if found.unknown:
             break
@@ -334,32 +333,29 @@ def search(
 
 
 def _search_in(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     scope: SearchScope,
-    timeout_ms: int,
-    seed: int,
     effort: int | None,
 ) -> Searched:
     """The search of one scope; what was searched before by this pool is not written out again."""
     behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
-    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), timeout_ms, seed)
-    found = pool.computed.get(same)
+    limits = (session.options.timeout_ms, session.options.seed)
+    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), *limits)
+    found = session.pool.computed.get(same)
     if not isinstance(found, Searched):
-        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed, effort)
+        found = _searched_in(session, machine, goals, scope, effort)
         if not found.unknown:
-            pool.computed[same] = found
+            session.pool.computed[same] = found
     return found
 
 
 def _searched_in(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     scope: SearchScope,
-    timeout_ms: int,
-    seed: int,
     effort: int | None,
 ) -> Searched:
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
@@ -387,8 +383,11 @@ def _searched_in(
             for name, found in answer.models.items()
         }
 
-    request = StagedSearch(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
-    answer, runs = confirmed(pool, request, read)
+    options = session.options
+    request = StagedSearch(
+        grounding.constants, tuple(stages), (), options.timeout_ms, options.seed, NUMBERS_BELOW, effort
+    )
+    answer, runs = confirmed(session.pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
     if "nat" in universe:

@@ -43,8 +43,9 @@ from thence.proofs.machine.step_statements import (
 )
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.solver import Check, SolverPool
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Check
 from thence.spec.verdict import Level, Verdict
 
 WITNESS = "witness"
@@ -62,19 +63,17 @@ def step_statements(machine: ir.Machine) -> tuple[str, ...]:
     return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
 
 
-def refuted_steps(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
-) -> dict[str, Assessment]:
+def refuted_steps(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> dict[str, Assessment]:
     """Those of the statements that a run refutes. What is reachable is not refuted by a run.
 
     Raises: Unsupported; CrossCheckError.
     """
-    found, _ = _refuted(pool, machine, names, options)
+    found, _ = _refuted(session, machine, names)
     return found
 
 
 def prove_steps(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None, options: Options
+    session: ProofSession, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None
 ) -> dict[str, Assessment]:
     """A finding for each of the statements, resting on the inductive set; without one, nothing is proved."""
     names = tuple(names)
@@ -86,16 +85,16 @@ def prove_steps(
     reachable = {formula.name: formula for formula in machine.reachable}
     try:
         if wanted := [reachable[name] for name in names if name in reachable]:
-            assessments |= _reached(pool, machine, wanted, known, options)
+            assessments |= _reached(session, machine, wanted, known)
         for name in names:
             if name not in reachable:
-                attempts[name] = _attempt(pool, machine, name, known, options)
+                attempts[name] = _attempt(session, machine, name, known)
         open_names = [name for name, attempt in attempts.items() if not attempt.proved]
-        runs, searched = _refuted(pool, machine, open_names, options)
+        runs, searched = _refuted(session, machine, open_names)
     except Unsupported as reason:
         return {name: assessments.get(name, unknown(str(reason))) for name in names}
     for name, attempt in attempts.items():
-        assessments[name] = runs[name] if name in runs else _concluded(machine, attempt, found, searched, options)
+        assessments[name] = runs[name] if name in runs else _concluded(session, machine, attempt, found, searched)
     return {name: assessments[name] for name in names}
 
 
@@ -115,48 +114,46 @@ class _Attempt:
         return not self.missing and all(discharge.proved for discharge in self.discharges)
 
 
-def _attempt(pool: SolverPool, machine: ir.Machine, name: str, known: Sequence[Conjunct], options: Options) -> _Attempt:
+def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Sequence[Conjunct]) -> _Attempt:
     if name == WITHOUT_DEADLOCK:
-        return _attempt_deadlock(pool, machine, known, options)
+        return _attempt_deadlock(session, machine, known)
     transition = starving_transition(name)
     if transition is not None:
-        state, ends = waiting_for(pool, machine, transition, options)
-        done = discharge_all(pool, starvation_obligations(machine, state, known), options)
+        state, ends = waiting_for(session, machine, transition)
+        done = session.discharge(starvation_obligations(machine, state, known))
         words = f"what a message waits for until {transition} only shrinks"
         return _Attempt((*ends, *done), words)
     stable = next(each for each in machine.stable if each.formula.name == name)
-    done = discharge_all(pool, stable_obligations(machine, stable, known), options)
+    done = session.discharge(stable_obligations(machine, stable, known))
     return _Attempt(done, "every transition keeps it true")
 
 
-def waiting_for(
-    pool: SolverPool, machine: ir.Machine, transition: str, options: Options
-) -> tuple[Waiting, tuple[Discharge, ...]]:
+def waiting_for(session: ProofSession, machine: ir.Machine, transition: str) -> tuple[Waiting, tuple[Discharge, ...]]:
     """What it is to wait for a transition, and the proofs that it ends the guards that it is said to end."""
     action = next(action for action in actions(machine) if action.name == transition)
-    ends = discharge_all(pool, falsified(machine, action), options)
+    ends = session.discharge(falsified(machine, action))
     return waiting(action, [end.proved for end in ends]), tuple(end for end in ends if end.proved)
 
 
-def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Conjunct], options: Options) -> _Attempt:
+def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
     """Stages, each resting on those before, until nothing is undelivered or no stage can be added."""
     ordering: dict[str, tuple[Discharge, ...]] = {}
     for relation in orders(machine):
         own = strictly_orders(machine, relation, known)
         open_ones = [each for each in own if not each.by_frame]
-        if len(_easy(pool, open_ones, _EFFORT[1], options)) == len(open_ones):
-            ordering[relation] = discharge_all(pool, own, options)
-    over = _staged(pool, machine, tuple(ordering), known, options)
+        if len(_easy(session, open_ones, _EFFORT[1])) == len(open_ones):
+            ordering[relation] = session.discharge(own)
+    over = _staged(session, machine, tuple(ordering), known)
     used = dict.fromkeys(stage.order for stage in over)
     evidence = [discharge for relation in used for discharge in ordering[relation]]
     proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
-    evidence.extend(discharge_all(pool, proofs, options))
+    evidence.extend(session.discharge(proofs))
     words = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
     if not over or over[-1].words != "undelivered":
         missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
         return _Attempt(tuple(evidence), "", missing)
     rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
-    shown = search(pool, machine, {"rest": rest}, timeout_ms=options.timeout_ms, seed=options.seed)
+    shown = search(session, machine, {"rest": rest})
     if "rest" not in shown.runs:
         empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
         return _Attempt(tuple(evidence), "", empty)
@@ -165,7 +162,7 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
 
 
 def _staged(
-    pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
+    session: ProofSession, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct]
 ) -> list[DeadlockStage]:
     """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
     goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
@@ -173,7 +170,7 @@ def _staged(
 
     def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:
         obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
-        return [asked[number] for number in _easy(pool, obligations, effort, options)]
+        return [asked[number] for number in _easy(session, obligations, effort)]
 
     attempts = [(candidates, effort) for effort in _EFFORT for candidates in helpful]
     while attempts:
@@ -188,21 +185,22 @@ def _staged(
     return over
 
 
-def _easy(pool: SolverPool, obligations: Sequence[Obligation], effort: int, options: Options) -> list[int]:
+def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
     """The positions of those that the first solver proves with so much effort."""
+    options = session.options
     checks = [
         Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
         for obligation in obligations
     ]
-    answers = dict(pool.answers(checks))
+    answers = dict(session.pool.answers(checks))
     return [number for number in range(len(checks)) if answers[number].status == "unsat"]
 
 
 def _concluded(
-    machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None, options: Options
+    session: ProofSession, machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None
 ) -> Assessment:
     everything = (*found.discharges, *attempt.discharges)
-    facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, options)}
+    facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, session.options)}
     if attempt.proved:
         return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
@@ -237,34 +235,34 @@ def _not_found(searched: Searched | None) -> str:
 
 
 def _refuted(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
+    session: ProofSession, machine: ir.Machine, names: Iterable[str]
 ) -> tuple[dict[str, Assessment], Searched | None]:
     goals: dict[str, Goal] = {}
     owner: dict[str, str] = {}
     for name in names:
-        for number, goal in enumerate(step_goals(pool, machine, name, options)):
+        for number, goal in enumerate(step_goals(session, machine, name)):
             goals[f"{name} {number}"] = goal
             owner[f"{name} {number}"] = name
     if not goals:
         return {}, None
-    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    searched = search(session, machine, goals)
     assessments: dict[str, Assessment] = {}
     for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
-        assessments.setdefault(owner[key], _refutation(machine, owner[key], goals[key], run, options))
+        assessments.setdefault(owner[key], _refutation(session, machine, owner[key], goals[key], run))
     return assessments, searched
 
 
-def step_goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal, ...]:
     """What a run shows that refutes the statement: one of these goals."""
     if name == WITHOUT_DEADLOCK:
         return (Falsification(no_deadlock(machine)),)
     transition = starving_transition(name)
     if transition is not None:
-        return additions(waiting_for(pool, machine, transition, options)[0])
+        return additions(waiting_for(session, machine, transition)[0])
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 
-def _refutation(machine: ir.Machine, name: str, goal: Goal, run: TransitionRun, options: Options) -> Assessment:
+def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goal, run: TransitionRun) -> Assessment:
     if isinstance(goal, Change):
         instance = _instance(goal, run)
         shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
@@ -276,8 +274,8 @@ def _refutation(machine: ir.Machine, name: str, goal: Goal, run: TransitionRun, 
         assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
     found: dict[str, Any] = {
-        "seed": options.seed,
-        "timeout_ms": options.timeout_ms,
+        "seed": session.options.seed,
+        "timeout_ms": session.options.timeout_ms,
         "counterexample": dict(shown.facts),
         "depth": len(run.steps),
     }
@@ -297,26 +295,25 @@ def _instance(goal: Change, run: TransitionRun) -> Mapping[str, str]:
 
 
 def _reached(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     wanted: Sequence[ir.NamedFormula],
     known: Sequence[Conjunct],
-    options: Options,
 ) -> dict[str, Assessment]:
     """A run is a proof; that no state of the inductive set has it is a refutation."""
     never = {formula.name: ir.NamedFormula(f"never {formula.name}", negation(formula.body)) for formula in wanted}
     goals = {name: Falsification(formula) for name, formula in never.items()}
-    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    searched = search(session, machine, goals)
     assessments: dict[str, Assessment] = {}
     for formula in wanted:
         run = searched.runs.get(formula.name)
         if run is not None:
-            facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": options.seed}
+            facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": session.options.seed}
             text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
             assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
-        excluded = _excluded(pool, machine, never[formula.name], known, options)
-        facts = solver_facts(excluded, options)
+        excluded = _excluded(session, machine, never[formula.name], known)
+        facts = solver_facts(excluded, session.options)
         if excluded:
             text = "it is false in every reachable state"
             assessments[formula.name] = Assessment(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
@@ -328,16 +325,15 @@ def _reached(
 
 
 def _excluded(
-    pool: SolverPool, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct], options: Options
+    session: ProofSession, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct]
 ) -> tuple[Discharge, ...]:
     """A proof that the formula is an invariant, or nothing."""
     claim = Conjunct(never, "invariant")
     obligation: Obligation = consequence(machine, claim, known)
-    brief = replace(options, timeout_ms=min(QUICK_MS, options.timeout_ms))
-    (found,) = discharge_all(pool, (obligation,), brief)
+    (found,) = session.within(QUICK_MS).discharge((obligation,))
     if found.proved:
         return (found,)
     extended = replace(machine, invariants=(*machine.invariants, never))
-    together = inductive_set(pool, extended, options, None)
+    together = inductive_set(session, extended)
     inside = never.name in together.members or never.name in together.consequences
     return together.discharges if inside else ()

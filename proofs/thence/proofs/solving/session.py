@@ -48,7 +48,15 @@ class ProofSession:
         """A smallest finite structure in which the obligation is false, if one is found."""
         return countermodel(self.pool, obligation, self.options)
 
-    def find_model(self, problem: Problem, sizes: Sequence[Mapping[str, int]] = SIZES) -> Outcome:
-        """The first model over the universes in their order. Raises: Unsupported, CrossCheckError."""
-        options = self.options
-        return find_model(self.pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes)
+    def find_model(
+        self, problem: Problem, sizes: Sequence[Mapping[str, int]] = SIZES, *, least: bool = True
+    ) -> Outcome:
+        """The first model over the universes in their order; see `finite_models.find_model`."""
+        return find_model(
+            self.pool,
+            problem,
+            timeout_ms=self.options.timeout_ms,
+            seed=self.options.seed,
+            sizes=sizes,
+            least=least,
+        )
