@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import (
     HISTORY,
     prove_machine,
-    proved_conjuncts,
     refuted,
     search_violations,
     statements,

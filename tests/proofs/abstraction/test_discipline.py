@@ -62,7 +62,7 @@ def test_what_is_used_as_it_should_be(specify: Specify) -> None:
     assert found.packets == {"ACK"}
     assert found.queues == {"Q"}
     assert found.counters == {"N": 3}
-    assert found.prompt_sends == "OB"
+    assert found.waiting == "OB"
 
 
 @pytest.mark.parametrize(

@@ -279,4 +279,4 @@ def test_the_results_are_the_same_from_the_cache(specify: Specify, tmp_path: Pat
 def test_without_a_cache_nothing_is_recalled(specify: Specify) -> None:
     assert Options().cache is None
     for proof in proofs(specify(PLAIN.format(name="one"))):
-        assert not any(answer.cached for each in proof.finding.discharges for answer in each.answers.values())
+        assert not any(answer.cached for each in proof.assessment.discharges for answer in each.answers.values())

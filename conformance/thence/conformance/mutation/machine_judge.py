@@ -27,7 +27,7 @@ from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
-from thence.proofs.machine.reachability import Falsification, Firing, Goal, search
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
 from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
 from thence.proofs.machine.step_statements import stable_obligations, starvation_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
@@ -132,7 +132,7 @@ def _missing(
 def _goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal, ...]:
     reachable = {formula.name: formula for formula in machine.reachable}
     if name in reachable:
-        return (Falsification(ir.NamedFormula(f"never {name}", negation(reachable[name].body))),)
+        return (reaching(reachable[name]),)
     if is_about_steps(name) or name in {stable.formula.name for stable in machine.stable}:
         return step_goals(session, machine, name)
     return (Falsification(statement_formula(machine, name)),)

@@ -1,4 +1,4 @@
-"""A saturation in words, and as JSON values."""
+"""The result of an abstract search in words, and as JSON values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from thence.proofs.abstraction.search import AbstractExploration
 
 
 def describe_abstraction(found: AbstractExploration) -> str:
-    """What was shown, and of what the abstraction is made."""
+    """The result, and the parts of the abstraction, in words."""
     lines = [
         f"any number of messages: every run stays in {found.states:,} abstract states, in which no process has more "
         f"than {found.identities} undelivered {'message' if found.identities == 1 else 'messages'} on their way"

@@ -1,9 +1,9 @@
-"""Saturation: every run, with any number of messages, stays in a finite set of abstract states.
+"""The search of the abstract states: every run, with any number of messages, stays in a finite set of them.
 
-Breadth first over the abstraction (`collapse`) of prompt sends (`waiting`), until nothing new appears. Every step
-of every state that an abstract state stands for leads to one that an abstract state of the set stands for, so what
-no step violates holds for any number of messages. What is violated may be the abstraction's fault: it counts as
-refuted only once a run of so many messages shows it.
+The search is breadth first over the counter abstraction (`counter_abstraction`) of prompt sends (`prompt_sends`). It
+ends when no step leads to a new abstract state. The set is then closed: a step of any state that it stands for leads
+to another such state. A property that no step violates therefore holds for any number of messages. A violation may be
+the abstraction's fault. It counts as refuted only if a run with a fixed number of messages shows it.
 """
 
 from __future__ import annotations
@@ -28,29 +28,38 @@ from thence.proofs.native.layout import Shape
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 
 SAFETY = frozenset(("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault"))
-"""What the search judges: properties of steps that more in the past can only violate sooner."""
+"""The properties that the search judges: properties of steps that a larger causal past can only violate sooner."""
 
 SAMPLE = 1_500
-"""From so many exact states balances are guessed."""
+"""Number of exact states from which balances are guessed."""
 
 MOST_IDENTITIES = 6
-"""So many undelivered messages of one process are looked at; where there can be more, there is no bound in sight."""
+"""Largest number of undelivered messages of one process. The search gives up where there can be more."""
 
 CONCRETE_STATES = 300_000
-"""A run that violates is looked for among so many states, with 1, 2, ... messages of each process."""
+"""Limit on the states of a search for a violating run, with 1, 2, ... messages of each process."""
 
 MOST_CONCRETE = 3
+"""Largest number of messages of each process in that search."""
 
 
 class _Crowded(Exception):
-    """A process lacked an identity."""
+    """A process had no free identity for a message."""
 
 
 @dataclass(slots=True)
 class AbstractExploration(Coverage):
-    """What was covered, in abstract states. `suspects` are violated in the abstraction, `violations` by a run.
+    """The abstract states that were covered, and the verdicts on the properties.
 
-    `balances` and `identities` say what the abstraction is made of; `symmetric`: states are counted up to renaming.
+    Attributes:
+        violations: properties that a run violates.
+        suspects: properties that the abstraction violates.
+        balances: the balances that every step keeps.
+        identities: how many undelivered messages of one process have an identity.
+        collapsed: kinds of which equal packets count once or more.
+        silent: kinds whose packets are taken to arrive at once.
+        symmetric: states are counted up to renaming of processes.
+        abstract: the closed set of abstract states.
     """
 
     violations: dict[str, Violation] = field(default_factory=dict)
@@ -87,8 +96,8 @@ def explore_abstraction(
 ) -> AbstractExploration:
     """Judges properties (of SAFETY) for any number of messages.
 
-    `complete` and `saturated`: the set of abstract states is closed. Where the conditions of soundness do not hold,
-    `why_incomplete` says so. Stops at `limit` states, and on KeyboardInterrupt.
+    The result is `complete` and `saturated` if the set of abstract states is closed. `why_incomplete` names a condition
+    of soundness that does not hold. The search stops at `limit` states, and on KeyboardInterrupt.
     """
     started = time.perf_counter()
     assert SAFETY.issuperset(properties)
@@ -136,7 +145,7 @@ def _search(
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """One search with so many identities. Raises: _Crowded, NotApplicable."""
+    """One search with a fixed number of identities. Raises: _Crowded, NotApplicable."""
     assert result.discipline is not None
     senders = [bool(workload.choices(process)) for process in range(workload.processes)]
     identities = tuple(result.identities if sends else 0 for sends in senders)
@@ -166,7 +175,7 @@ def _shape(system: Recycling) -> Shape:
 
 
 def _balances(system: Recycling, abstraction: CounterAbstraction) -> tuple[Balance, ...]:
-    """Balances of the counters that satisfy the first exact states."""
+    """Balances of the counters that the first exact states satisfy."""
     if not abstraction.discipline.counters or not abstraction.collapsible:
         return ()
     positions = {variable.name: at for at, variable in enumerate(system.protocol.state)}
@@ -220,7 +229,7 @@ class _AbstractSearch:
         self.silent_arrivals = SilentArrivals(self.system, self.abstraction, self.prompt_sends, self.symmetry)
 
     def run(self) -> None:
-        """Adds what steps lead to until nothing new appears."""
+        """Adds the successors of abstract states until there is no new one."""
         result = self.result
         result.suspects.clear()
         result.states = result.transitions = result.depth = 0
@@ -249,7 +258,7 @@ class _AbstractSearch:
         result.abstract = frozenset(self.states)
 
     def _successors(self, state: State) -> Iterator[State]:
-        """What a step of any state leads to that the abstract state stands for."""
+        """The successors of all states that the abstract state stands for."""
         actions = list(self.system.enabled(state))
         for process, own in enumerate(state.locals):
             for local, more in self.abstraction.alternatives(state, process).items():
@@ -263,7 +272,10 @@ class _AbstractSearch:
                         yield from self._taken(before, action, more)
 
     def _taken(self, state: State, action: Action, more: set[frozenset[int]]) -> Iterator[State]:
-        """The step, with its conditions checked; and where more of the packet may be left, the same with more left."""
+        """The state after the step, whose conditions of soundness are checked.
+
+        Where more of the packet may be left, also the state with one more left.
+        """
         outcome = self.system.apply(state, action)
         local = state.locals[action.process]
         step = self.system.local_step(action.process, local, action, outcome.subject)
@@ -286,10 +298,10 @@ class _AbstractSearch:
             yield outcome.state._replace(network=self.system.arranged((*outcome.state.network, action.packet)))
 
     def _keeps_balance(self, state: State, action: Action, after: State, message: Message | None) -> None:
-        """Checks that the step leaves every balance as it was, also with one letter more in a run that is cut.
+        """Checks that the step keeps every balance, also with one more letter in a run that is cut.
 
-        What a step adds to both sides is linear in the lengths of runs, so two lengths tell for all. Both must also
-        have the same normal form.
+        A step adds to both sides an amount that is linear in the lengths of runs, so two lengths tell for all. Both
+        lengths must also lead to the same normal form.
         """
         local = state.locals[action.process]
         key = (local, action.packet, message)
@@ -320,7 +332,7 @@ class _AbstractSearch:
     # --- symmetry ----------------------------------------------------------------------------
 
     def _canonical(self, state: State) -> State:
-        """One of the states that differ in the names of processes only."""
+        """The representative of the states that differ in the names of processes only."""
         symmetry = self.symmetry
         if symmetry is None or len(symmetry.group) == 1:
             return state
@@ -335,7 +347,7 @@ class _AbstractSearch:
         return state if found is None else found
 
     def _key(self, state: State, process: int) -> tuple[int, ...]:
-        """What the process looks like, whatever processes are called."""
+        """A key of the process that does not depend on the names of processes."""
         assert self.symmetry is not None
         local = state.locals[process]
         orbit = self._orbits.get(local)
@@ -360,7 +372,7 @@ def _look_for_runs(
     result: AbstractExploration,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Runs that violate what the abstraction violates, with 1, 2, ... messages of each process."""
+    """Looks for runs that violate the suspects, with 1, 2, ... messages of each process."""
     for sends in range(1, MOST_CONCRETE + 1):
         left = result.suspects - result.violations.keys()
         numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))

@@ -25,9 +25,9 @@ from thence.proofs.certificate.evidence import (
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
 from thence.proofs.certificate.reading import Reading
 from thence.proofs.certificate.statement import Statement, Subject, statement_of, subject_of
-from thence.proofs.logic.formula import Unsupported, negation
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification, Firing, Goal
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.step_prover import step_goals, step_statements
 from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import VACUITY, proofs_by
@@ -223,7 +223,7 @@ def _goals(machine: ir.Machine, name: str, evidence: Evidence, session: ProofSes
         return (Firing(evidence.name),)
     for formula in machine.reachable:
         if formula.name == name:
-            return (Falsification(ir.NamedFormula(f"never {name}", negation(formula.body))),)
+            return (reaching(formula),)
     if name in step_statements(machine):
         return step_goals(session, machine, name)
     return (Falsification(statement_formula(machine, name)),)

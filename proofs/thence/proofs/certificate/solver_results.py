@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 
 from thence.proofs.certificate.alethe import alethe_proofs
 from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
@@ -11,7 +10,7 @@ from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.smaller_obligations import smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.solver import Check, SolverName, SolverPool
+from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
 
 Note = Callable[[str, int, int], None]
 """Called with what is being done, how far it is, of how many."""
@@ -56,8 +55,7 @@ def proof_objects(
 def programs(options: Options, smtinterpol: Smtinterpol | None) -> Mapping[str, Program]:
     """The programs that take part, with their versions and options."""
     limits = {"timeout_ms": str(options.timeout_ms), "seed": str(options.seed)}
-    packages: Mapping[SolverName, str] = {"z3": "z3-solver", "cvc5": "cvc5"}
-    found: dict[str, Program] = {name: Program(version(packages[name]), limits) for name in options.solvers}
+    found: dict[str, Program] = {name: Program(solver_version(name), limits) for name in options.solvers}
     if "cvc5" in found:
         alethe = {f"proof objects: {option}": value for option, value in ALETHE_OPTIONS.items()}
         found["cvc5"] = Program(found["cvc5"].version, {**limits, **alethe})

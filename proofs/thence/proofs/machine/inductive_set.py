@@ -73,6 +73,11 @@ def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
         implied = {}
 
 
+def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
+    """The conjuncts that are true in every reachable state."""
+    return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+
+
 def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Discharge]:
     """The properties that follow from the history's facts and the invariants: they need no step of their own."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")

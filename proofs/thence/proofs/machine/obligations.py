@@ -62,12 +62,17 @@ def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
     return tuple(machine_builtins.property_formula(name, machine.delivery) for name in of_states)
 
 
+def known_facts(machine: ir.Machine, known: Iterable[Conjunct]) -> tuple[ir.NamedFormula, ...]:
+    """The axioms and the known conjuncts: the hypotheses of every obligation."""
+    return (*machine.axioms, *(conjunct.formula for conjunct in known))
+
+
 def preservations(
     machine: ir.Machine, goals: Iterable[Conjunct], known: Collection[Conjunct]
 ) -> tuple[Preservation, ...]:
     """Every goal in the initial states, and kept by every transition from a state in which all of `known` are true."""
     signature = signature_of(machine)
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    facts = known_facts(machine, known)
     found: list[Preservation] = []
     for goal in goals:
         start = ir.NamedFormula(goal.name, initially(goal.formula.body, machine))
@@ -84,21 +89,21 @@ def preservations(
 
 def consequence(machine: ir.Machine, goal: Conjunct, known: Iterable[Conjunct]) -> Obligation:
     """That the goal follows from the known conjuncts, in any state."""
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    facts = known_facts(machine, known)
     return Obligation(f"{goal.name} follows", signature_of(machine), facts, goal.formula)
 
 
 def delivered_once(machine: ir.Machine, known: Iterable[Conjunct]) -> Obligation:
     """That `deliver` happens only to messages that are not delivered yet."""
     action = next(action for action in actions(machine) if action.name == "deliver")
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    facts = (*known_facts(machine, known), *action.guards)
     goal = machine_builtins.at_most_once(*action.parameters)
     return Obligation("deliver only what is not delivered", signature_of(machine), facts, goal, action.parameters)
 
 
 def impossible(machine: ir.Machine, action: Action, known: Iterable[Conjunct]) -> Obligation:
     """That the guard of the action can never hold where the known conjuncts are true."""
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    facts = (*known_facts(machine, known), *action.guards)
     return Obligation(
         f"{action.name} cannot happen",
         signature_of(machine),

@@ -16,9 +16,9 @@ from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.formula import Unsupported, symbols_of
 from thence.proofs.machine.cores import with_cores
 from thence.proofs.machine.counterexample import run_counterexample
-from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set
-from thence.proofs.machine.obligations import Conjunct, conjuncts, delivered_once, inconsistent
-from thence.proofs.machine.reachability import Falsification, Searched, search
+from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
+from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
+from thence.proofs.machine.reachability import Falsification, Searched, not_found, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
@@ -120,11 +120,6 @@ def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet
     return assessments
 
 
-def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
-    """The conjuncts that are true in every reachable state."""
-    return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
-
-
 def _size(found: InductiveSet) -> str:
     return f": {len(found.members)} conjuncts, {len(found.discharges)} obligations"
 
@@ -167,7 +162,7 @@ def _fallen(
     more: dict[str, Any] = dict(facts)
     if fall.counterexample is not None:
         more["counterexample"] = dict(fall.counterexample.facts)
-    tried = not_found(violated)
+    tried = not_found(violated, "violates")
     found = unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
     return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
@@ -179,15 +174,6 @@ def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[s
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
     return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
-
-
-def not_found(searched: Searched | None) -> str:
-    """How far was looked without finding a run."""
-    if searched is None:
-        return "no run was looked for"
-    if searched.unknown:
-        return f"the search for a run gave up: {searched.unknown}"
-    return f"no run of {searched.scope} violates it"
 
 
 def _fall_text(fall: Fall) -> str:

@@ -32,6 +32,11 @@ class Falsification:
     formula: ir.NamedFormula
 
 
+def reaching(formula: ir.NamedFormula) -> Falsification:
+    """A reachable state in which the formula is true."""
+    return Falsification(ir.NamedFormula(f"never {formula.name}", negation(formula.body)))
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
     """The transition of this name happens."""
@@ -95,6 +100,15 @@ class Searched:
     runs: Mapping[str, TransitionRun]
     scope: SearchScope
     unknown: str = ""
+
+
+def not_found(searched: Searched | None, verb: str) -> str:
+    """How far was looked without finding a run that `verb` (violates, refutes) a statement."""
+    if searched is None:
+        return "no run was looked for"
+    if searched.unknown:
+        return f"the search for a run gave up: {searched.unknown}"
+    return f"no run of {searched.scope} {verb} it"
 
 
 SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))

@@ -13,8 +13,8 @@ from thence.proofs.logic.formula import Unsupported, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
-from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
-from thence.proofs.machine.obligations import Conjunct, conjuncts, consequence
+from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
+from thence.proofs.machine.obligations import Conjunct, consequence
 from thence.proofs.machine.reachability import (
     Change,
     Falsification,
@@ -22,6 +22,8 @@ from thence.proofs.machine.reachability import (
     Searched,
     TransitionRun,
     changed_values,
+    not_found,
+    reaching,
     search,
 )
 from thence.proofs.machine.step_statements import (
@@ -79,7 +81,7 @@ def prove_steps(
     names = tuple(names)
     if found is None:
         return {name: unknown("nothing is proved of this machine") for name in names}
-    known = tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+    known = proved_conjuncts(machine, found)
     assessments: dict[str, Assessment] = {}
     attempts: dict[str, _Attempt] = {}
     reachable = {formula.name: formula for formula in machine.reachable}
@@ -205,7 +207,7 @@ def _concluded(
         return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
-    tried = _not_found(searched)
+    tried = not_found(searched, "refutes")
     shown = [reason]
     if open_ones and open_ones[0].countermodel is not None and open_ones[0].failed:
         shown.append(_state_text(machine, open_ones[0]))
@@ -221,14 +223,6 @@ def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     values = names.arguments(discharge.obligation.constants, model.environment)
     step = ", ".join(f"{name} = {value}" for name, value in values.items())
     return f"  in a state that the invariants allow: {state}\n  for {step}"
-
-
-def _not_found(searched: Searched | None) -> str:
-    if searched is None:
-        return "no run was looked for"
-    if searched.unknown:
-        return f"the search for a run gave up: {searched.unknown}"
-    return f"no run of {searched.scope} refutes it"
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -301,8 +295,7 @@ def _reached(
     known: Sequence[Conjunct],
 ) -> dict[str, Assessment]:
     """A run is a proof; that no state of the inductive set has it is a refutation."""
-    never = {formula.name: ir.NamedFormula(f"never {formula.name}", negation(formula.body)) for formula in wanted}
-    goals = {name: Falsification(formula) for name, formula in never.items()}
+    goals = {formula.name: reaching(formula) for formula in wanted}
     searched = search(session, machine, goals)
     assessments: dict[str, Assessment] = {}
     for formula in wanted:
@@ -312,7 +305,7 @@ def _reached(
             text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
             assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
-        excluded = _excluded(session, machine, never[formula.name], known)
+        excluded = _excluded(session, machine, goals[formula.name].formula, known)
         facts = solver_facts(excluded, session.options)
         if excluded:
             text = "it is false in every reachable state"

@@ -36,15 +36,11 @@ from thence.proofs.logic.formula import (
     substitute,
 )
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.machine.obligations import Conjunct, signature_of
+from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
 from thence.proofs.machine.reachability import Change
 from thence.proofs.machine.transitions import Action, actions, after
 
 # --- stable ------------------------------------------------------------------------------------
-
-
-def _facts(machine: ir.Machine, known: Iterable[Conjunct]) -> tuple[ir.NamedFormula, ...]:
-    return (*machine.axioms, *(conjunct.formula for conjunct in known))
 
 
 def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
@@ -56,7 +52,7 @@ def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Va
 
 def stable_obligations(machine: ir.Machine, stable: ir.Stable, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
     """Every transition keeps the formula true where it is true."""
-    signature, facts, name = signature_of(machine), _facts(machine, known), stable.formula.name
+    signature, facts, name = signature_of(machine), known_facts(machine, known), stable.formula.name
     parameters, body = _apart(stable.parameters, stable.formula.body)
     return tuple(
         Obligation(
@@ -168,7 +164,7 @@ def _renamed(body: ir.Expr, old: Sequence[ir.Variable], new: Sequence[ir.Variabl
 
 def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
     """Every step after which a message still waits, but the awaited one itself, adds nothing to what it waits for."""
-    signature, facts = signature_of(machine), _facts(machine, known)
+    signature, facts = signature_of(machine), known_facts(machine, known)
     found: list[Obligation] = []
     for number, part in enumerate(state.parts, 1):
         for action in actions(machine):
@@ -279,7 +275,7 @@ def orders(machine: ir.Machine) -> tuple[str, ...]:
 def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct]) -> tuple[Obligation, Obligation]:
     """That a relation is irreflexive and transitive in every reachable state."""
     a, b, c = (ir.Variable(name, MESSAGE) for name in "abc")
-    signature, facts = signature_of(machine), _facts(machine, known)
+    signature, facts = signature_of(machine), known_facts(machine, known)
 
     def related(first: ir.Variable, second: ir.Variable) -> ir.Expr:
         return holds(relation, local(first), local(second))
@@ -356,7 +352,7 @@ def stage_obligation(
     at_earlier = substitute(stage.left, {LEFT.name: local(earlier)})
     first = forall((earlier,), implies(holds(stage.order, local(earlier), local(LEFT)), negation(at_earlier)))
     hypotheses = (
-        *_facts(machine, known),
+        *known_facts(machine, known),
         ir.NamedFormula("quiescent", quiescent(machine)),
         *(ir.NamedFormula(f"nothing is {each.words}", forall((LEFT,), negation(each.left))) for each in over),
         ir.NamedFormula(f"left: {stage.words}", stage.left),

@@ -20,12 +20,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
-from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch
+from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch, solver_version
 
 FORMAT = "thence-answer/1"
 
@@ -119,7 +118,7 @@ def _program() -> str:
 
 @cache
 def _version(solver: Literal["z3", "cvc5"]) -> str:
-    return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
+    return solver_version(solver)
 
 
 def _digest(value: object) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from thence.proofs.solving.lemmas import Lemmas
-from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool
+from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
 QUICK_MS = 500
@@ -134,12 +133,11 @@ def level_of(discharges: Sequence[Discharge]) -> Level:
 
 def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str, Any]:
     """The JSON facts about the solving: what was asked of whom, under which limits."""
-    packages = {"z3": "z3-solver", "cvc5": "cvc5"}
     counts: dict[str, Any] = {}
     for solver in options.solvers:
         answers = [discharge.answers[solver] for discharge in discharges if solver in discharge.answers]
         counts[solver] = {
-            "version": version(packages[solver]),
+            "version": solver_version(solver),
             "unsat": sum(answer.status == "unsat" for answer in answers),
             "other": sum(answer.status != "unsat" for answer in answers),
             "cached": sum(answer.cached for answer in answers),

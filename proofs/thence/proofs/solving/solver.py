@@ -6,20 +6,24 @@ is killed; a killed or dead process is an `unknown` answer with the reason, and 
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
-import sys
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
+from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
+
 SolverName: TypeAlias = Literal["z3", "cvc5"]
+
+
+def solver_version(solver: SolverName) -> str:
+    """The version of the package that the solver is."""
+    return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
+
 
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may still answer before it is killed."""
@@ -114,81 +118,39 @@ class Memory(Protocol):
 
 
 class Worker:
-    """One solver process. Not shared between threads. Use as a context manager, or `close` it."""
+    """One solver process, started anew when it is lost. Not shared between threads, apart from `close`."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._buffer = b""
-        self._number = 0
+        self._process: WorkerProcess | None = None
 
     def ask(self, request: SolverRequest) -> Answer:
         """The answer, or `unknown` once the deadline is over or the process has died."""
         started = time.monotonic()
         process = self._started()
-        self._number += 1
-        line = json.dumps({"id": self._number, **request.to_json()}) + "\n"
-        assert process.stdin is not None
         try:
-            process.stdin.write(line.encode())
-            process.stdin.flush()
-            reply = self._reply(process, started + (request.timeout_ms + GRACE_MS) / 1000 + len(line) / 1_000_000)
-        except BrokenPipeError:
-            reply = None
-        seconds = time.monotonic() - started
-        if isinstance(reply, dict):
+            reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
+        except WorkerDied as lost:
+            reason = str(lost)
+        except WorkerLate:
+            reason = f"killed after {time.monotonic() - started:.1f} s"
+        else:
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
-            taken = float(reply.get("seconds", seconds))
+            taken = float(reply.get("seconds", time.monotonic() - started))
             return Answer(reply["status"], reply["reason"], taken, found, tuple(reply.get("core", ())))
-        code = process.poll()
         self.close()
-        dead = reply is None
-        reason = f"the solver process died (exit code {code})" if dead else f"killed after {seconds:.1f} s"
-        return Answer("unknown", reason, seconds)
+        return Answer("unknown", reason, time.monotonic() - started)
 
-    def _reply(self, process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | Literal["late"] | None:
-        """The next answer line; "late" at the deadline, None at the end of the stream."""
-        assert process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    return "late"
-                chunk = os.read(process.stdout.fileno(), 1 << 16)
-                if not chunk:
-                    return None
-                self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        reply = json.loads(line)
-        assert isinstance(reply, dict) and reply["id"] == self._number
-        return reply
-
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> WorkerProcess:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "thence.proofs.solving.solver_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            )
+            self._process = WorkerProcess("thence.proofs.solving.solver_worker")
         return self._process
 
     def close(self) -> None:
         """Kills the process, if there is one."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except BrokenPipeError:
-                        continue
+            self._process.close()
         self._process = None
-        self._buffer = b""
 
 
 class SolverPool:

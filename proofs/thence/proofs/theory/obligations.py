@@ -193,10 +193,7 @@ def _listing(rules: list[ir.NamedFormula]) -> str:
 
 def consistency_problem(theory: ir.Theory, assumed: tuple[ir.NamedFormula, ...]) -> Problem:
     """An execution of the theory in which the assumptions are true."""
-    symbols = tuple(symbol for symbol in theory.symbols)
-    inductives = tuple(ir.Symbol(inductive.name, inductive.parameters, BOOL) for inductive in theory.inductives)
-    signature = Signature(theory.sorts, theory.ordered, (*symbols, *inductives))
-    return Problem(signature, (*theory.axioms, *assumed), theory.inductives)
+    return Problem(signature_of(theory), (*theory.axioms, *assumed), theory.inductives)
 
 
 def refutation_problem(theorem: ir.Theorem, assumed: tuple[ir.NamedFormula, ...]) -> Problem:
