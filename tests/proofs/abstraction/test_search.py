@@ -123,11 +123,11 @@ def test_exact_states_lie_in_the_abstract_ones(library: Library, file: str, send
     abstract = {shape(abstraction.system, state) for state in found.abstract}
     assert len(abstract) > 10
     exact = System(protocol, ir.Workload(3, sends, TWO_SENDERS))
-    prompt_sends = [variable.name for variable in protocol.state].index("OB")
+    queue = [variable.name for variable in protocol.state].index("OB")
     met = set()
     for state in reached(exact, 6_000):
         locals_ = (exact.local(number) for number in state.locals)
-        sent = (abstraction.system.local_number((*x[:prompt_sends], (), *x[prompt_sends + 1 :])) for x in locals_)
+        sent = (abstraction.system.local_number((*x[:queue], (), *x[queue + 1 :])) for x in locals_)
         network = (abstraction.system.number_of(exact.packet(number)) for number in state.network)
         there = state._replace(locals=tuple(sent), network=abstraction.system.arranged(tuple(network)))
         met.add(shape(abstraction.system, abstraction.normal(there._replace(ghost=Ghost((0, 0, 0), ())))))

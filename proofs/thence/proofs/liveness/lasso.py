@@ -1,9 +1,9 @@
 """Starvation: a fair run of a protocol in which some message is never delivered, as a stem and a cycle.
 
-The reachable states are a finite graph where identities of messages are used again (`run.identity_reuse`). Of the
-states in which a message waits, those are kept that lie on a cycle which does not deliver it and which is fair; under
-strong fairness states are taken away that offer what the cycle never takes, until what is left is fair or nothing.
-Where numbers grow, `thence.proofs.liveness.order_rounds` says whether each packet arrives.
+The reachable states form a finite graph, since identities of messages are reused (`run.identity_reuse`). For each
+message the search looks for a fair cycle among the states in which the message waits. Under strong fairness it removes
+states that offer an action which the cycle never takes, until the rest is fair or empty. Where numbers grow,
+`order_rounds` decides whether each packet arrives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.oracle import Oracle
 
 FIRST_LOOK = 2_000
-"""So many states are expanded before a lasso is looked for among them, then four times as many, and so on."""
+"""Number of states expanded before the first search for a lasso; each further search has four times as many."""
 
 MOST_NEAR = 6
 """Larger distances of growing numbers are not told apart."""
@@ -36,9 +36,9 @@ MOST_NEAR = 6
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """A run that starves `message`: `stem` leads to a state, `cycle` from there back to it.
+    """A run that starves `message`: `stem` leads to a state, `cycle` leads from there back to it.
 
-    Without a cycle, nothing more has to happen after the stem. Both are replayed by the interpreter.
+    If the cycle is empty, nothing has to happen after the stem. The interpreter replays both.
     """
 
     message: Message
@@ -49,10 +49,12 @@ class Lasso:
 
 @dataclass(slots=True)
 class LassoSearch(Coverage):
-    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
+    """The states that were covered, and a lasso if there is one.
 
-    `levels`: states are counted up to the sizes of growing numbers, see `thence.proofs.liveness`; with `piles`, equal
-    packets as one or more.
+    Attributes:
+        lines: the order abstraction of growing numbers; None: numbers are kept as they are.
+        piles: equal packets count once or more.
+        refused: for each reduction that was asked for and is not made, the reason.
     """
 
     lasso: Lasso | None = None
@@ -70,10 +72,10 @@ def find_lasso(
 ) -> LassoSearch:
     """Looks for a fair run in which a message is never delivered.
 
-    What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
-    is none in the workload. Where timers fire at any moment, what they repeat piles up: first real states are searched,
-    then all, with equal packets as one or more. Stops at `limit` states, and on KeyboardInterrupt, with what was
-    covered.
+    A lasso among the first states is a lasso whatever the other states are. A `complete` search without a lasso means
+    that the workload has none. Where timers fire at any moment, repeated packets pile up: the search then covers some
+    real states first, and after that all states, with equal packets counted once or more. The search stops at `limit`
+    states, and on KeyboardInterrupt, and returns the states covered so far.
     """
     started = time.perf_counter()
     piling = Recycling(protocol, workload).ticks_at_any_moment
@@ -103,7 +105,7 @@ def _explored(
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> _Graph:
-    """The graph as far as it is needed; what comes of it is in the search."""
+    """The graph as far as it is needed; the result is stored in the search."""
     while True:
         lines = search.lines
         system = (
@@ -129,9 +131,9 @@ def _explored(
 
 
 def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
-    """Where numbers are to be kept up to levels: at first, each on a line of its own.
+    """The lines of an order abstraction, at first one for each cell; None where it does not apply.
 
-    `piling`: also where there are no numbers, since packets are to be counted as one or more.
+    `piling`: also for a protocol without numbers, since its packets count once or more.
     """
     try:
         return Lines() if is_applicable(protocol) or piling else None
@@ -140,7 +142,7 @@ def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
 
 
 def _look(graph: _Graph, search: LassoSearch) -> None:
-    """Builds the graph until a lasso is found in it, or none is left to be found."""
+    """Builds the graph until it has a lasso, or cannot have one."""
     search.complete = False
     try:
         expanded = FIRST_LOOK
@@ -161,7 +163,7 @@ def _look(graph: _Graph, search: LassoSearch) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """Which classes of actions are fair: whatever is offered again and again (or, if `weak`, from some moment on) is
+    """The classes of actions that are fair: a class that is offered again and again (if `weak`: from some moment on) is
     taken again and again.
     """
 
@@ -171,7 +173,7 @@ class Fairness:
     weak: bool
 
     def class_of(self, system: Recycling, action: Action) -> Class | None:
-        """The class of an action; None where nothing is asked of it."""
+        """The class of an action; None: fairness does not concern it."""
         match action.kind:
             case "receive":
                 asked = system.packet(action.packet).kind in self.receive
@@ -185,9 +187,9 @@ class Fairness:
 
 
 def fairness_of(protocol: ir.Protocol) -> Fairness:
-    """What the protocol's `eventually ... under fair ...` assumes of the network and the timers.
+    """The assumption of the protocol's `eventually ... under fair ...` about the network and the timers.
 
-    Timers are always fair: a `periodically` that stops is none.
+    Timers are always fair: a `periodically` that stops is not periodic.
     """
     names = set(protocol.fairness)
     kinds = frozenset(kind.name for kind in protocol.packets)
@@ -215,7 +217,7 @@ class _Graph:
     reported: float = 0.0
 
     def build(self, until: int) -> bool:
-        """Expands reachable states, nearest first, until so many are; whether there is none left."""
+        """Expands reachable states, nearest first, until `until` are expanded. Returns whether none is left."""
         if not self.states:
             self._number(self.system.initial(), None)
         while self.expanded < len(self.states):
@@ -237,7 +239,7 @@ class _Graph:
         return True
 
     def _moves(self, state: State) -> Iterator[tuple[Action, State]]:
-        """What can happen, and the state after it. A timer that changes nothing has fired, too."""
+        """The possible actions, each with the state after it. A timer that changes nothing has fired, too."""
         if isinstance(self.system, OrderAbstractSystem):
             for action, after, _ in self.system.moves(state):
                 yield action, after
@@ -264,8 +266,9 @@ class _Graph:
         return known
 
     def lasso(self) -> Lasso | None:
-        """A lasso with as few steps as the search finds, over all messages that can wait; `undecided` if there may be
-        one, though none can be shown.
+        """A shortest lasso that the search finds, over all messages that can wait.
+
+        Sets `undecided` if there may be one, though none can be shown.
         """
         self.undecided = ""
         timers: frozenset[Class] = frozenset()
@@ -313,7 +316,7 @@ class _Graph:
     def _precisely(
         self, plain: FairGraph, component: set[int]
     ) -> Iterator[tuple[FairGraph, set[int], Callable[[int], int]]]:
-        """Where packets differ in numbers that are not known, the parts of it in which each of them arrives."""
+        """The component; under order abstraction its parts in which every packet arrives."""
         if not isinstance(self.system, OrderAbstractSystem):
             yield plain, component, lambda number: number
             return
@@ -341,9 +344,9 @@ class _Graph:
 def replayed_lasso(
     system: Recycling, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
 ) -> Lasso | None:
-    """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them.
+    """Replays stem and cycle in a fresh interpreter, and asserts that they are a lasso.
 
-    None if the system counts equal packets as one or more, and there is no such run with so many as there really are.
+    None if the system counts equal packets once or more, and no run with exact counts is such a lasso.
     """
     piles = isinstance(system, OrderAbstractSystem) and system.piles
     again = system.again()
@@ -372,7 +375,7 @@ def replayed_lasso(
 
 
 def _is_run(system: Recycling, actions: Sequence[Action]) -> bool:
-    """Whether the actions are possible, one after the other."""
+    """Whether the actions are possible one after the other."""
     state = system.initial()
     for action in actions:
         if action not in system.enabled(state):

@@ -1,9 +1,10 @@
-"""A number of a protocol that knows which others it is compared with.
+"""A number of a protocol that notes which other numbers it is compared with.
 
 Cells (a variable of a process at certain keys, an argument of packets) whose numbers are compared or copied into one
-another lie on one `line`. Two of its cells `meet` if what stands in them is compared, now or after it has been copied
-on: of such numbers the order and small distances matter, of others nothing. Handlers run on `Level`s, which are ints
-that note what is done with them; numbers of which more can be told are on the line of constants.
+another lie on one `line`. Two cells of a line `meet` if their numbers are compared, now or after they are copied on.
+The order and the small distances of such numbers matter; nothing else about them does. Handlers run on
+`OrderedNumber`s, which are ints that note the operations on them. Numbers whose values matter lie on the line of
+constants.
 """
 
 from __future__ import annotations
@@ -12,29 +13,30 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Cell: TypeAlias = tuple[Any, ...]
-"""Where a number stands: see `thence.proofs.liveness.order_cells`."""
+"""The place of a number: see `thence.proofs.liveness.order_cells`."""
 
 
 Numbers: TypeAlias = frozenset[tuple[Cell, int]]
 """Numbers, each with its cell."""
 
 CONSTANT: Cell = ("",)
-"""The line of numbers that are used as numbers: these are kept as they are."""
+"""The line of numbers whose values matter: these are kept as they are."""
 
 
 class TooFar(Exception):
-    """Something is added to a number so that it comes into a gap of unknown size."""
+    """An addition moves a number into a gap of unknown size."""
 
 
 @dataclass(slots=True)
 class Lines:
-    """Which cells lie on one line. `changed` tells that two lines were found to be one.
+    """The partition of cells into lines, and the facts that were noted about them.
 
-    Distances up to `near` are told apart; what is added to a number in one step is no more.
+    `changed` tells that two lines were found to be one. Distances up to `near` are told apart; one step adds at most
+    `near` to a number.
 
-    On some lines all comparisons are whether a number is at most that of one cell, the `floor`, and numbers in cells
-    to which nothing is added do not come into those that are `grown`, but for being the smaller of two. There a number
-    at the floor or below stays so, since numbers only grow, and all these are alike.
+    Some lines have a `floor`: a cell such that every comparison on the line asks whether a number is at most that of
+    the floor, and no number of a cell that never grows is copied into a `grown` cell, except as the smaller of two. On
+    such a line a number at or below the floor stays there, since numbers only grow. All these numbers behave alike.
     """
 
     near: int = 1
@@ -56,29 +58,29 @@ class Lines:
     _least: dict[frozenset[tuple[int, int]], dict[tuple[int, int], int]] = field(default_factory=dict)
 
     def compares(self, one: Cell, other: Cell) -> None:
-        """What stands in the cells is compared; both lie on one line then."""
+        """Notes that the numbers of the two cells are compared; both then lie on one line."""
         self.join(one, other)
         if (one, other) not in self._compared:
             self._compared |= {(one, other), (other, one)}
             self.changed = True
 
     def meeting(self, cell: Cell) -> frozenset[Cell]:
-        """The cells that meet this one. What is an index or a key meets what else is in the same collection."""
+        """The cells that meet this one. An index or a key also meets the others of its collection."""
         found = self._meeting.get(cell, frozenset())
         return found | {cell} if cell[-1] in ("index", "key") else found
 
     def forget(self) -> None:
-        """Drops what was found with other distances or meetings."""
+        """Drops the results for other distances or meetings."""
         for known in (self._kinds, self._rows, self._members, self._met, self._least):
             known.clear()
 
     def farther(self) -> None:
-        """Larger distances are told apart from now on."""
+        """Tells larger distances apart from now on."""
         self.near += 1
         self.forget()
 
     def _close(self) -> None:
-        """Finds which cells meet: those that are compared, and those whose numbers come into cells that meet."""
+        """Finds which cells meet: cells that are compared, and cells whose numbers are copied into cells that meet."""
         known = len(self._compared) + len(self._copies)
         if known == self._settled:
             return
@@ -105,8 +107,8 @@ class Lines:
     def is_too_far(self, source: Cell, target: Cell, before: int, after: int, numbers: Numbers) -> bool:
         """Whether a number that grew from `before` in one cell to `after` in another comes into a gap of unknown size.
 
-        How it then stands to a number that it meets is known where that was at most `near` from it, is below it, or
-        stands in the same way to a number that is there and equal to what it has become.
+        Its order to a number that it meets is known in three cases: that number was at most `near` from it, is below
+        it, or meets a number that is already present and equal to `after`.
         """
         above = [
             (cell, value) for cell, value in numbers if value - before > self.near and cell in self.meeting(target)
@@ -146,7 +148,7 @@ class Lines:
         return found
 
     def _kind(self, cell: Cell) -> int:
-        """A number for all cells that meet the same ones: equal numbers in them are as good as one."""
+        """A number for all cells that meet the same cells: equal numbers in them count as one."""
         known = self._kinds.get(cell)
         if known is None:
             row = self.meeting(cell)
@@ -169,20 +171,20 @@ class Lines:
         return 2 if cell == floor else 1 if cell not in self.grown else 0
 
     def bounds(self, cell: Cell) -> None:
-        """Something is asked to be at most what stands in the cell."""
+        """Notes that some number is compared by `<=` to the number of the cell."""
         self._bounds.add(cell)
 
     def orders(self, cell: Cell) -> None:
-        """What stands in the cell is compared in another way."""
+        """Notes that the number of the cell is compared in another way than by `<=`."""
         self._ordered.add(cell)
 
     def copies(self, source: Cell, target: Cell) -> None:
-        """What stood in one cell comes into another."""
+        """Notes that the number of one cell is copied into another."""
         if source != target:
             self._copies.add((source, target))
 
     def settle(self) -> None:
-        """Finds which cells meet, and the floors that what was noted allows; `changed` if there are others now."""
+        """Finds which cells meet, and the floors that the notes allow; sets `changed` if they differ from before."""
         self._close()
         noted = len(self._bounds) + len(self._ordered) + len(self._copies) + len(self.grown) + len(self.parents)
         if noted == self._noted:
@@ -212,7 +214,7 @@ class Lines:
         return cell
 
     def join(self, one: Cell, other: Cell) -> None:
-        """The two are compared, or one is copied into the other."""
+        """Puts the two cells on one line."""
         one, other = self.line(one), self.line(other)
         if one != other:
             above, below = sorted((one, other), key=repr)
@@ -231,7 +233,7 @@ def _name(cell: Cell) -> str:
 
 
 class OrderedNumber(int):
-    """A number on a line. `start`: what it was before constants were added to it."""
+    """A number on a line. `start`: its value before constants were added to it."""
 
     cell: Cell
     start: int
@@ -256,7 +258,7 @@ class OrderedNumber(int):
     __radd__ = __add__
 
     def __sub__(self, other: int) -> int:
-        """Of an index and the first index of a window; texts that subtract are refused."""
+        """The distance of an index to the first index of a window; texts that subtract are refused."""
         self._meets(other)
         self.lines.orders(self.cell)
         return int(self) - int(other)
@@ -296,7 +298,7 @@ class OrderedNumber(int):
         return int(self) >= int(other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether they are equal. A map compares its entries with 0, which no level is; texts do not (see `text`)."""
+        """Whether they are equal. Only a map compares with 0, which no such number is; see `order_text`."""
         if isinstance(other, OrderedNumber) or (isinstance(other, int) and other != 0):
             self._meets(other)
             self.lines.orders(self.cell)

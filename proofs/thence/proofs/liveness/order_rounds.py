@@ -1,8 +1,8 @@
-"""Whether every packet arrives, where packets cannot be told apart by their numbers.
+"""Rounds: whether every packet arrives, where packets cannot be told apart by their numbers.
 
-A round lasts until all that was in flight at its beginning has arrived. A run in which each packet arrives in the end
-has rounds without end, whatever becomes of the numbers that packets carry: so states are looked at together with what
-is still to arrive in the round. Of packets that are the same up to levels one has to arrive: which, may be chosen.
+A round lasts until all packets that were in flight at its beginning have arrived. A run in which every packet arrives
+in the end has infinitely many rounds, whatever numbers its packets carry. So the search uses pairs of a state and the
+packets that are still to arrive in the round. Of packets that are equal up to order, any one may be the one to arrive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROUND: Class = ("round", 0, 0)
 """The steps that end a round."""
 
 MOST_NODES = 200_000
-"""So many pairs of a state and what is still to arrive are looked at."""
+"""Limit on the pairs of a state and the packets that are still to arrive."""
 
 Node: TypeAlias = tuple[int, frozenset[int]]
 """The number of a state, and the packets of the round that are still to arrive."""
@@ -33,9 +33,11 @@ def left_of_round(
     after: State,
     packets: Mapping[int, int],
 ) -> tuple[frozenset[int], bool]:
-    """What is to arrive after a step, and whether the step ends the round.
+    """The packets that are to arrive after a step, and whether the step ends the round.
 
-    `fair` are the kinds of packets that have to arrive; `packets` says which one is which after the step.
+    Args:
+        fair: the kinds of packets that have to arrive.
+        packets: for each packet before the step its number after the step.
     """
     arrived = action.packet if action.kind in ("receive", "lose") else -1
     there = set(after.network)
@@ -50,9 +52,9 @@ def to_arrive(system: OrderAbstractSystem, fair: Collection[str], state: State) 
 
 @dataclass(slots=True)
 class Rounds:
-    """The pairs of states of a component and what is still to arrive, as far as they follow from beginnings of rounds.
+    """The pairs of a state of a component and the packets still to arrive, reachable from beginnings of rounds.
 
-    `too_many` where there are more than MOST_NODES.
+    `too_many`: there are more than MOST_NODES.
     """
 
     system: OrderAbstractSystem
@@ -66,7 +68,7 @@ class Rounds:
     _edges: list[list[Edge]] = field(default_factory=list)
 
     def graph(self, component: set[int], class_of: Callable[[Action], Class | None]) -> FairGraph:
-        """The graph of them. `class_of`: what fairness is about, of which only arrivals are replaced by rounds."""
+        """The graph of the pairs. `class_of` is the fairness class of an action; rounds replace the classes of arrivals."""
         for number in sorted(component):
             self._number((number, to_arrive(self.system, self.fair, self.states[number])))
         at = 0
@@ -106,7 +108,7 @@ class Rounds:
 def is_fair_to_packets(
     system: OrderAbstractSystem, fair: Collection[str], start: State, cycle: Iterable[Action]
 ) -> bool:
-    """Whether going round the cycle again and again lets every packet arrive."""
+    """Whether every packet arrives if the cycle is repeated for ever."""
     actions = tuple(cycle)
     owed, seen, ended = to_arrive(system, fair, start), set[frozenset[int]](), 0
     last: dict[frozenset[int], int] = {}
