@@ -1,4 +1,4 @@
-"""Everything that a file states for any number of processes: theorems, machines, mutants of machines, as results."""
+"""Proofs of everything that a file states for any number of processes: theorems, machines, mutants of machines."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
 
 VACUITY = "vacuity"
-"""The name under which it is reported whether every transition can happen."""
+"""The name of the result that every transition can happen."""
 
 Report = Callable[[ProofProgress], None]
 
 
 class UnknownName(ValueError):
-    """A name that the file does not state anything unbounded under; the message lists those that it has."""
+    """No unbounded statement of the file has this name; the message lists the names that it has."""
 
 
 def prove_specification(
@@ -46,12 +46,12 @@ def prove_specification(
     """The results of a file's theorems, machines and mutants of machines, in the file's order.
 
     Args:
-        names: theorems, machines, mutants of machines, or statements of machines; none means all. A statement
-            is proved with its whole machine, and its result alone is returned.
+        names: of theorems, machines, mutants of machines, or statements of machines; none means all. A statement
+            is proved with its whole machine, and only its result is returned.
 
     Raises:
-        UnknownName: for a name that is none of these.
-        CrossCheckError: where a solver and the evaluator disagree about a finite model: a defect of ours.
+        UnknownName: for another name.
+        CrossCheckError: a solver and the evaluator disagree about a finite model, which is a defect of Thence.
     """
     return tuple(proof.result for proof in proofs(specification, names, options, progress))
 
@@ -62,7 +62,7 @@ def proofs(
     options: Options | None = None,
     progress: Report | None = None,
 ) -> Generator[Proof, None, None]:
-    """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
+    """The results one by one, each with its evidence. Arguments and errors as of `prove_specification`."""
     options = options or Options()
     with solver_pool(options) as pool:
         yield from proofs_by(pool, specification, names, options, progress)
@@ -80,7 +80,7 @@ def proofs_by(
     options: Options,
     progress: Report | None = None,
 ) -> Generator[Proof, None, None]:
-    """As `proofs`, by solver processes that there are already."""
+    """As `proofs`, by the solver processes of a pool that is open already."""
     session = ProofSession(pool, options)
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
@@ -99,7 +99,7 @@ def proofs_by(
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
-    """What `names` may contain."""
+    """The names that `names` may contain."""
     found: list[str] = [theorem.name for theorem in specification.theorems]
     for machine in specification.machines:
         found.extend((machine.name, *_statements(machine)))
@@ -108,7 +108,7 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
 
 
 def _statements(machine: ir.Machine) -> tuple[str, ...]:
-    """What there are results for: what is stated, what is expected of it, and vacuity."""
+    """The names of a machine's results: its statements, the statements expected of it, and vacuity."""
     stated = (*statements(machine), *step_statements(machine))
     return tuple(dict.fromkeys((*stated, *expected_names(machine.expects), VACUITY)))
 
@@ -129,7 +129,7 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
 
 
 def _tell(progress: Report | None, subject: str, statement: str, total: int) -> None:
-    """Tells what begins where no obligation is counted."""
+    """Reports the beginning of work whose obligations are not counted."""
     if progress is not None and total:
         progress(ProofProgress(subject, statement, 0, total))
 
@@ -189,7 +189,7 @@ def expected_names(expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
 
 
 def _as_expected(machine: ir.Machine, name: str, assessments: Mapping[str, Assessment]) -> bool:
-    """Whether a statement came out as the file says, by its name or of the machine as a whole; else `proved`."""
+    """Whether the verdict is the expected one: of the statement by name, else of the whole machine, else `proved`."""
     for expectation in machine.expects:
         if name in expectation.names:
             return assessments[name].verdict is Verdict(expectation.verdict)
@@ -200,7 +200,7 @@ def _as_expected(machine: ir.Machine, name: str, assessments: Mapping[str, Asses
 
 
 def worst(assessments: Iterable[Assessment]) -> Assessment:
-    """The finding that decides about a whole machine: one that is refuted, else unknown, else proved."""
+    """The assessment that decides about a whole machine: a refuted one, else an unknown one, else a proved one."""
     order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
     return min(assessments, key=lambda assessment: order.index(assessment.verdict))
 
@@ -209,7 +209,7 @@ def worst(assessments: Iterable[Assessment]) -> Assessment:
 
 
 def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | None) -> Iterator[Proof]:
-    """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
+    """A result for every expectation and name: refuted by a run, or the outcome of a proof of the mutant."""
     assert isinstance(mutant.mutated, ir.Machine)
     started = time.monotonic()
     named = expected_names(mutant.expects)
@@ -238,7 +238,7 @@ def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | 
 def _mutant_assessments(
     session: ProofSession, mutant: ir.Mutant, machine: ir.Machine, progress: Report | None
 ) -> dict[str, Assessment]:
-    """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
+    """Runs for the statements that should be refuted; a proof of the mutant if that does not settle every expectation."""
     about_steps = step_statements(machine)
     known = (*statements(machine), *about_steps)
     wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]

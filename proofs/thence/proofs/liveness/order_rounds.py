@@ -68,7 +68,7 @@ class Rounds:
     _edges: list[list[Edge]] = field(default_factory=list)
 
     def graph(self, component: set[int], class_of: Callable[[Action], Class | None]) -> FairGraph:
-        """The graph of the pairs. `class_of` is the fairness class of an action; rounds replace the classes of arrivals."""
+        """The graph of the pairs. `class_of` is the class of an action; rounds replace the classes of arrivals."""
         for number in sorted(component):
             self._number((number, to_arrive(self.system, self.fair, self.states[number])))
         at = 0

@@ -1,4 +1,4 @@
-"""Which hypotheses the proofs about a machine used, and which invariants no other proof uses."""
+"""The hypotheses that the proofs about a machine used, and the invariants that no other proof uses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def with_cores(
 
 
 def _own(name: str, machine: ir.Machine, assessment: Assessment, found: InductiveSet) -> tuple[Discharge, ...]:
-    """The obligations that are about this statement, among all that its verdict rests on."""
+    """The obligations about this statement itself, among all that its verdict rests on."""
     if name in found.members:
         return tuple(found.members[name])
     if name in found.consequences:

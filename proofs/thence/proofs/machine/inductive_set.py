@@ -1,7 +1,7 @@
 """The largest set of a machine's conjuncts that is inductive as a whole.
 
-Soundness: a conjunct is proved only as a member of such a set. Conjuncts that are not kept are taken out and
-everything is tried again without them, until the rest stands by itself (the method that Houdini made known).
+Soundness: a conjunct is proved only as a member of such a set. Conjuncts that some transition does not keep are
+removed, and the others are tried again, until all that are left are kept (the Houdini algorithm).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from thence.proofs.solving.session import ProofSession
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it where one was found.
+    """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it if one was found.
 
-    `after` are the conjuncts that had fallen before: without them, or with them, it may have been kept.
+    `after` are the conjuncts that fell before: with them it might have been kept.
     """
 
     reason: str
@@ -41,13 +41,13 @@ class InductiveSet:
 
     @property
     def discharges(self) -> tuple[Discharge, ...]:
-        """Everything that the set rests on."""
+        """All obligations that the set rests on."""
         kept = (discharge for discharges in self.members.values() for discharge in discharges)
         return (*kept, *self.consequences.values())
 
 
 def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
-    """The set, by proving all candidates together and taking out what is not kept until nothing falls.
+    """The set: all candidates are proved together, and those that fail are removed until none fails.
 
     Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
     """
@@ -79,7 +79,7 @@ def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct
 
 
 def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Discharge]:
-    """The properties that follow from the history's facts and the invariants: they need no step of their own."""
+    """The properties that follow from the facts about the history and the invariants in any state."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
     stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}

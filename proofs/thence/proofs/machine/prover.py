@@ -1,7 +1,7 @@
 """Machines: their statements proved for any number of processes and messages, or refuted by a run.
 
-Not being inductive does not refute a statement: only a run from an initial state does. What is neither proved
-nor refuted is `unknown`, with the step that breaks it.
+A statement that is not inductive need not be false: only a run from an initial state refutes it. A statement that is
+neither proved nor refuted is `unknown`, and the step that breaks it is shown.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
-"""The name under which the built-in facts about the history are reported."""
+"""The name of the result about the built-in facts about the history."""
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
-    """What is stated of a machine's states: the history, its invariants, the properties that `prove` names."""
+    """The statements about a machine's states: the history, the invariants, the properties that `prove` names."""
     invariants = tuple(invariant.name for invariant in machine.invariants)
     properties = (name for name in machine.prove if name not in invariants and not is_about_steps(name))
     return (HISTORY, *invariants, *properties)
@@ -60,7 +60,7 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
 
 
 def refusal(session: ProofSession, machine: ir.Machine) -> str | None:
-    """Why nothing is proved of this machine, or None: its axioms restrict the states, or contradict each other."""
+    """The reason why nothing is proved of this machine: its axioms restrict the states, or may be contradictory; or None."""
     faults = axiom_faults(machine)
     if faults:
         return "; ".join(faults)
@@ -76,7 +76,7 @@ def refusal(session: ProofSession, machine: ir.Machine) -> str | None:
 
 
 def prove_machine(session: ProofSession, machine: ir.Machine) -> tuple[dict[str, Assessment], InductiveSet | None]:
-    """A finding for every statement, and the inductive set that the proofs rest on.
+    """An assessment of every statement, and the inductive set that the proofs rest on.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
@@ -146,7 +146,7 @@ def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct],
 
 
 def search_violations(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> Searched | None:
-    """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
+    """Searches small universes for runs that violate the statements; None if there are no statements."""
     goals = {name: Falsification(statement_formula(machine, name)) for name in names}
     if not goals:
         return None
@@ -156,7 +156,7 @@ def search_violations(session: ProofSession, machine: ir.Machine, names: Iterabl
 def _fallen(
     machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
 ) -> Assessment:
-    """Refuted by a run if there is one, else unknown with the counterexample to induction."""
+    """Refuted if a run was found, else unknown with the counterexample to induction."""
     if violated is not None and name in violated.runs:
         return refuted(machine, name, violated, facts)
     more: dict[str, Any] = dict(facts)
@@ -168,7 +168,7 @@ def _fallen(
 
 
 def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Assessment:
-    """The finding for a statement that a run violates."""
+    """The assessment of a statement that a run violates."""
     run = searched.runs[name]
     shown = run_counterexample(machine, run, statement_formula(machine, name))
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}

@@ -1,12 +1,12 @@
 """Answers of solvers kept between runs: an obligation whose text did not change is not solved again.
 
-One small file for each answer, named by a hash of everything that it depends on: the canonical text without its
-comments, the solver and its version, the seed, the time limit, and the program that puts the question. Only
-decided answers are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a
-directory; a file that is damaged, or is not what its name says, counts as absent.
+Each answer is a small file, named by a hash of everything that the answer depends on: the canonical text without its
+comments, the solver and its version, the seed, the limits, and the source of the solver process. Only decided answers
+are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a directory. A file
+that is damaged, or does not match its name, counts as absent.
 
-The cache is trusted local state: who can write to it can forge an `unsat`. Nothing that is shown to others rests
-on it (certificates and `thence verify` always solve), and what it says of finite models is evaluated again.
+The cache is trusted local state: whoever can write to it can forge an `unsat`. Certificates and `thence verify` never
+use it, and finite models from it are evaluated again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, St
 FORMAT = "thence-answer/1"
 
 UNUSED_DAYS = 60
-"""Answers that nobody has asked for in so many days are removed."""
+"""Answers that nobody asked for during this time are removed."""
 
 _DAY_S = 86_400
 
@@ -43,7 +43,7 @@ def default_directory() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCache:
-    """The answers in a directory, which need not exist. What cannot be read or written is not kept: never an error."""
+    """The answers in a directory, which need not exist. A file that cannot be read or written is ignored."""
 
     directory: Path
 
@@ -77,7 +77,7 @@ class AnswerCache:
                 draft.unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Removes what nobody has asked for in a long time; looks at most once a day."""
+        """Removes answers that nobody asked for in a long time; at most once a day."""
         stamp = self.directory / "pruned"
         with suppress(OSError):
             if stamp.exists() and time.time() - stamp.stat().st_mtime < _DAY_S:
@@ -106,13 +106,13 @@ def request_key(request: SolverRequest) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Canonical text has neither strings nor quoted symbols, so that every `;` begins a comment."""
+    """The text without comments. Canonical text has neither strings nor quoted symbols: every `;` begins a comment."""
     return "\n".join(line.partition(";")[0].rstrip() for line in text.splitlines())
 
 
 @cache
 def _program() -> str:
-    """A hash of the program that puts the questions: other options are other questions."""
+    """A hash of the source of the solver process, which sets the solvers' options and imports nothing of Thence."""
     return sha256(Path(solver_worker.__file__).read_bytes()).hexdigest()
 
 

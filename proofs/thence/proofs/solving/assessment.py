@@ -1,4 +1,4 @@
-"""What was found out about a statement, and all the evidence that the verdict rests on."""
+"""The assessment of a statement: its verdict, with all the evidence that it rests on."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class RunEvidence(Protocol):
 
 
 REFUTATION = ""
-"""The key of a refuting model or run; the others are named by what they are evidence for."""
+"""The key of a refuting model or run. Other models and runs have the name of their assumption or transition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What was found out about one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
+    """The verdict on one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
 
     Attributes:
         discharges: every obligation that a verdict `proved` rests on.
@@ -55,12 +55,12 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A result with the evidence for it: what a certificate is written from."""
+    """A result with its evidence. Certificates are written from it."""
 
     result: Result
     assessment: Assessment
 
 
 def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Assessment:
-    """Nothing was decided: why in a sentence, and at length for a reader."""
+    """Nothing was decided: the reason in a sentence, and at length for a reader."""
     return Assessment(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)

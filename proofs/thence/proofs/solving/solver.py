@@ -31,9 +31,11 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?
+    """The question whether an SMT-LIB2 text is satisfiable.
 
-    With `effort`, the solver gives up after so much of its own measure of effort, which is the same on every machine.
+    Attributes:
+        core: the named assertions that contradict each other are asked for, too.
+        effort: a limit in the solver's own measure of effort, which is the same on every machine.
     """
 
     solver: SolverName
@@ -51,7 +53,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Assertions to add, then goals to try: each is the name of a Bool constant."""
+    """Assertions to add, and then goals to try. Each goal is the name of a Bool constant."""
 
     assertions: tuple[str, ...]
     goals: Mapping[str, str]
@@ -59,8 +61,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class StagedSearch:
-    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that; with `effort`, it ends
-    after so much of Z3's own measure of effort, which is the same on every machine."""
+    """A finite search by Z3 in stages: see `solver_worker`.
+
+    Attributes:
+        minimise: truth values to make false, as many as can be.
+        numbers_below: a bound on all numbers.
+        effort: a limit in Z3's own measure of effort, which is the same on every machine.
+    """
 
     constants: Mapping[str, str]
     stages: tuple[Stage, ...]
@@ -96,8 +103,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`status` is `sat`, `unsat` or `unknown` for a check; for a search `done` (all goals without a model have none
-    within the stages) or `unknown`. `reason` says why unknown. `cached`: not solved now, but in an earlier run."""
+    """The answer to a request.
+
+    Attributes:
+        status: of a check `sat`, `unsat` or `unknown`; of a search `done` (a goal without a model has none within the
+            stages) or `unknown`.
+        reason: why the status is `unknown`.
+        cached: solved in an earlier run.
+    """
 
     status: Literal["sat", "unsat", "unknown", "done"]
     reason: str
@@ -156,8 +169,8 @@ class Worker:
 class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
-    With a `memory`, what was answered before is not asked again. `recalled` and `solved` count the requests.
-    What is costly to write out may be left in `computed`, by all that it depends on.
+    With a `memory`, a request that was answered before is not solved again. `recalled` and `solved` count the requests.
+    `computed` keeps other costly results, keyed by everything that they depend on.
     """
 
     def __init__(self, workers: int, memory: Memory | None = None) -> None:
@@ -184,11 +197,11 @@ class SolverPool:
         self._threads.shutdown(wait=True)
 
     def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
-        """One answer, waited for; `anew`: whatever was answered before."""
+        """Waits for one answer. `anew`: the memory is not asked."""
         return self.submit(request, anew=anew).result()
 
     def submit(self, request: SolverRequest, *, anew: bool = False) -> Future[Answer]:
-        """The answer to come."""
+        """The answer, as a future."""
         known = None if anew or self.memory is None else self.memory.recall(request)
         if known is None:
             self.solved += 1

@@ -38,7 +38,7 @@ from thence.proofs.solving.finite_models import Problem
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a theorem is proved: the obligations, and a sentence that says by which principle."""
+    """The proof of a theorem: its obligations, and a sentence that names the principle."""
 
     obligations: tuple[Obligation, ...]
     principle: str
@@ -51,7 +51,7 @@ def signature_of(theory: ir.Theory) -> Signature:
 
 
 def closed_under_rules(inductive: ir.Inductive) -> tuple[ir.NamedFormula, ...]:
-    """For each rule: what it derives is in the relation."""
+    """For each rule: the relation has every tuple that the rule derives."""
     conclusion = holds(inductive.name, *(local(parameter) for parameter in inductive.parameters))
     return tuple(
         ir.NamedFormula(f"{inductive.name}_{rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))

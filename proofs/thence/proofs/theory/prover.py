@@ -31,15 +31,15 @@ LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
 """Universes for refuting theorems: one more message than for obligations."""
 
 BRIEF_MS = 1_500
-"""What the first solver gets for a proof without an assumption."""
+"""Time limit of a proof without an assumption."""
 
 FEW: tuple[Mapping[str, int], ...] = SIZES[:7]
-"""Universes looked at before a proof without an assumption is tried."""
+"""Universes that are searched before a proof without an assumption is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What became of a theorem when one assumption was dropped: needed (with an execution), not needed, or unknown."""
+    """Whether a theorem needs an assumption: needed (with an execution that shows it), not needed, or unknown."""
 
     assumption: str
     needed: bool | None
@@ -62,7 +62,7 @@ class Need:
 
 
 def prove_theorem(session: ProofSession, theorem: ir.Theorem) -> Proof:
-    """The verdict on a theorem with its evidence, and what its file expects of it."""
+    """The verdict on a theorem with its evidence, compared to the expectation of its file."""
     started = time.monotonic()
     try:
         assessment, surprises = _prove(session, theorem)
@@ -84,7 +84,7 @@ def prove_theorem(session: ProofSession, theorem: ir.Theorem) -> Proof:
 
 
 def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list[str]]:
-    """What was found, and how the assumptions that are needed differ from those that the file states."""
+    """The assessment, and how the needed assumptions differ from those that the file states."""
     contradiction = inconsistency(session, theorem)
     if contradiction is not None:
         return unknown(contradiction), []
@@ -115,7 +115,7 @@ def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list
 
 
 def inconsistency(session: ProofSession, theorem: ir.Theorem) -> str | None:
-    """Why nothing is proved from these axioms and assumptions: they contradict each other. None if they do not."""
+    """The reason why nothing is proved: the axioms and assumptions contradict each other, or may. None if they do not."""
     problem = consistency_problem(theorem.theory, theorem.assume)
     if session.find_model(problem).model is not None:
         return None
@@ -175,7 +175,7 @@ def _refuted(
 
 
 def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:
-    """Where the induction breaks: a model of the obligation, in which the relation need not be the least one."""
+    """The failed steps of the induction: models of obligations, in which the relation need not be the least one."""
     return [
         counterexample(
             theorem.theory,
@@ -211,7 +211,7 @@ def _wanted(theorem: ir.Theorem) -> Verdict:
 
 
 def _surprising_needs(theorem: ir.Theorem, needs: Sequence[Need]) -> list[str]:
-    """How `needs` as stated differs from what was found. A theorem that states no needs claims nothing about them."""
+    """How the stated `needs` differ from those found. A theorem that states no needs claims nothing about them."""
     if not theorem.needs:
         return []
     surprises = []
