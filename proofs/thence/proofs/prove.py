@@ -238,7 +238,7 @@ def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | 
 def _mutant_assessments(
     session: ProofSession, mutant: ir.Mutant, machine: ir.Machine, progress: Report | None
 ) -> dict[str, Assessment]:
-    """Runs for the statements that should be refuted; a proof of the mutant if that does not settle every expectation."""
+    """Runs for the statements that should be refuted; a proof of the mutant if an expectation is left open."""
     about_steps = step_statements(machine)
     known = (*statements(machine), *about_steps)
     wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]

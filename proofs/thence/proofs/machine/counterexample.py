@@ -1,7 +1,7 @@
 """Counterexamples of a machine, in the file's own names: a run that violates, or a step that breaks an invariant.
 
-A run starts in an initial state: it refutes. A counterexample to induction starts in a state that satisfies all
-conjuncts but may not be reachable: it says which fact is missing.
+A run starts in an initial state, so it refutes. A counterexample to induction starts in a state that satisfies all
+conjuncts but may not be reachable; it points to a missing invariant.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def induction_counterexample(
 ) -> Counterexample:
     """A before/after diff of one step that keeps to all guards and loses the goal, re-evaluated.
 
-    Raises: CrossCheckError where computing the step does not confirm what substitution said.
+    Raises: CrossCheckError where computing the step does not confirm the substitution.
     """
     before = model.structure
     arguments = tuple(int(model.environment[parameter.name]) for parameter in action.parameters)
@@ -111,7 +111,7 @@ def _drawn(happened: Iterable[Happening], state: Structure, names: Names) -> Exe
 
 
 def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.NamedFormula) -> Counterexample:
-    """The run step by step, only what changes, and the instance that is false at its end."""
+    """The run step by step with the changes of each step, and the instance that is false at its end."""
     states = run.states()
     names = names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)

@@ -60,7 +60,7 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
 
 
 def refusal(session: ProofSession, machine: ir.Machine) -> str | None:
-    """The reason why nothing is proved of this machine: its axioms restrict the states, or may be contradictory; or None."""
+    """The reason why nothing is proved of this machine: its axioms restrict states or may be contradictory; or None."""
     faults = axiom_faults(machine)
     if faults:
         return "; ".join(faults)

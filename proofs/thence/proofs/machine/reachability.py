@@ -1,8 +1,8 @@
 """Bounded search from the initial states of a machine, over a small universe, breadth by depth.
 
-All choices of the initial state (who sends to whom) and all sequences of transitions up to a depth, in one
-propositional query per depth; shortest first. What is found is replayed step by step by evaluation.
-Finding nothing proves nothing beyond the universe and depth.
+One propositional query per depth has all choices of the initial state (who sends to whom) and all sequences of
+transitions; the shortest first. Every run is replayed step by step by evaluation. A search without a run proves nothing
+beyond the universe and depth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from thence.proofs.solving.solver import Answer, Stage, StagedSearch
 
 @dataclass(frozen=True, slots=True)
 class Falsification:
-    """A reachable state in which the formula is false; if it has free names, where `deliver` is about to happen."""
+    """Goal: a reachable state in which the formula is false; with free names, a state before a `deliver` of them."""
 
     formula: ir.NamedFormula
 
@@ -39,16 +39,16 @@ def reaching(formula: ir.NamedFormula) -> Falsification:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """The transition of this name happens."""
+    """Goal: the transition of this name happens."""
 
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A step before which one formula is true and after which another is, for some values of their free names.
+    """Goal: a step before which `before` is true and after which `after` is true, for some values of the parameters.
 
-    `exempt`: not a step by this transition whose arguments are the values of the first so many parameters.
+    `exempt` (name, n): no step by the transition of this name whose arguments are the values of the first n parameters.
     """
 
     parameters: tuple[ir.Variable, ...]
@@ -79,7 +79,7 @@ class TransitionRun:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """A universe, and how many steps are looked at; where there are numbers, how large they may grow."""
+    """A universe, a number of steps, and bounds on numbers if there are any."""
 
     universe: Mapping[str, int]
     depth: int
@@ -95,7 +95,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What was found, by goal, and how far was looked for the others."""
+    """The runs that were found, by goal, and the scope that was searched for the others."""
 
     runs: Mapping[str, TransitionRun]
     scope: SearchScope
@@ -112,19 +112,19 @@ def not_found(searched: Searched | None, verb: str) -> str:
 
 
 SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
-"""Where runs are looked for: the second only for what the first does not have."""
+"""The scopes that are searched for runs: the second one only for goals that the first one does not have."""
 
 GROUP = SearchScope({"process": 2, "message": 2}, 12)
-"""Looked at before them where messages go to several processes: there every process adds steps to a run."""
+"""The first scope of machines whose messages go to several processes: there every process adds steps to a run."""
 
 
 def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
-    """Where runs of the machine are looked for, one after the other."""
+    """The scopes that are searched for runs of the machine, in order."""
     return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
 
 
 NUMBERS_BELOW = 16
-"""Runs are looked for in which no number grows larger: finite for a solver, and much faster."""
+"""Bound on the numbers of a run: the search is then finite for a solver, and much faster."""
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class _Unrolling:
             self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
 
     def advance(self) -> None:
-        """One more step: exactly one transition happens, with its guard true."""
+        """One more step: exactly one transition happens, and its guard is true."""
         number, before = len(self.choices), self.states[-1]
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
         changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
@@ -224,7 +224,7 @@ class _Unrolling:
     def _stays_in_window(
         self, update: ir.Update, environment: Mapping[str, Term], before: Mapping[str, Cells], choice: str
     ) -> None:
-        """Of an update over numbers, that it changes nothing beyond the window: other runs are not looked for."""
+        """An update over numbers changes nothing beyond the window: runs that do are not searched."""
         numbers = [binder for binder in update.binders if binder.type == NAT]
         if not numbers:
             return
@@ -265,7 +265,7 @@ class _Unrolling:
         return {value: self.grounding.named(f"{name}={value}", when) for value, when in after.items()}
 
     def goal(self, goal: Goal) -> str:
-        """The condition under which the last state, or the last step, is what is looked for."""
+        """The condition under which the last state, or the last step, reaches the goal."""
         state = self.states[-1]
         match goal:
             case Firing():
@@ -308,7 +308,7 @@ class _Unrolling:
 
 
 def changed_values(goal: Change, run: TransitionRun) -> dict[str, int] | None:
-    """Values of a goal's parameters for which the last step of the run is such a change, by evaluation."""
+    """Values of the goal's parameters for which the last step of the run is such a change, by evaluation."""
     before, after = run.states()[-2:]
     action, arguments = run.steps[-1]
     for values in tuples([parameter.type for parameter in goal.parameters], before.universe):
@@ -329,7 +329,7 @@ def search(
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
 
-    Without scopes, in those of the machine. `effort` is a limit for each of them, in Z3's own measure.
+    Without `scopes`, those of the machine are searched. `effort` limits the search of each scope, in Z3's own measure.
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
@@ -353,7 +353,7 @@ def _search_in(
     scope: SearchScope,
     effort: int | None,
 ) -> Searched:
-    """The search of one scope; what was searched before by this pool is not written out again."""
+    """The search of one scope. The pool keeps complete results, which do not depend on the limit on effort."""
     behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
     limits = (session.options.timeout_ms, session.options.seed)
     same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), *limits)
@@ -429,7 +429,7 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
 
 
 def reaches(goal: Goal, run: TransitionRun) -> bool:
-    """Whether the run ends with what the goal says, by evaluation. Raises: CrossCheckError where it is no run."""
+    """Whether the run ends with the goal, by evaluation. Raises: CrossCheckError where it is no run."""
     states = run.states()
     match goal:
         case Firing():

@@ -54,19 +54,19 @@ WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
 _EFFORT = (200_000, 3_000_000)
-"""What a stage of a proof without deadlock may cost while it is only being looked for, by the solver's own measure, so
-that the same stages are found on every machine: more where too little finds none."""
+"""Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
+machine finds the same stages. The larger limit is tried where the smaller one finds no stage."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
-    """The names of the machine's statements about steps: what is stable, what is reachable, what `prove` names."""
+    """The names of the statements about steps: stable formulas, reachable formulas, and those under `prove`."""
     stable = (each.formula.name for each in machine.stable)
     reachable = (formula.name for formula in machine.reachable)
     return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
 
 
 def refuted_steps(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> dict[str, Assessment]:
-    """Those of the statements that a run refutes. What is reachable is not refuted by a run.
+    """The statements that a run refutes. A run does not refute a `reachable` formula.
 
     Raises: Unsupported; CrossCheckError.
     """
@@ -77,7 +77,7 @@ def refuted_steps(session: ProofSession, machine: ir.Machine, names: Iterable[st
 def prove_steps(
     session: ProofSession, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None
 ) -> dict[str, Assessment]:
-    """A finding for each of the statements, resting on the inductive set; without one, nothing is proved."""
+    """An assessment of each of the statements. Proofs rest on the inductive set `found`; without one there are none."""
     names = tuple(names)
     if found is None:
         return {name: unknown("nothing is proved of this machine") for name in names}
@@ -105,7 +105,7 @@ def prove_steps(
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The obligations of a statement and what came of them; `words` say what was proved, `missing` what never was."""
+    """The discharged obligations of a statement; `words` say what they prove, `missing` what they do not."""
 
     discharges: tuple[Discharge, ...]
     words: str
@@ -131,14 +131,14 @@ def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Seque
 
 
 def waiting_for(session: ProofSession, machine: ir.Machine, transition: str) -> tuple[Waiting, tuple[Discharge, ...]]:
-    """What it is to wait for a transition, and the proofs that it ends the guards that it is said to end."""
+    """The condition of waiting for a transition, and the proofs that the transition makes its own guards false."""
     action = next(action for action in actions(machine) if action.name == transition)
     ends = session.discharge(falsified(machine, action))
     return waiting(action, [end.proved for end in ends]), tuple(end for end in ends if end.proved)
 
 
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
-    """Stages, each resting on those before, until nothing is undelivered or no stage can be added."""
+    """Proof stages, each resting on those before, until nothing is undelivered or no stage can be added."""
     ordering: dict[str, tuple[Discharge, ...]] = {}
     for relation in orders(machine):
         own = strictly_orders(machine, relation, known)
@@ -166,7 +166,7 @@ def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequenc
 def _staged(
     session: ProofSession, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct]
 ) -> list[DeadlockStage]:
-    """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
+    """Stages that can be proved one after the other; the last one is the goal, if it is reached."""
     goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
     over: list[DeadlockStage] = []
 
@@ -188,7 +188,7 @@ def _staged(
 
 
 def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
-    """The positions of those that the first solver proves with so much effort."""
+    """The positions of the obligations that the first solver proves within this effort."""
     options = session.options
     checks = [
         Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
@@ -247,7 +247,7 @@ def _refuted(
 
 
 def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal, ...]:
-    """What a run shows that refutes the statement: one of these goals."""
+    """The goals of runs that refute the statement: one of them is enough."""
     if name == WITHOUT_DEADLOCK:
         return (Falsification(no_deadlock(machine)),)
     transition = starving_transition(name)
@@ -294,7 +294,7 @@ def _reached(
     wanted: Sequence[ir.NamedFormula],
     known: Sequence[Conjunct],
 ) -> dict[str, Assessment]:
-    """A run is a proof; that no state of the inductive set has it is a refutation."""
+    """A run proves a `reachable` formula; a proof that it is false in every reachable state refutes it."""
     goals = {formula.name: reaching(formula) for formula in wanted}
     searched = search(session, machine, goals)
     assessments: dict[str, Assessment] = {}
@@ -320,7 +320,7 @@ def _reached(
 def _excluded(
     session: ProofSession, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct]
 ) -> tuple[Discharge, ...]:
-    """A proof that the formula is an invariant, or nothing."""
+    """The obligations of a proof that the formula is an invariant; none if there is no proof."""
     claim = Conjunct(never, "invariant")
     obligation: Obligation = consequence(machine, claim, known)
     (found,) = session.within(QUICK_MS).discharge((obligation,))

@@ -1,4 +1,4 @@
-"""What a machine states of its steps: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
+"""Statements about steps of a machine: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
 
 NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
 makes false (`not network_sent(m)`) is true of m. The other guards say what m waits for: `forall x. P(m, x)` waits
@@ -77,7 +77,7 @@ def loss(stable: ir.Stable) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of what a message waits for: the instances of `variables` of which `done` is false; without any, a guard."""
+    """Things that a message waits for: the instances of `variables` for which `done` is false; without any, a guard."""
 
     variables: tuple[ir.Variable, ...]
     done: ir.Expr
@@ -85,7 +85,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What it is to wait for a transition: see NOTE(starvation). `parameters` are the transition's, named apart."""
+    """Waiting for a transition: see NOTE(starvation). `parameters` are those of the transition, named apart."""
 
     action: Action
     parameters: tuple[ir.Variable, ...]
@@ -108,7 +108,7 @@ def _split(expr: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def falsified(machine: ir.Machine, action: Action) -> tuple[Obligation, ...]:
-    """For each guard, in the order of `own_guards`, that the transition makes it false. Rests on no invariant."""
+    """The transition makes its guard false: one obligation for each of `own_guards`, in order. Uses no invariant."""
     return tuple(
         Obligation(
             f"{action.name} ends guard {number}",
@@ -122,7 +122,7 @@ def falsified(machine: ir.Machine, action: Action) -> tuple[Obligation, ...]:
 
 
 def waiting(action: Action, ends: Sequence[bool]) -> Waiting:
-    """What it is to wait for the transition; `ends` says of each own guard whether the transition makes it false."""
+    """The condition of waiting for the transition; `ends`: for each own guard whether the transition makes it false."""
     guards = own_guards(action)
     not_yet = [guard for guard, ended in zip(guards, ends, strict=True) if ended]
     sent = [holds("sent", local(parameter)) for parameter in action.parameters if parameter.type == MESSAGE]
@@ -163,7 +163,7 @@ def _renamed(body: ir.Expr, old: Sequence[ir.Variable], new: Sequence[ir.Variabl
 
 
 def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """Every step after which a message still waits, but the awaited one itself, adds nothing to what it waits for."""
+    """No step after which a message still waits, except the awaited one, adds to the things that it waits for."""
     signature, facts = signature_of(machine), known_facts(machine, known)
     found: list[Obligation] = []
     for number, part in enumerate(state.parts, 1):
@@ -189,7 +189,7 @@ def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[
 
 
 def additions(state: Waiting) -> tuple[Change, ...]:
-    """The steps that add to what a message waits for, part by part."""
+    """The steps that add to the things that a message waits for, part by part."""
     return tuple(
         Change(
             (*state.parameters, *part.variables),
@@ -222,7 +222,7 @@ def _effect(action: Action) -> ir.Expr:
 
 
 def undelivered(machine: ir.Machine, message: ir.Expr) -> ir.Expr:
-    """The message was sent and has not been delivered, or not everywhere."""
+    """The message was sent and has not been delivered everywhere."""
     sent = holds("sent", message)
     if machine.delivery == "unicast":
         return conj((sent, negation(holds("delivered", message))))
@@ -248,9 +248,11 @@ def no_deadlock(machine: ir.Machine) -> ir.NamedFormula:
 
 @dataclass(frozen=True, slots=True)
 class DeadlockStage:
-    """A step of the proof: in a quiescent state, no message that was sent is left with `left`.
+    """A stage of the proof: in a quiescent state, `left` is true of no message that was sent.
 
-    A relation that orders messages strictly, and the words for what is left.
+    Attributes:
+        words: `left` in words.
+        order: a relation that orders messages strictly.
     """
 
     words: str
@@ -273,7 +275,7 @@ def orders(machine: ir.Machine) -> tuple[str, ...]:
 
 
 def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct]) -> tuple[Obligation, Obligation]:
-    """That a relation is irreflexive and transitive in every reachable state."""
+    """A relation is irreflexive and transitive in every reachable state."""
     a, b, c = (ir.Variable(name, MESSAGE) for name in "abc")
     signature, facts = signature_of(machine), known_facts(machine, known)
 
@@ -289,14 +291,14 @@ def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct
 
 
 def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
-    """What is to be shown: in a quiescent state, nothing is undelivered."""
+    """The stages that end the proof: in a quiescent state, nothing is undelivered."""
     return tuple(DeadlockStage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
 
 
 def helpful_stages(
     machine: ir.Machine, ordering: Sequence[str]
 ) -> tuple[tuple[DeadlockStage, ...], tuple[DeadlockStage, ...]]:
-    """What else may be shown to be over: what a transition acts upon; then being in a relation, or not being in it."""
+    """Stages on the way: messages that a transition acts upon; then messages in a relation, or not in it."""
     acted_upon: dict[str, ir.Expr] = {}
     for action in actions(machine):
         acted_upon |= dict(_acted_upon(machine, action))
@@ -347,7 +349,7 @@ def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.E
 def stage_obligation(
     machine: ir.Machine, stage: DeadlockStage, over: Sequence[DeadlockStage], known: Iterable[Conjunct]
 ) -> Obligation:
-    """A message that is left, and first among those in the order, contradicts quiescence; `over` is what is over."""
+    """A message that is left, and first among those in the order, contradicts quiescence. `over`: the stages before."""
     earlier = ir.Variable("x", MESSAGE)
     at_earlier = substitute(stage.left, {LEFT.name: local(earlier)})
     first = forall((earlier,), implies(holds(stage.order, local(earlier), local(LEFT)), negation(at_earlier)))

@@ -1,4 +1,4 @@
-"""Vacuity: a machine whose transitions cannot happen satisfies everything. Each must have a run in which it happens."""
+"""Vacuity: a machine whose transitions cannot happen satisfies everything. So each transition must happen in a run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
 FIRST_EFFORT = 20_000_000
-"""What the first search may take, in Z3's measure, which is the same on every machine: several times what most need.
-What it has not found by then a random walk finds sooner, if anything does."""
+"""Limit on the first search, in Z3's measure of effort: several times the effort that most runs need. Other runs are
+found sooner by a random walk."""
 
 BRIEF_MS = 500
 """Time limit for showing that a guard never holds. As a rule, a guard that needs more time holds in some run that was
@@ -26,9 +26,16 @@ not found."""
 
 
 def check_vacuity(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct]) -> Assessment:
-    """`proved`: every transition happens in some run (a shortest one is given where the first scope has one, else what
-    a random walk met, or a longer search found). `refuted`: the guard of one can never hold in a state that satisfies
-    the proved conjuncts `known`. Raises: CrossCheckError."""
+    """`proved`: every transition happens in some run. `refuted`: the guard of one can never hold where `known` is true.
+
+    The run is a shortest one if the first scope has one, else that of a random walk or of a longer search.
+
+    Args:
+        known: conjuncts that are proved.
+
+    Raises:
+        CrossCheckError: a solver and the evaluator disagree.
+    """
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     refused = refusal(session, machine)
     if refused is not None:
@@ -73,7 +80,7 @@ def _never(session: ProofSession, machine: ir.Machine, action: Action, known: tu
 def _never_together(
     session: ProofSession, machine: ir.Machine, missing: Sequence[Action], known: tuple[Conjunct, ...]
 ) -> set[str]:
-    """The transitions whose guards are shown to stay false by induction, all of them together with what is known."""
+    """The transitions whose guards stay false: proved by induction, all together with the known conjuncts."""
     claims = {action.name: _never_claim(action) for action in missing}
     brief = session.within(BRIEF_MS).with_one_solver()
     while claims:

@@ -9,7 +9,7 @@ For a relation R with rules B1 .. Bn (none of which speaks about R) and a last r
 since every chain of base steps can be read from the left. The claim is then shown for a base step, and kept
 by one more base step at the end: the linear form. Without that last rule, each rule gives one obligation in
 which the claim may be used wherever the rule uses R. In either form R itself stays available: it is closed
-under its rules, and what it relates the claim is true of.
+under its rules, and the claim is true of all that it relates.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list
 
 
 def inconsistency(session: ProofSession, theorem: ir.Theorem) -> str | None:
-    """The reason why nothing is proved: the axioms and assumptions contradict each other, or may. None if they do not."""
+    """The reason why nothing is proved: the axioms and assumptions are contradictory, or may be; or None."""
     problem = consistency_problem(theorem.theory, theorem.assume)
     if session.find_model(problem).model is not None:
         return None
