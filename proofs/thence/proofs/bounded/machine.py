@@ -1,7 +1,7 @@
-"""What a machine states of its reachable states, for runs of up to k steps and any number of processes and messages.
+"""Statements about a machine's states, for runs of up to k steps and any number of processes and messages.
 
-A violation is looked for in a small universe first, where a run can be shown and evaluated. What is not found there
-is asked of the solvers without any bound but k: one obligation for each number of steps.
+A violation is first looked for in a small universe, where a run can be shown and evaluated. If there is none, solvers
+are asked without any bound but k: one obligation for each number of steps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from thence.spec.verdict import Level, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far to look: steps, and the universe in which runs are looked for."""
+    """The bounds of the search: a number of steps, and the universe of runs."""
 
     depth: int
     processes: int = 3
@@ -51,7 +51,7 @@ def bounded_statements(machine: ir.Machine) -> tuple[str, ...]:
 def check_machine(
     session: ProofSession, machine: ir.Machine, names: Sequence[str], reach: Reach
 ) -> dict[str, Assessment]:
-    """A finding for every name: `refuted` by a run, `holds` within the steps, or `unknown`.
+    """An assessment for every name: `refuted` by a run, `holds` within the steps, or `unknown`.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """

@@ -19,12 +19,12 @@ from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 Report = Callable[[str, BoundedProgress], None]
-"""Called with what is being searched, and how far it is."""
+"""Called with the name of the search, and its progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A protocol, or a mutant of it, in a workload: `scope` is its name, `properties` what to judge."""
+    """A protocol, or a mutant of it, in a workload: `scope` is its name, `properties` are judged."""
 
     subject: str
     protocol: ir.Protocol
@@ -115,12 +115,12 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
 
 
 def _wanted(expects: Sequence[ir.Expectation], name: str, otherwise: str) -> str:
-    """What the file expects of a statement."""
+    """The verdict that the file expects of a statement."""
     named = (expect.verdict for expect in expects if name in expect.names)
     whole = (expect.verdict for expect in expects if not expect.names)
     return next(named, next(whole, otherwise))
 
 
 def _as_wanted(verdict: Verdict, wanted: str) -> bool:
-    """Whether the verdict is the expected one. What holds within some steps agrees with what is proved of all."""
+    """Whether the verdict is the expected one. `holds` within some steps agrees with an expected `proved`."""
     return verdict.value == wanted or (verdict is Verdict.HOLDS and wanted == "proved")

@@ -1,8 +1,7 @@
-"""cvc5's own proof objects, in the Alethe format: part of a certificate for whoever has a checker for them.
+"""cvc5's own proof objects, in the Alethe format: part of a certificate for readers who have a checker for them.
 
-Nothing that Thence says rests on them: the checker for Alethe, Carcara, is in no package registry, so that `recheck`
-cannot count on it. Which proof cvc5 finds depends on where things are in memory: the same program in the same place
-gives the same bytes, another installation may not.
+No verdict or level rests on them: the checker for Alethe, Carcara, is in no package registry, so `recheck` cannot count
+on it. The proof that cvc5 finds depends on memory addresses: another installation may give other bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files of a certificate: a function of the sources, the solvers and their options, and of nothing else."""
+"""The files of a certificate: a function of the sources, the solvers and their options, and nothing else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DERIVED = ("CITATION.cff", "README.md", "TRUST.md", "citation.bib")
 
 
 class NotCertified(Exception):
-    """There is no certificate to be had; the message says why."""
+    """No certificate can be made; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ def certificate(
     authors: Sequence[str] = (),
     note: Note | None = None,
 ) -> Certificate:
-    """The certificate of what was proved and refuted. Every obligation is solved anew.
+    """The certificate of the statements that were proved or refuted. Every obligation is solved anew.
 
     Args:
-        resolute: who proves and checks the proof objects; without it there are none that are checked.
-        authors: whom to cite; by default "The authors of FILE".
+        smtinterpol: finds and checks proof objects; without it there are no checked ones.
+        authors: the authors to cite; by default "The authors of FILE".
 
     Raises:
         NotCertified: nothing was proved or refuted, or an obligation cannot be solved again.

@@ -1,7 +1,7 @@
 """Finite evidence in a certificate: executions of theories and runs of machines, written down and evaluated again.
 
-No solver takes part in the evaluation: see `structure.py` and `transitions.py`. A piece of evidence that is read
-from a certificate is believed of nothing but the formulas and transitions of the sources, and only after that.
+No solver takes part in the evaluation: see `logic.structure` and `machine.transitions`. Evidence from a certificate is
+accepted only after it was evaluated against the formulas and transitions of the sources.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thence.proofs.theory.obligations import refutation_problem
 
 
 class FalseEvidence(Exception):
-    """A model or run that does not show what it is said to show; the message says where it fails."""
+    """A model or run that does not show its claim; the message says where it fails."""
 
 
 # --- written -----------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _described(goal: Goal) -> str:
 
 
 def _check_run(machine: ir.Machine, run: TransitionRun) -> None:
-    """The run begins in an initial state and takes steps over elements that there are; guards are for `reaches`."""
+    """The run begins in an initial state, and its steps have elements of the universe. `reaches` checks the guards."""
     declared = symbols(machine)
     _check_shape(run.start, declared)
     fixed = rigid(machine)

@@ -1,4 +1,4 @@
-"""Programs that run side by side, each for one batch of work; an interrupt ends all of them at once."""
+"""Processes that run side by side, each for one batch of work; an interrupt ends all of them at once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(slots=True)
 class Processes:
-    """The processes that run now. After `kill` none is started any more."""
+    """The processes that run now. After `kill` no process is started any more."""
 
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _over: bool = False
 
     def output(self, command: Sequence[str], limit_s: float, given: bytes = b"") -> str:
-        """What a program prints on stdout until it ends, or is killed when its time is over."""
+        """The standard output of a program until it ends, or is killed when its time is over."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as told:
             told.write(given)
             told.seek(0)
@@ -61,7 +61,7 @@ class Processes:
 
 
 def _environment() -> dict[str, str]:
-    """The environment, with what could make the same work come out differently held fixed."""
+    """The environment, with hash seeds fixed, so that the same work has the same outcome."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONHASHSEED": "0"}
 
 

@@ -1,7 +1,7 @@
 """Checks a certificate again: every obligation solved, every proof object checked, everything derived from the source.
 
-Nothing that the certificate says is believed. A fault is a difference between what it says and what is found; what
-could not be decided, within the time limit or for want of a program, is said and lowers the level, or is `unknown`.
+Nothing in the certificate is trusted. A fault is a difference between the certificate and the recheck. A question that
+stays open, for lack of time or of a program, is reported; it lowers the level, or makes the verdict `unknown`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from thence.spec.verdict import Level, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Thoroughness:
-    """What is done: by default everything.
+    """The parts of a recheck: by default all.
 
     Attributes:
         proofs: proof objects are checked.
@@ -36,13 +36,13 @@ class Thoroughness:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """One statement, and what became of it.
+    """One statement, and the outcome of its recheck.
 
     Attributes:
         verdict: the certified one where it is confirmed, else `unknown`.
-        level: by what was done now.
-        proofs_checked: how many of its obligations have a proof object that the checker accepts.
-        reasons: why it is not confirmed.
+        level: as this recheck gives it.
+        proofs_checked: the number of its obligations with a proof object that the checker accepts.
+        reasons: the reasons why it is not confirmed.
     """
 
     statement: CertifiedStatement
@@ -58,7 +58,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """What was found. `faults`: the certificate is not what it says. `notes`: what was not done, or is different."""
+    """The result of a recheck. `faults`: the certificate is wrong. `notes`: parts that were left out, or differ."""
 
     manifest: Manifest | None
     faults: tuple[str, ...]
@@ -69,7 +69,7 @@ class Recheck:
 
 @dataclass(slots=True)
 class _Findings:
-    """What is collected on the way."""
+    """Faults and notes so far."""
 
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ def recheck(
     """Checks the certificate in the directory.
 
     Args:
-        resolute: the proof checker; without it proof objects are not checked, and no level is L4.
+        smtinterpol: the proof checker; without it proof objects are not checked, and no level is L4.
 
     Raises:
         NotACertificate: there is none, or none of this format.
@@ -145,7 +145,7 @@ def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], fo
 def _decisions(
     texts: Sequence[str], statuses: Sequence[Mapping[str, str]], checked: Sequence[bool]
 ) -> Mapping[str, Mapping[str, str]]:
-    """What is known of each obligation now. A checked proof object decides as a solver does."""
+    """The answers about each obligation. A checked proof object counts as the answer of every solver."""
     return {
         text: dict.fromkeys(now, "unsat") if proof else now
         for text, now, proof in zip(texts, statuses, checked, strict=True)
@@ -169,7 +169,7 @@ def _check_proofs(
     found: _Findings,
     note: Note | None,
 ) -> list[bool]:
-    """Which obligations have a proof object that the checker accepts; one that it does not accept is a fault."""
+    """For each obligation whether the checker accepts its proof object; a proof object that it rejects is a fault."""
     manifest = reading.manifest
     assert manifest is not None
     unchecked = sum("alethe" in each.proofs for each in manifest.obligations)

@@ -1,7 +1,7 @@
 """Derives the obligations of a certificate again, from its sources alone.
 
-The prover is run on the sources. What is in the certificate is answered as it was rechecked, the rest is solved. Each
-statement must come out with the certified verdict, and rest on exactly the obligations that are listed for it.
+The prover runs on the sources. Obligations of the certificate get the answers of the recheck; others are solved. Each
+statement must have the certified verdict, and rest on exactly the obligations that are listed for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Status = Literal["sat", "unsat", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class RecheckedAnswers:
-    """Spares a prover what was just rechecked: the certificate's obligations. Everything else is left to be solved."""
+    """A memory with the answers of the recheck about the certificate's obligations. Other questions are solved."""
 
     statuses: Mapping[str, Mapping[str, str]]
 
@@ -58,7 +58,7 @@ class RecheckedAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a statement differs from what its source gives; `undecided` is what may be so for want of time."""
+    """The differences between a statement and its source; `undecided` ones may be due to a lack of time."""
 
     faults: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -68,12 +68,12 @@ Key = tuple[str, str, str]
 
 
 def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options) -> Mapping[Key, Difference]:
-    """For each statement how it differs from what its source gives.
+    """For each statement its differences from the source.
 
-    What rests on obligations is proved again; what rests on executions or runs is evaluated, and needs no search.
+    Statements that rest on obligations are proved again. Executions and runs are evaluated, without a search.
 
     Args:
-        statuses: by obligation text and solver, what was found now.
+        statuses: the answers of the recheck, by obligation text and solver.
     """
     manifest = reading.manifest
     assert manifest is not None
@@ -143,7 +143,7 @@ def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specificati
 
 
 def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
-    """What to prove of the file: the theorems, machines and mutants of the statements that rest on obligations."""
+    """The names to prove: theorems, machines and mutants of the statements that rest on obligations."""
     there = {
         "theorem": [theorem.name for theorem in specification.theorems],
         "machine": [machine.name for machine in specification.machines],
@@ -169,7 +169,7 @@ def _obligation_faults(certified: CertifiedStatement, derived: Statement, readin
 
 
 def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Iterator[str]:
-    """What is found for the same statement now, and is not there."""
+    """Evidence that the prover finds for the statement and the certificate does not have."""
     there = {(each.shows, each.name) for each in certified.evidence}
     for shows, name, _ in evidence_of(derived):
         if (shows, name) not in there:
@@ -177,7 +177,7 @@ def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Itera
 
 
 def _missing_evidence(certified: CertifiedStatement, subject: Subject) -> Iterator[str]:
-    """What a statement without obligations needs to have, and does not: a refutation, or a run for what happens."""
+    """The evidence that a statement without obligations lacks: a refutation, or a run for each claim."""
     shown = [(each.shows, each.name) for each in certified.evidence]
     if certified.verdict is Verdict.REFUTED:
         if shown != [("refuted", REFUTATION)]:
@@ -200,7 +200,7 @@ def _evidence_faults(
     reading: Reading,
     session: ProofSession,
 ) -> Iterator[str]:
-    """What is wrong with the finite evidence, by evaluating it."""
+    """The faults of the finite evidence, by evaluation."""
     for each in certified.evidence:
         try:
             value = reading.json(each.file)
@@ -218,7 +218,7 @@ def _evidence_faults(
 
 
 def _goals(machine: ir.Machine, name: str, evidence: Evidence, session: ProofSession) -> tuple[Goal, ...]:
-    """What the run shows, one of these: that something happens or is reached, or that the statement fails."""
+    """The goals of the run, of which it must reach one: a transition, a formula, or a violation of the statement."""
     if name == VACUITY:
         return (Firing(evidence.name),)
     for formula in machine.reachable:

@@ -1,4 +1,4 @@
-"""Proof objects that a program of its own checks: the RESOLUTE format of SMTInterpol.
+"""SMTInterpol: proof objects in the RESOLUTE format, and the independent program that checks them.
 
 J. Hoenicke, T. Schindler: A simple proof format for SMT (SMT workshop 2022). SMTInterpol, a third solver, searches
 for the proof; the checker (`...smtinterpol.proof.checker.Main`) reads the SMT-LIB2 text and the proof, knows the axioms
@@ -24,10 +24,10 @@ BATCH = 20
 """Obligations for one Java process."""
 
 RESOURCE_LIMIT = 1_000_000
-"""SMTInterpol's reproducible limit per obligation: the same proofs are found on a slow machine."""
+"""SMTInterpol's reproducible limit per obligation: a slow machine finds the same proofs."""
 
 PROVE_LIMIT_S = 60.0
-"""After so long without a proof a Java process is killed, and its last obligation has none."""
+"""Time limit of a Java process; when it is over, the process is killed, and its last obligation has no proof."""
 
 CHECK_LIMIT_S = 300.0
 
@@ -52,7 +52,7 @@ class Smtinterpol:
         return side_by_side(self._prove_batch, texts, BATCH, workers)
 
     def check(self, pairs: Sequence[tuple[str, str]], workers: int = 1) -> tuple[Checked, ...]:
-        """What the checker says of each (obligation, proof): valid, without a hole, or not."""
+        """The verdict of the checker on each (obligation, proof): `valid` means proved without a hole."""
         return side_by_side(self._check_batch, pairs, BATCH, workers)
 
     def _prove_batch(self, processes: Processes, texts: Sequence[str]) -> list[str | None]:

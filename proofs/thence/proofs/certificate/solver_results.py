@@ -1,4 +1,4 @@
-"""What the solvers say of a certificate's obligations, and proof objects for them."""
+"""The solvers' answers about a certificate's obligations, and proof objects for them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
 
 Note = Callable[[str, int, int], None]
-"""Called with what is being done, how far it is, of how many."""
+"""Called with the current task, the number of items done, and their total."""
 
 
 def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> tuple[Mapping[str, str], ...]:
-    """For each obligation what each solver says: `unsat`, `sat` or `unknown`. Nothing is taken from a cache."""
+    """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used."""
     found: list[dict[str, str]] = [{} for _ in texts]
     asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
     with SolverPool(options.workers) as pool:
@@ -33,7 +33,7 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
 def proof_objects(
     texts: Sequence[str], options: Options, smtinterpol: Smtinterpol | None, note: Note | None = None
 ) -> tuple[Mapping[str, str], ...]:
-    """Proof objects by format: cvc5's, and, where SMTInterpol is at hand, those that its checker accepts."""
+    """Proof objects by format: those of cvc5, and, with SMTInterpol, those that its checker accepts."""
     found: list[dict[str, str]] = [{} for _ in texts]
     if note is not None:
         note("proof objects of cvc5", 0, len(texts))
@@ -53,7 +53,7 @@ def proof_objects(
 
 
 def programs(options: Options, smtinterpol: Smtinterpol | None) -> Mapping[str, Program]:
-    """The programs that take part, with their versions and options."""
+    """The programs that make a certificate, with their versions and options."""
     limits = {"timeout_ms": str(options.timeout_ms), "seed": str(options.seed)}
     found: dict[str, Program] = {name: Program(solver_version(name), limits) for name in options.solvers}
     if "cvc5" in found:

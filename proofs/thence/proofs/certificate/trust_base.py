@@ -1,4 +1,4 @@
-"""TRUST.md: what one still has to believe after a certificate has been checked; made from the manifest."""
+"""TRUST.md: the parts that a reader still has to trust after a recheck; made from the manifest."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Table: TypeAlias = Mapping[tuple[int, ...], Value]
 
 
 class CrossCheckError(AssertionError):
-    """A solver and the evaluator disagree about a finite model: a defect of ours, never of the user's file."""
+    """A solver and the evaluator disagree about a finite model: a defect of Thence, never of the user's file."""
 
 
 @dataclass(frozen=True, slots=True)
