@@ -1,4 +1,4 @@
-"""Saturation: Cykas and MF for any number of messages; mutants that need many are not shown; against exact states."""
+"""Counter abstraction: Cykas and MF for any number of messages; mutants that need many are not shown; against exact states."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_mf(library: Library, processes: int, states: int) -> None:
 def test_what_fails_with_many_messages_only_is_not_shown(
     library: Library, mutant: str, destinations: tuple[tuple[int, ...], ...]
 ) -> None:
-    """Both are causal with three messages each, and not with four or five: they must not saturate."""
+    """Both are causal with three messages each, and not with four or five: the search must not end."""
     found = explore_abstraction(of(library("cykas"), mutant), workload(destinations), SAFETY)
     assert not found.complete and not found.saturated
     assert "waiting" in found.why_incomplete

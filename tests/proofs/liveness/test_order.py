@@ -1,4 +1,4 @@
-"""States up to levels: the same as exact ones, layer by layer; no starvation where numbers grow; faults are found."""
+"""Order abstraction of states: the same as exact ones, layer by layer; no starvation where numbers grow; faults are found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def near(system: Recycling, depth: int) -> set[State]:
 
 @pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 6), ("ses", 4), ("rst_mf", 6)])
 def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
-    """The levels of exactly reachable states are the reachable levels: the two systems do the same."""
+    """The abstraction of the reachable states is the set of reachable abstract states: the two systems do the same."""
     protocol = library(file).protocols[0]
     lines = find_lasso(protocol, BUSY, limit=1_500).lines
     assert lines is not None
@@ -45,14 +45,14 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
         except Again:
             lines.changed = False
 
-    def level(state: State) -> State:
+    def abstracted(state: State) -> State:
         locals_ = tuple(levelled.local_number(exact.local(number)) for number in state.locals)
         network = tuple(levelled.number_of(exact.packet(number)) for number in state.network)
         return levelled.normal(state._replace(locals=locals_, network=levelled.arranged(network)))
 
     there = near(exact, depth)
     assert not lines.changed
-    assert {level(state) for state in there} == found
+    assert {abstracted(state) for state in there} == found
     assert len(found) <= len(there)
 
 
@@ -76,7 +76,7 @@ def test_nothing_starves(library: Library, file: str, scope: str, states: int) -
 
 
 def test_exactly_it_would_not_end(library: Library) -> None:
-    """Without levels, the matrices of RST alone make more states than any limit."""
+    """Without order abstraction, the matrices of RST alone make more states than any limit."""
     workload = next(each.workload for each in library("rst").scopes if each.name == "no_starvation")
     system = Recycling(library("rst").protocols[0], workload)
     assert len(near(system, 10)) > 4 * 107
