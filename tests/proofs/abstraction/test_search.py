@@ -1,4 +1,4 @@
-"""Counter abstraction: Cykas and MF for any number of messages; mutants that need many are not shown; against exact states."""
+"""Counter abstraction: Cykas and MF for any number of messages; mutants that need many are not shown; exact states."""
 
 from __future__ import annotations
 

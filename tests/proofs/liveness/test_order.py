@@ -1,4 +1,4 @@
-"""Order abstraction of states: the same as exact ones, layer by layer; no starvation where numbers grow; faults are found."""
+"""Order abstraction: the same as exact states, layer by layer; no starvation where numbers grow; faults are found."""
 
 from __future__ import annotations
 
