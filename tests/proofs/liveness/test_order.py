@@ -11,7 +11,7 @@ from thence.dsl import ir
 from thence.dsl.run.identity_reuse import Recycling
 from thence.dsl.run.system import State
 from thence.proofs.liveness.lasso import find_lasso, lines_for
-from thence.proofs.liveness.order_number import CONSTANT
+from thence.proofs.liveness.order_lines import CONSTANT
 from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 
 Library: TypeAlias = Callable[[str], ir.Specification]

@@ -22,7 +22,7 @@ from thence.proofs.logic.formula import holds, local
 from thence.proofs.logic.obligation import Signature
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.prove import proofs, prove_specification
-from thence.proofs.solving import answer_cache
+from thence.proofs.solving import answer_cache, solver_worker
 from thence.proofs.solving.answer_cache import (
     UNUSED_DAYS,
     AnswerCache,
@@ -75,6 +75,11 @@ def test_versions_and_the_program_are_in_the_key(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     monkeypatch.setattr(answer_cache, "_program", lambda: "changed")
     assert request_key(UNSAT) != before
+
+
+def test_the_program_in_the_key_is_all_of_the_program() -> None:
+    source = Path(solver_worker.__file__).read_text(encoding="utf-8")
+    assert "thence." not in source, "its own source alone decides how a question is put"
 
 
 def test_names_in_comments_do_not_matter() -> None:

@@ -20,7 +20,7 @@ from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.liveness.order_cells import MoreThanOrder
-from thence.proofs.liveness.order_number import Lines, TooFar
+from thence.proofs.liveness.order_lines import Lines, TooFar
 from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
 from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 from thence.proofs.liveness.order_text import is_applicable, mixes_constants

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.values import ABSENT, Value, lookup, zero
-from thence.proofs.liveness.order_number import Cell
+from thence.proofs.liveness.order_lines import Cell
 
 
 class MoreThanOrder(Exception):

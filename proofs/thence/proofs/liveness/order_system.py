@@ -20,7 +20,8 @@ from thence.dsl.run.interpreter import Interpreter, LocalState, Reactions, Step
 from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
-from thence.proofs.liveness.order_number import CONSTANT, Cell, Lines, OrderedNumber, TooFar
+from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, TooFar
+from thence.proofs.liveness.order_number import OrderedNumber
 from thence.proofs.liveness.order_text import with_equality_seen
 
 
@@ -116,7 +117,7 @@ class OrderAbstractSystem(Recycling):
         lines = self.lines
         grown: set[tuple[Cell, Cell, int, int]] = set()
 
-        def level(value: int, cell: Cell) -> int:
+        def ordered(value: int, cell: Cell) -> int:
             return value if lines.line(cell) == CONSTANT else OrderedNumber.of(value, cell, lines)
 
         def settle(value: int, cell: Cell) -> int:
@@ -130,13 +131,13 @@ class OrderAbstractSystem(Recycling):
                 grown.add((value.cell, cell, value.start, int(value)))
             return int(value)
 
-        state = self._local_changed(process, local, level)
+        state = self._local_changed(process, local, ordered)
         if message is not None:
             step = self.interpreter.causal_send(process, state, message, observe=observe, reactions=reactions)
         elif action.kind == "tick":
             step = self.interpreter.tick(process, state, observe=observe, reactions=reactions)
         else:
-            packet = self._packet_changed(self.packet(action.packet), level)
+            packet = self._packet_changed(self.packet(action.packet), ordered)
             step = self.interpreter.receive(process, state, packet, observe=observe, reactions=reactions)
         after = self._local_changed(process, step.state, settle)
         emissions = tuple(self._settled(process, each, settle) for each in step.emissions)

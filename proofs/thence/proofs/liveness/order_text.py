@@ -11,7 +11,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, NAT, Collection, Record, Type
 from thence.dsl.text.syntax import Span
 from thence.proofs.liveness.order_cells import MoreThanOrder, has_numbers, is_total
-from thence.proofs.liveness.order_number import CONSTANT, Lines
+from thence.proofs.liveness.order_lines import CONSTANT, Lines
 
 
 def is_applicable(protocol: ir.Protocol) -> bool:

@@ -13,12 +13,13 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.step_claims import is_about_steps
+from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
 from thence.proofs.machine.cores import with_cores
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
-from thence.proofs.machine.reachability import Falsification, Searched, not_found, search
+from thence.proofs.machine.reachability import Falsification, Searched, TransitionRun, not_found, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
@@ -170,7 +171,11 @@ def _fallen(
 def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Assessment:
     """The assessment of a statement that a run violates."""
     run = searched.runs[name]
-    shown = run_counterexample(machine, run, statement_formula(machine, name))
+    return refutation(run, run_counterexample(machine, run, statement_formula(machine, name)), facts)
+
+
+def refutation(run: TransitionRun, shown: Counterexample, facts: Mapping[str, Any]) -> Assessment:
+    """The assessment of a statement that the run, shown as a counterexample, violates."""
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
     return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
@@ -15,6 +14,7 @@ from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, consequence
+from thence.proofs.machine.prover import refutation
 from thence.proofs.machine.reachability import (
     Change,
     Falsification,
@@ -44,7 +44,7 @@ from thence.proofs.machine.step_statements import (
     waiting,
 )
 from thence.proofs.machine.transitions import actions, symbols
-from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
+from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check
@@ -261,20 +261,14 @@ def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goa
         instance = _instance(goal, run)
         shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
         what = "adds to what is waited for" if is_about_steps(name) else f"makes {name} false"
-        facts = {**shown.facts, "violated": {name: instance}}
+        violated = {**shown.facts, "violated": {name: instance}}
         steps, _, _ = shown.text.rpartition("\n")
-        shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=facts)
+        shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=violated)
     else:
         assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
-    found: dict[str, Any] = {
-        "seed": session.options.seed,
-        "timeout_ms": session.options.timeout_ms,
-        "counterexample": dict(shown.facts),
-        "depth": len(run.steps),
-    }
-    said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
+    facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
+    return refutation(run, shown, facts)
 
 
 def _instance(goal: Change, run: TransitionRun) -> Mapping[str, str]:

@@ -27,7 +27,7 @@ from thence.proofs.explore.exploration import (
 )
 from thence.proofs.explore.reductions import kept_by
 from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
-from thence.proofs.liveness.order_number import Lines
+from thence.proofs.liveness.order_lines import Lines
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.spec.delivery_order import first_crossing
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
