@@ -245,7 +245,7 @@ class CounterAbstraction:
         )
         return self._with_counters(local, values)
 
-    # --- what is counted ---------------------------------------------------------------------
+    # --- counts ---------------------------------------------------------------------
 
     def rows(self, state: State) -> list[Row]:
         """The queues and packets as every process sees them, uncut."""

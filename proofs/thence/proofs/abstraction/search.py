@@ -74,7 +74,7 @@ class AbstractExploration(Coverage):
     abstraction: CounterAbstraction | None = None
 
     def undecided(self, name: str) -> str:
-        """Why the property is neither shown nor refuted; empty where it is."""
+        """The reason why the property is neither proved nor refuted; empty if it is."""
         if name in self.violations:
             return ""
         if name not in SAFETY:

@@ -110,7 +110,7 @@ def _false_at_first(
 
 
 def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared: int) -> str:
-    """Why one of the obligations does not hold, or may not."""
+    """The reason why one of the obligations is false, or may be."""
     before = f"no violation of any size within {cleared - 1} steps; " if cleared else ""
     if status == "sat":
         counted = any(has_counts(each.body) for each in (*obligation.hypotheses, obligation.goal))

@@ -19,7 +19,7 @@ from thence.proofs.bounded.symbolic import (
 )
 
 Origin: TypeAlias = tuple[int, int]
-"""Which packet: the step that sent it, and its place among what the step emitted; -1 for a duplicate."""
+"""The origin of a packet: the step that sent it, and its place among the emissions of the step; -1 for a duplicate."""
 
 
 @dataclass(frozen=True, slots=True)

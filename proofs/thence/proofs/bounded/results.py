@@ -44,7 +44,7 @@ def machine_results(
 ) -> Iterator[Result]:
     """One result per statement of a machine, or of a mutant of it (`SUBJECT/MUTANT`).
 
-    Without names: its invariants and properties; of a mutant what is expected of it.
+    Without names: its invariants and properties, or of a mutant the statements that its expectations name.
     """
     machine = stating(machine, (*names, *expected_names(expects)))
     stated = bounded_statements(machine)

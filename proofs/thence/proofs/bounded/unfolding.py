@@ -55,7 +55,7 @@ class Moment:
 
     Attributes:
         movable: by process, whether it sends or receives.
-        unforced: by process, whether it sends, or receives what was sent before the step before.
+        unforced: by process, whether it sends, or receives a packet that the step before did not send.
     """
 
     options: tuple[Option, ...]
@@ -139,7 +139,7 @@ class Unfolding:
     def frame(self, workshop: Workshop, process: int = 0) -> Frame:
         return Frame(workshop, self.messages, self.workload.processes, self._positions, process)
 
-    # --- what is known of the state ------------------------------------------------------------
+    # --- simplification of the state ------------------------------------------------------------
 
     def literals(self) -> frozenset[Literal]:
         """The literals of the state, without those that are known."""

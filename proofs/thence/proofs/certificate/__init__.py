@@ -1,4 +1,4 @@
-"""Certificates: proved statements with everything that a recheck needs, so that nobody has to trust who proved them.
+"""Certificates: proved statements with everything that a recheck needs, so that the prover need not be trusted.
 
 Begin with `manifest`, then `build` (a certificate is made) and `recheck` (a certificate is checked).
 """

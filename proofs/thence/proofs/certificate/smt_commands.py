@@ -17,7 +17,7 @@ _PLAIN_COMMAND = re.compile(
 def expressions(text: str) -> Iterator[str]:
     """The S-expressions of a text from left to right, comments between them left out.
 
-    Raises: ValueError for a text that ends inside of one, or closes what is not open.
+    Raises: ValueError for a text that ends inside of an expression, or has an unmatched parenthesis.
     """
     depth, start, covered = 0, 0, 0
     for token in _TOKEN.finditer(text):
@@ -45,7 +45,7 @@ def without_comments(text: str) -> str:
 
 
 def plainness_fault(text: str) -> str | None:
-    """Why a text is not an obligation in the form that Thence writes, or None.
+    """The reason why a text is not an obligation in the form that Thence writes, or None.
 
     The form is: a logic, declarations and assertions, and one `(check-sat)` at the end; one command a line. Anything
     else (`echo`, `define-fun`, `set-option`, `pop`) could make a solver or checker print a false answer.

@@ -105,7 +105,7 @@ def _explored(
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> _Graph:
-    """The graph as far as it is needed; the result is stored in the search."""
+    """The part of the graph that the search needs; the result is stored in the search."""
     while True:
         lines = search.lines
         system = (

@@ -163,7 +163,7 @@ class Lines:
         return known
 
     def role(self, cell: Cell) -> int:
-        """Whether a number there is kept as it is (0), up to what is below the floor (1), or is the floor (2)."""
+        """The role of a number in the cell: kept as it is (0), raised to the floor if below it (1), the floor (2)."""
         floor = self.floors.get(self.line(cell))
         if floor is None:
             return 0

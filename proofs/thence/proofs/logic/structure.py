@@ -1,6 +1,6 @@
 """Finite structures, and the meaning of a formula in one: plain Python, independent of every solver.
 
-Every model that a solver returns is read back into a structure and evaluated here before anybody sees it.
+Every model that a solver returns is read back into a structure and evaluated here before it is shown.
 """
 
 from __future__ import annotations

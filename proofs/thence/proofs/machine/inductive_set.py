@@ -107,7 +107,7 @@ def _fall(
 
 
 def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
-    """A smallest countermodel in which the history is, as far as formulas say it, that of an execution."""
+    """A smallest countermodel whose history is plausible: most such histories are those of executions."""
     obligation = discharge.obligation
     hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))
     return session.countermodel(replace(obligation, hypotheses=hypotheses))

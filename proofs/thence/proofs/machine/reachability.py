@@ -103,7 +103,7 @@ class Searched:
 
 
 def not_found(searched: Searched | None, verb: str) -> str:
-    """How far was looked without finding a run that `verb` (violates, refutes) a statement."""
+    """The limits of a search that found no run; `verb` says what the run does to the statement: violates, refutes."""
     if searched is None:
         return "no run was looked for"
     if searched.unknown:

@@ -1,15 +1,15 @@
 """Statements about steps of a machine: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
 
 NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
-makes false (`not network_sent(m)`) is true of m. The other guards say what m waits for: `forall x. P(m, x)` waits
-for the x of which P(m, x) is false (guards over variables of the same types are taken together: one set), any other
-guard for itself. Without starvation: no step after which m still waits adds to these sets, nor makes a guard false
-that was true. So what m waits for was there when m began to wait, and only shrinks.
+makes false (`not network_sent(m)`) is true of m. The other guards give the things that m waits for. A guard
+`forall x. P(m, x)` gives the set of all x for which P(m, x) is false; guards over variables of the same types give one
+set together. Any other guard gives itself. Without starvation: no step after which m still waits adds to these sets, or
+makes a true guard false. So m waits only for things that it waited for from the beginning, and they only become fewer.
 
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
-a reachable quiescent state every message sent has been delivered, where it goes to. The proof goes by least
-elements: only finitely many messages were sent, so among those with a property some come first, in any strict order.
-It is not enough: a machine that never rests would have it. A quiescent state with a delivery must be reached.
+a reachable quiescent state every message that was sent has been delivered at its destinations. The proof uses least
+elements: only finitely many messages were sent, so in any strict order some messages with a property come first. A
+machine that never rests has no deadlock, so a quiescent state with a delivery must also be reached.
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ def _unary(machine: ir.Machine) -> list[str]:
 
 
 def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.Expr]]:
-    """The messages that a transition may act upon, by what its guards say of them: `network_sent and not delivered`."""
+    """The messages that a transition may act upon, by the literals of its guards: `network_sent and not delivered`."""
     relations = {*_unary(machine), *(["delivered"] if machine.delivery == "unicast" else [])}
     literals: dict[str, dict[str, bool]] = {}
     for guard in own_guards(action):

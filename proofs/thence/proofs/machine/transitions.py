@@ -4,8 +4,8 @@ Two readings of one list of updates, kept independent so that each checks the ot
 weakest precondition, by substitution, for solvers; `step` computes the next finite structure by evaluation.
 
 NOTE(rigid): a symbol that no transition updates and that is a function into a sort, or that an axiom speaks
-about, is a parameter of the system: arbitrary, fixed. Every other symbol starts false (0). An axiom may
-speak about rigid symbols only, else it would silently restrict the reachable states.
+about, is a parameter of the system: arbitrary but fixed. Every other symbol starts as false or 0. An axiom may
+speak about rigid symbols only; otherwise it would silently restrict the reachable states.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _delivering(m: ir.Local) -> tuple[ir.Update, ...]:
 
 
 def _delivering_at(m: ir.Local, receiver: ir.Local) -> tuple[ir.Update, ...]:
-    """What a delivery of m at one of its destinations adds."""
+    """The additions of a delivery of m at one of its destinations."""
     name = next(name for name in ("x", "y", "z") if name not in (m.name, receiver.name))
     x = ir.Variable(name, MESSAGE)
     known, at = local(x), receiver

@@ -29,7 +29,7 @@ from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, St
 FORMAT = "thence-answer/1"
 
 UNUSED_DAYS = 60
-"""Answers that nobody asked for during this time are removed."""
+"""Answers that were not recalled during this time are removed."""
 
 _DAY_S = 86_400
 
@@ -77,7 +77,7 @@ class AnswerCache:
                 draft.unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Removes answers that nobody asked for in a long time; at most once a day."""
+        """Removes answers that were not recalled in a long time; at most once a day."""
         stamp = self.directory / "pruned"
         with suppress(OSError):
             if stamp.exists() and time.time() - stamp.stat().st_mtime < _DAY_S:

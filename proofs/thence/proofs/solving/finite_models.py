@@ -84,7 +84,7 @@ def find_model(
 ) -> Outcome:
     """The first model over the universes in their order; with `least`, one of few true facts, which takes longer.
 
-    Raises: Unsupported for what has no finite table; CrossCheckError where the evaluator disagrees with Z3.
+    Raises: Unsupported for a symbol without a finite table; CrossCheckError where the evaluator disagrees with Z3.
     """
     tried: list[Mapping[str, int]] = []
     searched: list[Mapping[str, int]] = []

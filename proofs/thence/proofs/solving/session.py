@@ -1,4 +1,4 @@
-"""A proof session: the solver processes, how they are asked, and who hears about the progress."""
+"""A proof session: the solver processes, their options, and the receiver of progress reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ProofSession:
     """Every proof is given one session. A session with other limits shares the solver processes.
 
     Attributes:
-        note: hears about every obligation that is discharged; None: nobody does.
+        note: called with the progress of every discharge; None: progress is not reported.
     """
 
     pool: SolverPool

@@ -1,4 +1,4 @@
-"""Stability: whether what is proved stays proved under other seeds, orders and names.
+"""Stability: whether proved obligations stay proved under other seeds, orders and names.
 
 A proof that succeeds by luck breaks at the next edit, or with the next version of the solver. Each obligation is solved
 several times: with another seed, and with its hypotheses and declarations in another order. Names are canonical, so
