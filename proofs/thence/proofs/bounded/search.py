@@ -90,7 +90,7 @@ def search(
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     result = Bounded(bounds=_first_bounds(workload))
-    attempt = _Attempt(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
+    attempt = _DeepeningSearch(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
     goals = [name for name in properties if attempt.judges(name)]
     while True:
         try:
@@ -128,8 +128,8 @@ def _give_up(result: Bounded, goals: Collection[str], reason: str) -> None:
 
 
 @dataclass(slots=True)
-class _Attempt:
-    """One unfolding under fixed bounds, from the initial state on. `cleared`: depths without violations are known."""
+class _DeepeningSearch:
+    """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked."""
 
     protocol: ir.Protocol
     workload: ir.Workload

@@ -68,7 +68,7 @@ class Recheck:
 
 
 @dataclass(slots=True)
-class _Findings:
+class _Report:
     """Faults and notes so far."""
 
     faults: list[str] = field(default_factory=list)
@@ -95,7 +95,7 @@ def recheck(
     reading = read(directory)
     if reading.faults or reading.manifest is None:
         return Recheck(reading.manifest, reading.faults, seconds=time.monotonic() - started)
-    found = _Findings()
+    found = _Report()
     if not same_version(reading.manifest):
         found.notes.append(
             f"written by Thence {reading.manifest.thence}, another version: "
@@ -124,7 +124,7 @@ def recheck(
     return Recheck(reading.manifest, tuple(found.faults), tuple(found.notes), confirmations, time.monotonic() - started)
 
 
-def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], found: _Findings) -> None:
+def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], found: _Report) -> None:
     for each, now in zip(manifest.obligations, statuses, strict=True):
         refuting = [solver for solver, status in now.items() if status == "sat"]
         if refuting:
@@ -152,7 +152,7 @@ def _decisions(
     }
 
 
-def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Findings) -> None:
+def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Report) -> None:
     if same_version(manifest):
         found.faults.extend(
             f"{statement.subject}, {statement.name}: {fault}"
@@ -166,7 +166,7 @@ def _check_proofs(
     texts: Sequence[str],
     options: Options,
     smtinterpol: Smtinterpol | None,
-    found: _Findings,
+    found: _Report,
     note: Note | None,
 ) -> list[bool]:
     """For each obligation whether the checker accepts its proof object; a proof object that it rejects is a fault."""
@@ -201,7 +201,7 @@ def _confirmations(
     checked: Sequence[bool],
     differences: Mapping[Key, Difference],
     thoroughness: Thoroughness,
-    found: _Findings,
+    found: _Report,
 ) -> Iterator[Confirmation]:
     number_of = {each.file: number for number, each in enumerate(manifest.obligations)}
     for statement in manifest.statements:

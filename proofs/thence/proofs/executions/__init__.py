@@ -1,1 +1,4 @@
-"""Executions: all of a given size, their kinds, and whether a protocol generates them."""
+"""Executions: all of a given size, their kinds, and whether a protocol generates them.
+
+Begin with `ordering`, then `kinds` and `generation`.
+"""

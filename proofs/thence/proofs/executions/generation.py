@@ -132,7 +132,7 @@ _Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def _key(state: State) -> _Key:
-    """The part of a state that decides its continuations. The history does not, and the sends follow from the places."""
+    """The part of a state that decides its continuations: not the history, nor the sends, which the places give."""
     return state.locals, state.network, state.places
 
 

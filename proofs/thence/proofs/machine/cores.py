@@ -22,7 +22,7 @@ def with_cores(
     found: InductiveSet,
     assessments: Mapping[str, Assessment],
 ) -> dict[str, Assessment]:
-    """The findings with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
+    """The assessments with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
     own = {
         name: its
         for name, assessment in assessments.items()
