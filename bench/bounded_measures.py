@@ -12,6 +12,7 @@ from thence.proofs.bounded.machine import Reach, bounded_statements, check_machi
 from thence.proofs.bounded.search import search
 from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -55,7 +56,7 @@ def of_machine(name: str, depth: int) -> str:
     def work() -> float:
         started = time.perf_counter()
         with SolverPool(2) as pool:
-            found = check_machine(pool, machine, stated, Reach(depth), Options(timeout_ms=60_000))
+            found = check_machine(ProofSession(pool, Options(timeout_ms=60_000)), machine, stated, Reach(depth))
         assert all(finding.verdict is Verdict.HOLDS for finding in found.values())
         return time.perf_counter() - started
 

@@ -14,8 +14,8 @@ from proof_measures import unbounded, with_statements
 from thence.cli.proof_checker import find_checker
 from thence.dsl.load import load
 from thence.proofs.certificate.build import NotCertified, certificate
-from thence.proofs.certificate.place import write
 from thence.proofs.certificate.recheck import recheck
+from thence.proofs.certificate.writing import write
 from thence.proofs.prove import proofs
 from thence.proofs.solving.discharge import Options
 

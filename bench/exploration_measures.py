@@ -17,7 +17,7 @@ from pathlib import Path
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.abstraction.search import saturate
+from thence.proofs.abstraction.search import explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Engine, Exploration, Method, Resources, Storage
 from thence.proofs.native.code.kernel import compile_kernel
@@ -125,7 +125,9 @@ def any_number(name: str, processes: int) -> str:
     once = (1,) * processes
     workload = ir.Workload(processes, once, everyone, sending=ir.AnyNumber())
     before = time.process_time()
-    found = saturate(specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault"))
+    found = explore_abstraction(
+        specification.protocols[0], workload, ("causal", "fifo", "csps", "at_most_once", "fault")
+    )
     assert found.saturated and not found.suspects
     return f"{time.process_time() - before:.1f} s of a processor, {found.states:,} abstract states, saturated"
 

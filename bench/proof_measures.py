@@ -16,6 +16,7 @@ from thence.proofs.machine.inductive_set import inductive_set
 from thence.proofs.prove import proofs, proofs_by, provable_names, solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.lemmas import Lemmas
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.stability import measure, proved_obligations
 
 SEEDS = 20
@@ -113,7 +114,7 @@ def planted() -> str:
                     stated = tuple(other for other in machine.prove if other != gone.name)
                     less = replace(machine, invariants=rest, prove=stated)
                     started = time.perf_counter()
-                    found = inductive_set(pool, less, Options(), None)
+                    found = inductive_set(ProofSession(pool), less)
                     if any(fall.counterexample for fall in found.fallen.values()):
                         count += 1
                         worst = max(worst, (time.perf_counter() - started, f"{machine.name} without {gone.name}"))

@@ -14,12 +14,13 @@ from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.machine.prover import prove_machine, statement_formula, statements
-from thence.proofs.machine.reachability import Firing, Goal, Violation, scopes_of, search
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, scopes_of, search
 from thence.proofs.machine.transitions import initially, rigid
 from thence.proofs.scopes.link import check_link
 from thence.proofs.scopes.reports import confirm, describe, explain, workload_facts
 from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.delivery_order import first_crossing
 from thence.spec.events import Deliver, Send
@@ -85,7 +86,7 @@ def machine_of(library: Library, file: str) -> ir.Machine:
 @pytest.mark.parametrize("file", MACHINES)
 def test_the_machines_are_proved_by_two_solvers(library: Library, pool: SolverPool, file: str) -> None:
     machine = machine_of(library, file)
-    findings, inductive = prove_machine(pool, machine, Options())
+    findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None and not inductive.fallen
     assert tuple(findings) == statements(machine)
     for statement, finding in findings.items():
@@ -115,7 +116,7 @@ def test_a_run_goes_to_all_the_destinations(library: Library, pool: SolverPool) 
     machine = mutant.mutated
     assert isinstance(machine, ir.Machine)
     goal = statement_formula(machine, "causal")
-    found = search(pool, machine, {"causal": Violation(goal)}, timeout_ms=20_000, seed=0)
+    found = search(ProofSession(pool, Options(timeout_ms=20_000)), machine, {"causal": Falsification(goal)})
     shown = run_counterexample(machine, found.runs["causal"], goal)
     assert shown.execution is not None
     sends = {event.message: event for event in shown.execution.events if isinstance(event, Send)}
@@ -147,15 +148,17 @@ machine numbered:
 
 def test_a_number_may_be_the_argument_of_a_transition(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(NUMBERED).machines
-    goals: dict[str, Goal] = {"low": Violation(statement_formula(machine, "low")), "raise": Firing("raise")}
-    found = search(pool, machine, goals, timeout_ms=20_000, seed=0)
+    goals: dict[str, Goal] = {"low": Falsification(statement_formula(machine, "low")), "raise": Firing("raise")}
+    found = search(ProofSession(pool, Options(timeout_ms=20_000)), machine, goals)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"low": 1, "raise": 1}
     assert "below 4 as arguments" in str(found.scope)
 
 
 def test_a_delivery_to_where_a_message_does_not_go_is_not_replayed(library: Library, pool: SolverPool) -> None:
     machine = machine_of(library, "hybrid_multicast")
-    run = search(pool, machine, {"deliver": Firing("deliver")}, timeout_ms=20_000, seed=0).runs["deliver"]
+    run = search(ProofSession(pool, Options(timeout_ms=20_000)), machine, {"deliver": Firing("deliver")}).runs[
+        "deliver"
+    ]
     assert len(run.states()) == len(run.steps) + 1
     nowhere = dict.fromkeys(run.start.tables["to"], False)
     forged = replace(run, start=run.start.with_tables({"to": nowhere}))

@@ -9,7 +9,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.proofs.prove import UnknownName, provable_names, prove_specification
-from thence.proofs.solving.discharge import Options, Progress
+from thence.proofs.solving.discharge import Options, ProofProgress
 from thence.spec.verdict import Level, Verdict
 
 ONE_SOLVER = ("vacuity", "without deadlock")
@@ -56,7 +56,7 @@ def test_an_unknown_name_is_refused_with_those_there_are(library: Library) -> No
 
 
 def test_progress_is_told(library: Library) -> None:
-    told: list[Progress] = []
+    told: list[ProofProgress] = []
     prove_specification(library("execution"), ["csps_implies_sps"], progress=told.append)
     assert told and told[-1].done == told[-1].total
     assert told[-1].statement == "csps_implies_sps"

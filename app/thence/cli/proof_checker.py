@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from thence.conformance.campaign.java import JavaMissing, ensure_java
-from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.smtinterpol import Smtinterpol
 
 ORGANISATION, MODULE, VERSION = "de.uni-freiburg.informatik.ultimate", "smtinterpol", "2.5-1388-ga5a4ab0c"
 
@@ -37,7 +37,7 @@ def archive() -> Path:
     return Path(named) if named else Path(sys.prefix) / "share" / "thence" / f"{MODULE}-{VERSION}.jar"
 
 
-def find_checker() -> Resolute | None:
+def find_checker() -> Smtinterpol | None:
     """The checker if it is installed and there is a Java to run it; None without.
 
     Raises:
@@ -52,7 +52,7 @@ def find_checker() -> Resolute | None:
         home = ensure_java()
     except JavaMissing:
         return None
-    return Resolute(home / "bin" / "java", jar, VERSION)
+    return Smtinterpol(home / "bin" / "java", jar, VERSION)
 
 
 def install() -> Path:

@@ -18,8 +18,8 @@ from thence.cli.readers import print_output
 from thence.cli.session import Session
 from thence.dsl.load import SourceError, load, locate
 from thence.proofs.prove import UnknownName, proofs_by, solver_pool
-from thence.proofs.solving.discharge import Discharge, Options, Progress
-from thence.proofs.solving.finding import Proof
+from thence.proofs.solving.assessment import Proof
+from thence.proofs.solving.discharge import Discharge, Options, ProofProgress
 from thence.proofs.solving.lemmas import Lemmas
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.solving.stability import proved_obligations
@@ -51,7 +51,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def watch(
-    session: Session, file: str, names: tuple[str, ...], options: Options, status: Callable[[Progress], str]
+    session: Session, file: str, names: tuple[str, ...], options: Options, status: Callable[[ProofProgress], str]
 ) -> Output:
     """Proves, waits for the file to be saved, proves again. What did not change is not solved again.
 
@@ -80,11 +80,11 @@ def watch(
 
 
 def _noticing(
-    session: Session, path: Path, seen: Stamp, status: Callable[[Progress], str]
-) -> Callable[[Progress], None]:
+    session: Session, path: Path, seen: Stamp, status: Callable[[ProofProgress], str]
+) -> Callable[[ProofProgress], None]:
     """Shows the progress, and gives up as soon as the file is saved again."""
 
-    def report(progress: Progress) -> None:
+    def report(progress: ProofProgress) -> None:
         session.status(status(progress))
         if stamp_of(path) != seen:
             raise Edited
@@ -98,7 +98,7 @@ def _round(
     file: str,
     names: tuple[str, ...],
     options: Options,
-    report: Callable[[Progress], None],
+    report: Callable[[ProofProgress], None],
 ) -> tuple[int, tuple[Discharge, ...]]:
     """Proves the file as it is now, prints what came of it, and returns the exit code and what was proved."""
     started = time.perf_counter()

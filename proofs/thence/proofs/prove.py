@@ -1,16 +1,17 @@
-"""Everything that a file states for any number of processes: theorems, machines, mutants of machines, as results."""
+"""Proofs of everything that a file states for any number of processes: theorems, machines, mutants of machines."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import (
     HISTORY,
     prove_machine,
-    proved_conjuncts,
     refuted,
     search_violations,
     statements,
@@ -19,20 +20,21 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.solving.answer_cache import AnswerCache
-from thence.proofs.solving.discharge import Note, Options, Progress
-from thence.proofs.solving.finding import Finding, Proof, unknown
+from thence.proofs.solving.assessment import Assessment, Proof, unknown
+from thence.proofs.solving.discharge import Note, Options, ProofProgress
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
 
 VACUITY = "vacuity"
-"""The name under which it is reported whether every transition can happen."""
+"""The name of the result that every transition can happen."""
 
-Report = Callable[[Progress], None]
+Report = Callable[[ProofProgress], None]
 
 
 class UnknownName(ValueError):
-    """A name that the file does not state anything unbounded under; the message lists those that it has."""
+    """No unbounded statement of the file has this name; the message lists the names that it has."""
 
 
 def prove_specification(
@@ -44,12 +46,12 @@ def prove_specification(
     """The results of a file's theorems, machines and mutants of machines, in the file's order.
 
     Args:
-        names: theorems, machines, mutants of machines, or statements of machines; none means all. A statement
-            is proved with its whole machine, and its result alone is returned.
+        names: of theorems, machines, mutants of machines, or statements of machines; none means all. A statement
+            is proved with its whole machine, and only its result is returned.
 
     Raises:
-        UnknownName: for a name that is none of these.
-        CrossCheckError: where a solver and the evaluator disagree about a finite model: a defect of ours.
+        UnknownName: for another name.
+        CrossCheckError: a solver and the evaluator disagree about a finite model, which is a defect of Thence.
     """
     return tuple(proof.result for proof in proofs(specification, names, options, progress))
 
@@ -60,7 +62,7 @@ def proofs(
     options: Options | None = None,
     progress: Report | None = None,
 ) -> Generator[Proof, None, None]:
-    """The results one by one, as they come, each with its evidence. Arguments and errors as `prove_specification`."""
+    """The results one by one, each with its evidence. Arguments and errors as of `prove_specification`."""
     options = options or Options()
     with solver_pool(options) as pool:
         yield from proofs_by(pool, specification, names, options, progress)
@@ -78,25 +80,26 @@ def proofs_by(
     options: Options,
     progress: Report | None = None,
 ) -> Generator[Proof, None, None]:
-    """As `proofs`, by solver processes that there are already."""
+    """As `proofs`, by the solver processes of a pool that is open already."""
+    session = ProofSession(pool, options)
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
     for theorem in specification.theorems:
         if not names or theorem.name in names:
             note = _note(progress, theorem.theory.name, theorem.name)
-            yield prove_theorem(pool, theorem, options, note)
+            yield prove_theorem(ProofSession(pool, options, note), theorem)
     for machine in specification.machines:
         wanted = _wanted(machine, names)
         if wanted:
             stated = stating(machine, expected_names(machine.expects))
-            yield from _machine_proofs(pool, stated, wanted, options, progress)
+            yield from _machine_proofs(session, stated, wanted, progress)
     for mutant in machines:
         if not names or mutant.name in names:
-            yield from _mutant_proofs(pool, mutant, options, progress)
+            yield from _mutant_proofs(session, mutant, progress)
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
-    """What `names` may contain."""
+    """The names that `names` may contain."""
     found: list[str] = [theorem.name for theorem in specification.theorems]
     for machine in specification.machines:
         found.extend((machine.name, *_statements(machine)))
@@ -105,7 +108,7 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
 
 
 def _statements(machine: ir.Machine) -> tuple[str, ...]:
-    """What there are results for: what is stated, what is expected of it, and vacuity."""
+    """The names of a machine's results: its statements, the statements expected of it, and vacuity."""
     stated = (*statements(machine), *step_statements(machine))
     return tuple(dict.fromkeys((*stated, *expected_names(machine.expects), VACUITY)))
 
@@ -122,13 +125,13 @@ def _note(progress: Report | None, subject: str, statement: str) -> Note | None:
     if progress is None:
         return None
     report = progress
-    return lambda done, total, current: report(Progress(subject, statement, done, total, current))
+    return lambda done, total, current: report(ProofProgress(subject, statement, done, total, current))
 
 
 def _tell(progress: Report | None, subject: str, statement: str, total: int) -> None:
-    """Tells what begins where no obligation is counted."""
+    """Reports the beginning of work whose obligations are not counted."""
     if progress is not None and total:
-        progress(Progress(subject, statement, 0, total))
+        progress(ProofProgress(subject, statement, 0, total))
 
 
 def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
@@ -139,36 +142,44 @@ def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _machine_proofs(
-    pool: SolverPool, machine: ir.Machine, wanted: Sequence[str], options: Options, progress: Report | None
+    session: ProofSession, machine: ir.Machine, wanted: Sequence[str], progress: Report | None
 ) -> Generator[Proof, None, None]:
     started = time.monotonic()
-    findings, inductive = prove_machine(pool, machine, options, _note(progress, machine.name, "invariants"))
+    assessments, inductive = prove_machine(replace(session, note=_note(progress, machine.name, "invariants")), machine)
     whole = any(not expectation.names for expectation in machine.expects)
     steps = [name for name in step_statements(machine) if whole or name in wanted]
     _tell(progress, machine.name, "steps", len(steps))
-    findings |= prove_steps(pool, machine, steps, inductive, options)
-    findings |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in findings}
+    assessments |= prove_steps(session, machine, steps, inductive)
+    assessments |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in assessments}
     middle = time.monotonic()
-    share = (middle - started) / len(findings)
-    for name, finding in findings.items():
+    share = (middle - started) / len(assessments)
+    for name, assessment in assessments.items():
         if name in wanted:
-            yield _proof(machine, name, finding, _as_expected(machine, name, findings), share)
+            yield _proof(machine, name, assessment, _as_expected(machine, name, assessments), share)
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
         known = proved_conjuncts(machine, inductive) if inductive is not None else ()
-        finding = check_vacuity(pool, machine, known, options)
-        yield _proof(machine, VACUITY, finding, finding.verdict is Verdict.PROVED, time.monotonic() - middle)
+        assessment = check_vacuity(session, machine, known)
+        yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
 
 
-def _proof(machine: ir.Machine, name: str, finding: Finding, expected: bool, seconds: float) -> Proof:
+def _proof(machine: ir.Machine, name: str, assessment: Assessment, expected: bool, seconds: float) -> Proof:
     result = Result(
-        name, "machine", machine.name, finding.verdict, finding.level, expected, seconds, finding.facts, finding.text,
-        finding.picture,
-    )  # fmt: skip
-    return Proof(result, finding)
+        name,
+        "machine",
+        machine.name,
+        assessment.verdict,
+        assessment.level,
+        expected,
+        seconds,
+        assessment.facts,
+        assessment.text,
+        assessment.picture,
+    )
+    return Proof(result, assessment)
 
 
-def _unsayable(name: str) -> Finding:
+def _unsayable(name: str) -> Assessment:
     return unknown(f"`{name}` speaks about something that the machine does not declare")
 
 
@@ -177,80 +188,82 @@ def expected_names(expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for expectation in expects for name in expectation.names))
 
 
-def _as_expected(machine: ir.Machine, name: str, findings: Mapping[str, Finding]) -> bool:
-    """Whether a statement came out as the file says, by its name or of the machine as a whole; else `proved`."""
+def _as_expected(machine: ir.Machine, name: str, assessments: Mapping[str, Assessment]) -> bool:
+    """Whether the verdict is the expected one: of the statement by name, else of the whole machine, else `proved`."""
     for expectation in machine.expects:
         if name in expectation.names:
-            return findings[name].verdict is Verdict(expectation.verdict)
+            return assessments[name].verdict is Verdict(expectation.verdict)
     for expectation in machine.expects:
         if not expectation.names:
-            return worst(findings.values()).verdict is Verdict(expectation.verdict)
-    return findings[name].verdict is Verdict.PROVED
+            return worst(assessments.values()).verdict is Verdict(expectation.verdict)
+    return assessments[name].verdict is Verdict.PROVED
 
 
-def worst(findings: Iterable[Finding]) -> Finding:
-    """The finding that decides about a whole machine: one that is refuted, else unknown, else proved."""
+def worst(assessments: Iterable[Assessment]) -> Assessment:
+    """The assessment that decides about a whole machine: a refuted one, else an unknown one, else a proved one."""
     order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
-    return min(findings, key=lambda finding: order.index(finding.verdict))
+    return min(assessments, key=lambda assessment: order.index(assessment.verdict))
 
 
 # --- mutants -----------------------------------------------------------------------------------
 
 
-def _mutant_proofs(pool: SolverPool, mutant: ir.Mutant, options: Options, progress: Report | None) -> Iterator[Proof]:
-    """A result for every expectation and name: refuted by a run, or whatever the proof of the mutant comes to."""
+def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | None) -> Iterator[Proof]:
+    """A result for every expectation and name: refuted by a run, or the outcome of a proof of the mutant."""
     assert isinstance(mutant.mutated, ir.Machine)
     started = time.monotonic()
     named = expected_names(mutant.expects)
     machine = stating(mutant.mutated, named)
-    findings = _mutant_findings(pool, mutant, machine, options, progress)
+    assessments = _mutant_assessments(session, mutant, machine, progress)
     share = (time.monotonic() - started) / max(1, len(mutant.expects))
     for expectation in mutant.expects:
         for name in expectation.names or ("",):
-            finding = findings.get(name, _unsayable(name)) if name else worst(findings.values())
-            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **finding.facts}
+            assessment = assessments.get(name, _unsayable(name)) if name else worst(assessments.values())
+            facts = {"mutant": mutant.name, **({"property": name} if name else {}), **assessment.facts}
             result = Result(
                 f"{mutant.name}: {name}" if name else mutant.name,
                 "mutant",
                 mutant.subject,
-                finding.verdict,
-                finding.level,
-                finding.verdict is Verdict(expectation.verdict),
+                assessment.verdict,
+                assessment.level,
+                assessment.verdict is Verdict(expectation.verdict),
                 share / max(1, len(expectation.names)),
                 facts,
-                finding.text,
-                finding.picture,
+                assessment.text,
+                assessment.picture,
             )
-            yield Proof(result, finding)
+            yield Proof(result, assessment)
 
 
-def _mutant_findings(
-    pool: SolverPool, mutant: ir.Mutant, machine: ir.Machine, options: Options, progress: Report | None
-) -> dict[str, Finding]:
-    """Runs for what should be refuted; if that does not settle every expectation, a proof of the mutant."""
+def _mutant_assessments(
+    session: ProofSession, mutant: ir.Mutant, machine: ir.Machine, progress: Report | None
+) -> dict[str, Assessment]:
+    """Runs for the statements that should be refuted; a proof of the mutant if an expectation is left open."""
     about_steps = step_statements(machine)
     known = (*statements(machine), *about_steps)
     wanted = [(name, each.verdict) for each in mutant.expects for name in each.names or known]
     refutable = [name for name, verdict in wanted if verdict == "refuted" and name in known and name != HISTORY]
-    findings: dict[str, Finding] = {}
+    assessments: dict[str, Assessment] = {}
     _tell(progress, mutant.subject, mutant.name, len(wanted))
     try:
-        searched = search_violations(pool, machine, [name for name in refutable if name not in about_steps], options)
-        steps = refuted_steps(pool, machine, [name for name in refutable if name in about_steps], options)
+        searched = search_violations(session, machine, [name for name in refutable if name not in about_steps])
+        steps = refuted_steps(session, machine, [name for name in refutable if name in about_steps])
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in known}
     if searched is not None:
-        facts = {"seed": options.seed, "timeout_ms": options.timeout_ms}
-        findings = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
-    findings |= steps
+        facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
+        assessments = {name: refuted(machine, name, searched, facts) for name in refutable if name in searched.runs}
+    assessments |= steps
     settled = all(
-        all(name in findings for name in each.names) if each.names else bool(findings) and each.verdict == "refuted"
+        all(name in assessments for name in each.names)
+        if each.names
+        else bool(assessments) and each.verdict == "refuted"
         for each in mutant.expects
     )
     if not settled:
-        proved, inductive = prove_machine(pool, machine, options, _note(progress, mutant.subject, mutant.name))
+        proved, inductive = prove_machine(replace(session, note=_note(progress, mutant.subject, mutant.name)), machine)
         asked = {name for name, _ in wanted}
         left = [name for name in about_steps if name in asked and name not in steps]
-        proved |= prove_steps(pool, machine, left, inductive, options)
-        findings = {**proved, **findings}
-    return findings
+        proved |= prove_steps(session, machine, left, inductive)
+        assessments = {**proved, **assessments}
+    return assessments

@@ -1,4 +1,4 @@
-"""Saturation: Cykas and MF for any number of messages; mutants that need many are not shown; against exact states."""
+"""Counter abstraction: Cykas and MF for any number of messages; mutants that need many are not shown; exact states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.run.causality import History
 from thence.dsl.run.system import State, System
-from thence.proofs.abstraction.search import SAFETY, saturate
+from thence.proofs.abstraction.search import SAFETY, explore_abstraction
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 
@@ -33,7 +33,7 @@ def of(specification: ir.Specification, mutant: str | None = None) -> ir.Protoco
 
 def test_cykas_with_three_processes(library: Library) -> None:
     """The number of abstract states is that of an independent prototype, up to symmetry."""
-    found = saturate(of(library("cykas")), workload(), SAFETY)
+    found = explore_abstraction(of(library("cykas")), workload(), SAFETY)
     assert (found.states, found.depth, found.identities) == (19_518, 29, 2)
     assert found.complete and found.saturated and found.symmetric
     assert not found.suspects and not found.violations
@@ -44,7 +44,7 @@ def test_cykas_with_three_processes(library: Library) -> None:
 @pytest.mark.parametrize(("processes", "states"), [(2, 6), (3, 25), (4, 126)])
 def test_mf(library: Library, processes: int, states: int) -> None:
     everyone = tuple(tuple(q for q in range(processes) if q != p) for p in range(processes))
-    found = saturate(of(library("mf")), workload(everyone), SAFETY)
+    found = explore_abstraction(of(library("mf")), workload(everyone), SAFETY)
     assert found.saturated and (found.states, found.identities) == (states, 1)
     assert not found.suspects
 
@@ -54,8 +54,8 @@ def test_mf(library: Library, processes: int, states: int) -> None:
 def test_what_fails_with_many_messages_only_is_not_shown(
     library: Library, mutant: str, destinations: tuple[tuple[int, ...], ...]
 ) -> None:
-    """Both are causal with three messages each, and not with four or five: they must not saturate."""
-    found = saturate(of(library("cykas"), mutant), workload(destinations), SAFETY)
+    """Both are causal with three messages each, and not with four or five: the search must not end."""
+    found = explore_abstraction(of(library("cykas"), mutant), workload(destinations), SAFETY)
     assert not found.complete and not found.saturated
     assert "waiting" in found.why_incomplete
     assert all(found.undecided(name) or name in found.violations for name in SAFETY)
@@ -71,7 +71,7 @@ def test_what_fails_with_many_messages_only_is_not_shown(
     ],
 )
 def test_violations_are_runs(library: Library, file: str, mutant: str, refuted: dict[str, int]) -> None:
-    found = saturate(of(library(file), mutant), workload(), SAFETY, limit=1_500)
+    found = explore_abstraction(of(library(file), mutant), workload(), SAFETY, limit=1_500)
     assert {name: len(violation.steps) for name, violation in found.violations.items()} == refuted
     assert not found.saturated
 
@@ -87,7 +87,7 @@ def test_violations_are_runs(library: Library, file: str, mutant: str, refuted: 
     ],
 )
 def test_what_is_refused(library: Library, file: str, mutant: str | None, why: str) -> None:
-    found = saturate(of(library(file), mutant), workload(((1,), (0,))), SAFETY)
+    found = explore_abstraction(of(library(file), mutant), workload(((1,), (0,))), SAFETY)
     assert why in found.why_incomplete
     assert found.saturated is (not why)
 
@@ -117,19 +117,19 @@ def shape(system: System, state: State) -> tuple[object, ...]:
 def test_exact_states_lie_in_the_abstract_ones(library: Library, file: str, sends: tuple[int, ...]) -> None:
     """Bounded workloads, with sends at any time, by the interpreter: all that was sent is in the closed set."""
     protocol = of(library(file))
-    found = saturate(protocol, workload(TWO_SENDERS), SAFETY)
-    assert found.saturated and not found.symmetric and found.collapse is not None
-    collapse = found.collapse
-    abstract = {shape(collapse.system, state) for state in found.abstract}
+    found = explore_abstraction(protocol, workload(TWO_SENDERS), SAFETY)
+    assert found.saturated and not found.symmetric and found.abstraction is not None
+    abstraction = found.abstraction
+    abstract = {shape(abstraction.system, state) for state in found.abstract}
     assert len(abstract) > 10
     exact = System(protocol, ir.Workload(3, sends, TWO_SENDERS))
-    waiting = [variable.name for variable in protocol.state].index("OB")
+    queue = [variable.name for variable in protocol.state].index("OB")
     met = set()
     for state in reached(exact, 6_000):
         locals_ = (exact.local(number) for number in state.locals)
-        sent = (collapse.system.local_number((*x[:waiting], (), *x[waiting + 1 :])) for x in locals_)
-        network = (collapse.system.number_of(exact.packet(number)) for number in state.network)
-        there = state._replace(locals=tuple(sent), network=collapse.system.arranged(tuple(network)))
-        met.add(shape(collapse.system, collapse.normal(there._replace(history=History((0, 0, 0), ())))))
+        sent = (abstraction.system.local_number((*x[:queue], (), *x[queue + 1 :])) for x in locals_)
+        network = (abstraction.system.number_of(exact.packet(number)) for number in state.network)
+        there = state._replace(locals=tuple(sent), network=abstraction.system.arranged(tuple(network)))
+        met.add(shape(abstraction.system, abstraction.normal(there._replace(history=History((0, 0, 0), ())))))
     assert met <= abstract
     assert len(met) > len(abstract) / 4

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from thence.dsl import ir
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
+from thence.proofs.solving.assessment import REFUTATION
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -44,7 +45,7 @@ def test_the_statements_of_a_machine(specify: Specify) -> None:
 
 def test_holds_refuted_and_unknown(specify: Specify, pool: SolverPool) -> None:
     machine = crowd(specify)
-    found = check_machine(pool, machine, bounded_statements(machine), Reach(4), OPTIONS)
+    found = check_machine(ProofSession(pool, OPTIONS), machine, bounded_statements(machine), Reach(4))
     assert found["sent_open"].verdict is Verdict.HOLDS and found["sent_open"].level is Level.L1
     assert found["sent_open"].facts["obligations"] == 5
     assert "within 4 steps, with any number" in found["sent_open"].text
@@ -56,22 +57,22 @@ def test_holds_refuted_and_unknown(specify: Specify, pool: SolverPool) -> None:
 
 
 def test_a_larger_universe_has_the_run(specify: Specify, pool: SolverPool) -> None:
-    found = check_machine(pool, crowd(specify), ("few_open",), Reach(4, 4, 4), OPTIONS)["few_open"]
+    found = check_machine(ProofSession(pool, OPTIONS), crowd(specify), ("few_open",), Reach(4, 4, 4))["few_open"]
     assert found.verdict is Verdict.REFUTED and found.facts["depth"] == 4
     states = found.runs[REFUTATION].states()
     assert sum(map(bool, states[-1].tables["open"].values())) == 4
 
 
 def test_a_shallow_search_says_how_shallow(specify: Specify, pool: SolverPool) -> None:
-    found = check_machine(pool, crowd(specify), ("few_open", "at_most_once"), Reach(2, 4, 4), OPTIONS)
-    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
-    assert all(finding.facts["bound"] == {"steps": 2} for finding in found.values())
+    found = check_machine(ProofSession(pool, OPTIONS), crowd(specify), ("few_open", "at_most_once"), Reach(2, 4, 4))
+    assert {assessment.verdict for assessment in found.values()} == {Verdict.HOLDS}
+    assert all(assessment.facts["bound"] == {"steps": 2} for assessment in found.values())
 
 
 def test_contradictory_axioms(specify: Specify, pool: SolverPool) -> None:
     text = CROWD.replace("  transition causal", "  axiom no: forall m. src(m) != src(m)\n  transition causal", 1)
     (machine,) = specify(text).machines
-    found = check_machine(pool, machine, ("sent_open",), Reach(2), OPTIONS)["sent_open"]
+    found = check_machine(ProofSession(pool, OPTIONS), machine, ("sent_open",), Reach(2))["sent_open"]
     assert found.verdict is Verdict.UNKNOWN and "contradict" in found.facts["unknown"]
 
 
@@ -111,8 +112,8 @@ def test_counts_are_not_taken_for_violations(specify: Specify, pool: SolverPool)
     """Solvers know some facts about counts, not all: their models refute nothing."""
     few = "  invariant few: (count m. sent(m) and not delivered(m)) <= 2\n"
     text = CROWD.replace("  invariant sent_open", f"{few}  invariant sent_open")
-    found = check_machine(pool, specify(text).machines[0], ("few",), Reach(3, 2, 2), OPTIONS)["few"]
+    found = check_machine(ProofSession(pool, OPTIONS), specify(text).machines[0], ("few",), Reach(3, 2, 2))["few"]
     assert found.verdict is not Verdict.HOLDS
     assert found.verdict is Verdict.UNKNOWN and "a count may be wrong" in found.facts["unknown"]
-    refuted = check_machine(pool, specify(text).machines[0], ("few",), Reach(3, 3, 3), OPTIONS)["few"]
+    refuted = check_machine(ProofSession(pool, OPTIONS), specify(text).machines[0], ("few",), Reach(3, 3, 3))["few"]
     assert refuted.verdict is Verdict.REFUTED and refuted.facts["depth"] == 3

@@ -11,7 +11,7 @@ from thence.dsl import ir
 from thence.dsl.run.narrate import record, replay
 from thence.proofs.bounded import search as bounded
 from thence.proofs.bounded.operations import Bounds
-from thence.proofs.bounded.search import Progress, search
+from thence.proofs.bounded.search import BoundedProgress, search
 from thence.proofs.engines import explore
 from thence.proofs.scopes.scopes import properties_of
 
@@ -194,7 +194,7 @@ def test_no_time(library: Library) -> None:
 
 def test_progress(library: Library) -> None:
     protocol, workload = chosen(library, "mf", "", "one")
-    made: list[Progress] = []
+    made: list[BoundedProgress] = []
     search(protocol, workload, ("causal",), 3, timeout_ms=ENOUGH_MS, progress=made.append)
     assert [each.depth for each in made] == [1, 2, 3]
     assert made[0].gates < made[-1].gates

@@ -12,7 +12,9 @@ from thence.proofs.logic.formula import FALSE
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, SearchScope, search
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverPool
 
 Library = Callable[[str], ir.Specification]
@@ -42,8 +44,8 @@ def test_a_violation_comes_with_the_step_that_a_run_shows(
         each.mutated for each in library(file).mutants if each.name == mutant and isinstance(each.mutated, ir.Machine)
     ]
     formula = statement_formula(machine, statement)
-    goals = {statement: Violation(formula)}
-    run = search(pool, machine, goals, timeout_ms=20_000, seed=0, scopes=(SCOPE,)).runs[statement]
+    goals = {statement: Falsification(formula)}
+    run = search(ProofSession(pool, Options(timeout_ms=20_000)), machine, goals, scopes=(SCOPE,)).runs[statement]
     obligations = unrolled(machine, formula, len(run.steps))
     assert [status(pool, each) for each in obligations[:-1]] == ["unsat"] * (len(obligations) - 1)
     assert status(pool, obligations[-1]) != "unsat"

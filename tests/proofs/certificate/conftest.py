@@ -15,9 +15,9 @@ from thence.cli.proof_checker import find_checker
 from thence.dsl.load import load
 from thence.proofs.certificate.build import SUMS, Certificate, certificate, derived_files, sums
 from thence.proofs.certificate.manifest import manifest_of, obligation_digest, proof_id
-from thence.proofs.certificate.place import write
 from thence.proofs.certificate.recheck import Recheck, Thoroughness, recheck
-from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.writing import write
 from thence.proofs.prove import proofs
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Verdict
@@ -64,7 +64,7 @@ machine plain:
 
 
 @pytest.fixture(scope="session")
-def checker() -> Resolute:
+def checker() -> Smtinterpol:
     """The proof checker; what needs it is skipped where it is not installed."""
     found = find_checker()
     if found is None:

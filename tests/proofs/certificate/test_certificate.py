@@ -14,12 +14,12 @@ import pytest
 from thence.dsl.load import load
 from thence.proofs.certificate.build import Certificate, NotCertified, certificate
 from thence.proofs.certificate.manifest import schema
-from thence.proofs.certificate.place import write
-from thence.proofs.certificate.read import NotACertificate, read
+from thence.proofs.certificate.reading import NotACertificate, read
 from thence.proofs.certificate.recheck import recheck
-from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.writing import write
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Violation
+from thence.proofs.machine.reachability import Falsification
 from thence.proofs.prove import proofs
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
@@ -57,7 +57,7 @@ def test_the_same_proofs_give_the_same_bytes(spread: Path, certify: Certify, tmp
     assert [file for file in files if (spread / file).read_bytes() != (again / file).read_bytes()] == []
 
 
-def test_with_a_checker_what_is_proved_has_level_4(spread: Path, checker: Resolute) -> None:
+def test_with_a_checker_what_is_proved_has_level_4(spread: Path, checker: Smtinterpol) -> None:
     found = recheck(spread, Options(), checker)
     assert found.faults == ()
     assert [note for note in found.notes if "Alethe" not in note] == []
@@ -128,8 +128,8 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     ids=["shorter", "backwards", "invented", "nobody", "start", "value", "table", "row"],
 )
 def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], Any], fault: str) -> None:
-    from thence.proofs.certificate.assemble import subject_of
     from thence.proofs.certificate.evidence import FalseEvidence, check_machine_run, run_of
+    from thence.proofs.certificate.statement import subject_of
 
     statement = next(each for each in manifest(plain)["statements"] if each["name"] == "causal")
     run = json.loads((plain / statement["evidence"][0]["file"]).read_text(encoding="utf-8"))
@@ -137,7 +137,7 @@ def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], 
     assert specification is not None
     subject = subject_of(specification, "machine", "plain", "causal")
     assert subject is not None and subject.machine is not None
-    goals = (Violation(statement_formula(subject.machine, "causal")),)
+    goals = (Falsification(statement_formula(subject.machine, "causal")),)
     check_machine_run(subject.machine, goals, run_of(subject.machine, run))
     change(run)
     with pytest.raises(FalseEvidence, match=fault):

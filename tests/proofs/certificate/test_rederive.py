@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from thence.dsl.load import load
-from thence.proofs.certificate.assemble import subject_of
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence
-from thence.proofs.certificate.read import Reading, read
+from thence.proofs.certificate.reading import Reading, read
 from thence.proofs.certificate.rederive import rederive
+from thence.proofs.certificate.statement import subject_of
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Verdict
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from thence.proofs.certificate.read import NotACertificate, read
+from thence.proofs.certificate.reading import NotACertificate, read
 from thence.proofs.certificate.recheck import Thoroughness
-from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.smtinterpol import Smtinterpol
 
 Forge = Callable[[Path], Any]
 
@@ -266,7 +266,7 @@ def test_commands_that_could_speak_for_a_solver_are_refused(forge: Forge, spread
     assert any("not a command of an obligation" in fault for fault in forged.recheck().faults)
 
 
-def test_swapped_proof_objects_are_found(forge: Forge, spread: Path, checker: Resolute) -> None:
+def test_swapped_proof_objects_are_found(forge: Forge, spread: Path, checker: Smtinterpol) -> None:
     forged = forge(spread)
     first, second = (forged.directory / "proofs" / f"000{number}.resolute" for number in (1, 2))
     kept = first.read_bytes()
@@ -281,7 +281,7 @@ def test_swapped_proof_objects_are_found(forge: Forge, spread: Path, checker: Re
     }
 
 
-def test_a_forged_assumption_is_found(forge: Forge, spread: Path, checker: Resolute) -> None:
+def test_a_forged_assumption_is_found(forge: Forge, spread: Path, checker: Smtinterpol) -> None:
     forged = forge(spread)
     (forged.directory / "proofs" / "0001.resolute").write_text("unsat\n(assume false)\n", encoding="utf-8")
     forged.sum()

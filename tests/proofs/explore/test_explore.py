@@ -93,8 +93,8 @@ def test_every_scope_is_pinned(library: Library, name: str) -> None:
         *(("cykas", "starvation"), ("cykas", "starvation_on_fifo_channels")),  # test_lasso.py
         ("rst", "links"),  # tests/quality/test_library_rst.py
         *(("mf", "figure_8"), ("rst", "answers_inside_deliveries")),  # refuted: below
-        *(("cykas", "any_number_of_two_senders"), ("mf", "any_number")),  # saturation/test_search.py
-        *(("rst", "no_starvation"), ("hybrid_basic", "no_starvation")),  # levels/test_levels.py
+        *(("cykas", "any_number_of_two_senders"), ("mf", "any_number")),  # abstraction/test_search.py
+        *(("rst", "no_starvation"), ("hybrid_basic", "no_starvation")),  # liveness/test_order.py
         ("hybrid_basic", "no_starvation_with_permits"),
         *((each, "no_starvation_on_fifo_channels") for each in ("mf", "rst", "hybrid_basic")),
     }

@@ -1,4 +1,4 @@
-"""States up to levels: the same as exact ones, layer by layer; no starvation where numbers grow; faults are found."""
+"""Order abstraction: the same as exact states, layer by layer; no starvation where numbers grow; faults are found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import State
 from thence.proofs.liveness.lasso import find_lasso, lines_for
-from thence.proofs.liveness.order_number import CONSTANT
-from thence.proofs.liveness.order_system import Again, Levelled
+from thence.proofs.liveness.order_lines import CONSTANT
+from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -33,26 +33,26 @@ def near(system: ReusedIdentities, depth: int) -> set[State]:
 
 @pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 6), ("ses", 4), ("rst_mf", 6)])
 def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
-    """The levels of exactly reachable states are the reachable levels: the two systems do the same."""
+    """The abstraction of the reachable states is the set of reachable abstract states: the two systems do the same."""
     protocol = library(file).protocols[0]
-    lines = find_lasso(protocol, BUSY, limit=1_500).levels
+    lines = find_lasso(protocol, BUSY, limit=1_500).lines
     assert lines is not None
     while True:
-        exact, levelled = ReusedIdentities(protocol, BUSY), Levelled(protocol, BUSY, lines)
+        exact, levelled = ReusedIdentities(protocol, BUSY), OrderAbstractSystem(protocol, BUSY, lines)
         try:
             found = near(levelled, depth)
             break
         except Again:
             lines.changed = False
 
-    def level(state: State) -> State:
+    def abstracted(state: State) -> State:
         locals_ = tuple(levelled.local_number(exact.local(number)) for number in state.locals)
         network = tuple(levelled.number_of(exact.packet(number)) for number in state.network)
         return levelled.normal(state._replace(locals=locals_, network=levelled.arranged(network)))
 
     there = near(exact, depth)
     assert not lines.changed
-    assert {level(state) for state in there} == found
+    assert {abstracted(state) for state in there} == found
     assert len(found) <= len(there)
 
 
@@ -76,7 +76,7 @@ def test_nothing_starves(library: Library, file: str, scope: str, states: int) -
 
 
 def test_exactly_it_would_not_end(library: Library) -> None:
-    """Without levels, the matrices of RST alone make more states than any limit."""
+    """Without order abstraction, the matrices of RST alone make more states than any limit."""
     workload = next(each.workload for each in library("rst").scopes if each.name == "no_starvation")
     system = ReusedIdentities(library("rst").protocols[0], workload)
     assert len(near(system, 10)) > 4 * 107
@@ -114,8 +114,8 @@ def test_what_is_compared_with_constants_stays_as_it_is(specify: Specify, test: 
     protocol = specify(COUNTER.replace("TEST", test)).protocols[0]
     workload = ir.Workload(2, (1, 0), ((1,), ()), sending=ir.ForEver((1, 0)))
     found = find_lasso(protocol, workload, limit=300)
-    assert found.levels is not None
-    on = found.levels.line(("packet", "MSG", 0, 1, "n"))
+    assert found.lines is not None
+    on = found.lines.line(("packet", "MSG", 0, 1, "n"))
     assert (on == CONSTANT) is constant
     assert found.complete is not constant
 
@@ -124,7 +124,7 @@ def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
     """A message that a later one overtakes is dropped: nothing more has to happen then."""
     protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
     found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), sending=ir.ForEver((2, 0))))
-    assert found.levels is not None and found.lasso is not None
+    assert found.lines is not None and found.lasso is not None
     assert found.lasso.message.src == 0
     assert found.lasso.stem and not found.lasso.cycle
 

@@ -18,6 +18,7 @@ from thence.proofs.logic.structure import Structure, Table, Value, evaluate, tup
 from thence.proofs.machine.prover import prove_machine
 from thence.proofs.prove import prove_specification
 from thence.proofs.solving.discharge import Options, discharge_all
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -160,7 +161,7 @@ KEEPING = "if q = p then max(mode(q), 1) else mode(q)"
 
 def test_what_changes_one_element_is_proved(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(MODES.format(and_more="", after_close=KEEPING, more="")).machines
-    findings, _ = prove_machine(pool, machine, Options())
+    findings, _ = prove_machine(ProofSession(pool), machine)
     assert findings["at_most"].verdict is Verdict.PROVED
     assert findings["in_all"].verdict is Verdict.PROVED
 

@@ -19,6 +19,7 @@ from thence.proofs.machine.prover import prove_machine
 from thence.proofs.machine.transitions import actions, step
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -131,12 +132,12 @@ machine window:
 
 def test_a_machine_over_numbers(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(WINDOW).machines
-    findings, _ = prove_machine(pool, machine, Options(timeout_ms=3_000))
+    findings, _ = prove_machine(ProofSession(pool, Options(timeout_ms=3_000)), machine)
     assert findings["bounds"].verdict is Verdict.PROVED
     assert findings["inside"].verdict is Verdict.PROVED
     assert findings["one_receiver"].verdict is Verdict.REFUTED
     assert findings["one_receiver"].facts["depth"] == 2
-    assert check_vacuity(pool, machine, (), Options()).verdict is Verdict.PROVED
+    assert check_vacuity(ProofSession(pool), machine, ()).verdict is Verdict.PROVED
 
 
 def test_a_step_widens_the_window_and_refuses_infinite_changes(specify: Specify) -> None:

@@ -15,7 +15,7 @@ from thence.proofs.machine import history
 from thence.proofs.machine.history import TooManyOrders, happenings, plausible
 from thence.proofs.machine.prover import prove_machine
 from thence.proofs.machine.transitions import actions, enabled, initial, step, symbols
-from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -171,7 +171,7 @@ def test_a_step_that_breaks_an_invariant_is_drawn(specify: Specify, pool: Solver
     """Nothing says that what is held was sent; the smallest step in which that shows has an execution."""
     text = BUFFER.format(guard="held(m)", name="quiet", formula="forall m. delivered(m) implies held(m) and sent(m)")
     machine = specify(text).machines[0]
-    findings, _ = prove_machine(pool, machine, Options())
+    findings, _ = prove_machine(ProofSession(pool), machine)
     lost = findings["quiet"]
     assert lost.verdict is Verdict.UNKNOWN
     shown = lost.facts["counterexample"]

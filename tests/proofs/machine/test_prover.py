@@ -10,9 +10,10 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.formula import holds
-from thence.proofs.machine.prover import HISTORY, prove_machine, proved_conjuncts, statements
+from thence.proofs.machine.inductive_set import proved_conjuncts
+from thence.proofs.machine.prover import HISTORY, prove_machine, statements
 from thence.proofs.machine.vacuity import check_vacuity
-from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -41,7 +42,7 @@ machine relay:
 @pytest.mark.parametrize("name", ["mf", "hybrid_basic"])
 def test_the_library_machines_are_proved_by_two_solvers(library: Library, pool: SolverPool, name: str) -> None:
     (machine,) = library(name).machines
-    findings, inductive = prove_machine(pool, machine, Options())
+    findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None and not inductive.fallen
     assert tuple(findings) == statements(machine)
     for statement, finding in findings.items():
@@ -56,7 +57,7 @@ def test_a_conjunct_that_is_not_kept_is_shown_as_a_step(specify: Specify, pool: 
             "  invariant marked_delivered: forall m. marked(m) implies delivered(m)"
         )
     ).machines
-    findings, _ = prove_machine(pool, machine, Options())
+    findings, _ = prove_machine(ProofSession(pool), machine)
     assert findings["sent_first"].verdict is Verdict.PROVED
     lost = findings["marked_delivered"]
     assert lost.verdict is Verdict.UNKNOWN
@@ -70,7 +71,7 @@ def test_a_conjunct_that_is_not_kept_is_shown_as_a_step(specify: Specify, pool: 
 def test_what_rests_on_a_fallen_conjunct_falls_and_says_so(specify: Specify, pool: SolverPool) -> None:
     """`no_creation` needs `sent_first`; without it, nothing says that what is delivered was sent."""
     (machine,) = specify(RELAY.format(invariants="invariant unmarked: forall m. not delivered(m)")).machines
-    findings, inductive = prove_machine(pool, machine, Options())
+    findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None
     assert findings["unmarked"].verdict is Verdict.REFUTED
     assert findings["unmarked"].facts["depth"] == 3
@@ -84,7 +85,7 @@ def test_what_rests_on_a_fallen_conjunct_falls_and_says_so(specify: Specify, poo
 def test_members_of_the_set_are_inductive_without_what_fell(specify: Specify, pool: SolverPool) -> None:
     invariants = "invariant quiet: forall m. not marked(m)\n  invariant loud: forall m. sent(m) implies delivered(m)"
     (machine,) = specify(RELAY.format(invariants=invariants)).machines
-    findings, inductive = prove_machine(pool, machine, Options())
+    findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None
     assert findings["quiet"].verdict is Verdict.PROVED
     assert findings["loud"].verdict is Verdict.REFUTED
@@ -99,9 +100,9 @@ def test_members_of_the_set_are_inductive_without_what_fell(specify: Specify, po
 
 def test_a_guard_that_can_never_hold_is_reported(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(RELAY.format(invariants="invariant quiet: forall m. not marked(m)")).machines
-    _, inductive = prove_machine(pool, machine, Options())
+    _, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None
-    finding = check_vacuity(pool, machine, proved_conjuncts(machine, inductive), Options())
+    finding = check_vacuity(ProofSession(pool), machine, proved_conjuncts(machine, inductive))
     assert finding.verdict is Verdict.REFUTED
     assert finding.facts["impossible"] == ["mark"]
     assert "the guard of mark can never hold" in finding.text
@@ -110,7 +111,7 @@ def test_a_guard_that_can_never_hold_is_reported(specify: Specify, pool: SolverP
 
 def test_without_the_invariant_it_is_not_known(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(RELAY.format(invariants="invariant trivial: forall m. sent(m) implies sent(m)")).machines
-    finding = check_vacuity(pool, machine, (), Options())
+    finding = check_vacuity(ProofSession(pool), machine, ())
     assert finding.verdict is Verdict.UNKNOWN
     assert "mark" in finding.facts["unknown"]
 
@@ -118,7 +119,7 @@ def test_without_the_invariant_it_is_not_known(specify: Specify, pool: SolverPoo
 def test_contradictory_axioms_prove_nothing(specify: Specify, pool: SolverPool) -> None:
     text = RELAY.format(invariants="axiom nobody: forall m, k. src(m) != src(k)")
     (machine,) = specify(text).machines
-    findings, inductive = prove_machine(pool, machine, Options())
+    findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is None
     assert {finding.verdict for finding in findings.values()} == {Verdict.UNKNOWN}
     assert "contradict" in findings["no_creation"].text
@@ -130,7 +131,7 @@ def test_a_formula_that_cannot_be_said_is_unknown(specify: Specify, pool: Solver
     collection = ir.Local(MESSAGE, "some")
     odd = ir.Quantified(BOOL, "forall", (ir.Bound(MESSAGE, "m", collection),), holds("sent", ir.Local(MESSAGE, "m")))
     invariants = (ir.NamedFormula("odd", odd),)
-    findings, _ = prove_machine(pool, replace(machine, invariants=invariants), Options())
+    findings, _ = prove_machine(ProofSession(pool), replace(machine, invariants=invariants))
     assert findings["odd"].verdict is Verdict.UNKNOWN
     assert "ranges over a collection" in findings["odd"].facts["unknown"]
 
@@ -140,6 +141,6 @@ def test_more_messages_than_are_looked_at_leave_it_unknown(specify: Specify, poo
     (machine,) = specify(RELAY.format(invariants="")).machines
     count = ir.Quantified(NAT, "count", (ir.Bound(MESSAGE, "m"),), holds("sent", ir.Local(MESSAGE, "m")))
     few = ir.NamedFormula("few", ir.Comparison(BOOL, "<=", count, ir.Literal_(NAT, 5)))
-    findings, _ = prove_machine(pool, replace(machine, invariants=(few,)), Options())
+    findings, _ = prove_machine(ProofSession(pool), replace(machine, invariants=(few,)))
     assert findings["few"].verdict is Verdict.UNKNOWN
     assert "no run of up to 16 steps among 3 processes, 4 messages" in findings["few"].facts["unknown"]

@@ -10,8 +10,10 @@ from thence.dsl import ir
 from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Firing, Run, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import actions
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.events import Deliver, Send
 
@@ -33,15 +35,15 @@ TRIANGLE = ANARCHY.replace("not delivered(m)\n", f"not delivered(m)\n    {FIFO}\
 
 def test_the_shortest_violation_without_order_is_two_sends_and_a_delivery(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(ANARCHY).machines
-    goals = {"causal": Violation(statement_formula(machine, "causal"))}
-    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    goals = {"causal": Falsification(statement_formula(machine, "causal"))}
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals)
     assert [action.name for action, _ in found.runs["causal"].steps] == ["causal_send", "causal_send", "deliver"]
 
 
 def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(TRIANGLE).machines
-    goals = {name: Violation(statement_formula(machine, name)) for name in ("causal", "fifo")}
-    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    goals = {name: Falsification(statement_formula(machine, name)) for name in ("causal", "fifo")}
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals)
     assert found.runs.keys() == {"causal"}
     run = found.runs["causal"]
     assert len(run.steps) == 5
@@ -55,32 +57,32 @@ def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -
 
 def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(ANARCHY).machines
-    found = search(pool, machine, {"go": Firing("causal_send")}, timeout_ms=10_000, seed=0)
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, {"go": Firing("causal_send")})
     deliver = next(action for action in actions(machine) if action.name == "deliver")
     with pytest.raises(CrossCheckError, match="deliver"):
-        Run(found.runs["go"].start, ((deliver, (0,)),)).states()
+        TransitionRun(found.runs["go"].start, ((deliver, (0,)),)).states()
 
 
 @pytest.mark.parametrize(("machine", "steps"), [("mf", 4), ("hybrid_basic", 3)])
 def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, steps: int) -> None:
     (declared,) = library(machine).machines
-    found = search(pool, declared, {"deliver": Firing("deliver")}, timeout_ms=10_000, seed=0)
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), declared, {"deliver": Firing("deliver")})
     assert len(found.runs["deliver"].steps) == steps
 
 
 def test_nothing_found_says_how_far_was_looked(library: Library, pool: SolverPool) -> None:
     (machine,) = library("mf").machines
-    goals = {"causal": Violation(statement_formula(machine, "causal"))}
+    goals = {"causal": Falsification(statement_formula(machine, "causal"))}
     scope = SearchScope({"process": 2, "message": 2}, 6)
-    found = search(pool, machine, goals, timeout_ms=10_000, seed=0, scopes=[scope])
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals, scopes=[scope])
     assert not found.runs and not found.unknown
     assert str(found.scope) == "up to 6 steps among 2 processes, 2 messages"
 
 
 def test_a_second_delivery_violates_at_most_once(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(ANARCHY.replace(" and not delivered(m)", "")).machines
-    goals = {"at_most_once": Violation(statement_formula(machine, "at_most_once"))}
-    run = search(pool, machine, goals, timeout_ms=10_000, seed=0).runs["at_most_once"]
+    goals = {"at_most_once": Falsification(statement_formula(machine, "at_most_once"))}
+    run = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals).runs["at_most_once"]
     assert [action.name for action, _ in run.steps] == ["causal_send", "deliver", "deliver"]
 
 
@@ -100,8 +102,8 @@ machine numbered:
 
 def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(NUMBERED).machines
-    goals = {name: Violation(statement_formula(machine, name)) for name in ("small", "own")}
-    found = search(pool, machine, goals, timeout_ms=10_000, seed=0)
+    goals = {name: Falsification(statement_formula(machine, name)) for name in ("small", "own")}
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"small": 2, "own": 2}
 
 
@@ -110,7 +112,7 @@ def test_a_limit_on_effort_ends_a_search_in_the_same_place_every_time(library: L
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     scope = SearchScope({"process": 3, "message": 3}, 12)
     found = [
-        search(pool, machine, goals, timeout_ms=600_000, seed=0, scopes=[scope], effort=effort)
+        search(ProofSession(pool, Options(timeout_ms=600_000)), machine, goals, scopes=[scope], effort=effort)
         for effort in (1, 4_000, 4_000, 10_000_000)
     ]
     assert not found[0].runs and all(each.unknown for each in found[:3])

@@ -9,13 +9,14 @@ import pytest
 from thence.dsl import ir
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.prover import prove_machine
-from thence.proofs.machine.reachability import Change, Run, changed_values
+from thence.proofs.machine.reachability import Change, TransitionRun, changed_values
 from thence.proofs.machine.step_prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
 from thence.proofs.machine.step_statements import loss, no_deadlock, own_guards
 from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import prove_specification
+from thence.proofs.solving.assessment import REFUTATION, Assessment
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION, Finding
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
@@ -44,10 +45,10 @@ def relay(specify: Specify, statements: str, guard: str = "require true", more: 
     return machine
 
 
-def findings(pool: SolverPool, machine: ir.Machine) -> dict[str, Finding]:
+def assessments(pool: SolverPool, machine: ir.Machine) -> dict[str, Assessment]:
     options = Options(timeout_ms=3_000)
-    _, found = prove_machine(pool, machine, options)
-    return prove_steps(pool, machine, step_statements(machine), found, options)
+    _, found = prove_machine(ProofSession(pool, options), machine)
+    return prove_steps(ProofSession(pool, options), machine, step_statements(machine), found)
 
 
 CLOSING = """transition close(p):
@@ -60,7 +61,7 @@ def test_what_is_stable(specify: Specify, pool: SolverPool) -> None:
     machine = relay(
         specify, "stable gone(m): network_sent(m)\n  stable all_sent: forall m. sent(m) iff network_sent(m)"
     )
-    found = findings(pool, machine)
+    found = assessments(pool, machine)
     assert found["gone"].verdict is Verdict.PROVED and found["gone"].level is Level.L3
     assert found["gone"].facts["own_obligations"] == 3
     broken = found["all_sent"]
@@ -72,7 +73,7 @@ def test_what_is_stable(specify: Specify, pool: SolverPool) -> None:
 
 
 def test_an_instance_of_what_is_not_stable_is_named(specify: Specify, pool: SolverPool) -> None:
-    found = findings(pool, relay(specify, "stable quiet(m): not network_sent(m)"))["quiet"]
+    found = assessments(pool, relay(specify, "stable quiet(m): not network_sent(m)"))["quiet"]
     assert found.verdict is Verdict.REFUTED
     assert found.facts["counterexample"]["violated"] == {"quiet": {"m": "m1"}}
     assert "the last step makes quiet false for m = m1" in found.text
@@ -81,9 +82,9 @@ def test_an_instance_of_what_is_not_stable_is_named(specify: Specify, pool: Solv
 def test_stable_rests_on_the_invariants(specify: Specify, pool: SolverPool) -> None:
     """What is stable only because of an invariant is not without it, nor is anything made of an invariant that fell."""
     once = "stable once(m): delivered(m) and {0}\n  invariant i: forall m. delivered(m) implies network_sent(m)"
-    assert findings(pool, relay(specify, once.format("network_sent(m)")))["once"].verdict is Verdict.PROVED
+    assert assessments(pool, relay(specify, once.format("network_sent(m)")))["once"].verdict is Verdict.PROVED
     wrong = relay(specify, "stable s(m): network_sent(m) implies closed(src(m))\n  invariant i: forall p. closed(p)")
-    assert findings(pool, wrong)["s"].verdict is Verdict.REFUTED
+    assert assessments(pool, wrong)["s"].verdict is Verdict.REFUTED
 
 
 def test_what_is_reachable(specify: Specify, pool: SolverPool) -> None:
@@ -91,9 +92,9 @@ def test_what_is_reachable(specify: Specify, pool: SolverPool) -> None:
   reachable unsent: exists m. network_sent(m) and not sent(m)
   reachable closed_up: exists p. closed(p)
   reachable many: exists a, b, c, d, e. a != b and before(a, b) and before(b, c) and before(c, d) and before(d, e)"""
-    found = findings(pool, relay(specify, statements))
+    found = assessments(pool, relay(specify, statements))
     assert found["twice"].verdict is Verdict.PROVED
-    assert isinstance(found["twice"].runs[WITNESS], Run)
+    assert isinstance(found["twice"].runs[WITNESS], TransitionRun)
     assert found["unsent"].verdict is Verdict.REFUTED and found["unsent"].discharges
     assert found["closed_up"].verdict is Verdict.REFUTED  # by induction: nothing follows from the invariants alone
     assert found["many"].verdict is Verdict.UNKNOWN and "no run of" in found["many"].text
@@ -101,13 +102,13 @@ def test_what_is_reachable(specify: Specify, pool: SolverPool) -> None:
 
 def test_without_starvation(specify: Specify, pool: SolverPool) -> None:
     assert (
-        findings(pool, relay(specify, "prove without starvation network_send"))[
+        assessments(pool, relay(specify, "prove without starvation network_send"))[
             "without starvation network_send"
         ].verdict
         is Verdict.PROVED
     )
     closing = relay(specify, "prove without starvation network_send", "require not closed(src(m))", CLOSING)
-    found = findings(pool, closing)["without starvation network_send"]
+    found = assessments(pool, closing)["without starvation network_send"]
     assert found.verdict is Verdict.REFUTED
     assert found.facts["counterexample"]["steps"][-1]["step"].startswith("close(")
     assert "adds to what is waited for" in found.text
@@ -119,7 +120,7 @@ def test_another_message_that_must_go_first_is_not_starvation_but_a_new_one_is(
     """Later messages overtake: what a message waits for grows with each of them."""
     overtaken = "require forall b. before(m, b) and sent(b) implies network_sent(b)"
     machine = relay(specify, "prove without starvation network_send", overtaken)
-    found = findings(pool, machine)["without starvation network_send"]
+    found = assessments(pool, machine)["without starvation network_send"]
     assert found.verdict is Verdict.REFUTED
     assert found.facts["counterexample"]["steps"][-1]["step"].startswith("causal_send(")
 
@@ -128,13 +129,13 @@ def test_what_a_transition_waits_for(specify: Specify, pool: SolverPool) -> None
     machine = relay(specify, "prove without starvation network_send")
     action = next(action for action in actions(machine) if action.name == "network_send")
     assert len(own_guards(action)) == 4  # sent, not network_sent, the queue, true
-    state, ends = waiting_for(pool, machine, "network_send", Options())
+    state, ends = waiting_for(ProofSession(pool), machine, "network_send")
     assert len(ends) == 1  # `not network_sent(m)` alone
     assert [len(part.variables) for part in state.parts] == [0, 0, 0, 1]
 
 
 def test_without_deadlock(specify: Specify, pool: SolverPool) -> None:
-    found = findings(pool, relay(specify, "prove without deadlock"))["without deadlock"]
+    found = assessments(pool, relay(specify, "prove without deadlock"))["without deadlock"]
     assert found.verdict is Verdict.PROVED
     assert "nothing is undelivered, by the first in hb" in found.text
 
@@ -149,7 +150,7 @@ def test_without_deadlock(specify: Specify, pool: SolverPool) -> None:
 )
 def test_deadlocks_are_found(specify: Specify, pool: SolverPool, guard: str, more: str) -> None:
     machine = relay(specify, "prove without deadlock", guard, more)
-    found = findings(pool, machine)["without deadlock"]
+    found = assessments(pool, machine)["without deadlock"]
     assert found.verdict is Verdict.REFUTED
     assert not evaluate(no_deadlock(machine).body, found.runs[REFUTATION].states()[-1], {})
 
@@ -161,7 +162,7 @@ def test_a_circle_of_waiting_is_not_broken_by_a_relation_that_is_no_order(specif
     require sent(x) and sent(y)
     ahead(x, y) := true"""
     machine = relay(specify, "prove without deadlock", "require forall a. ahead(a, m) implies delivered(a)", more)
-    assert findings(pool, machine)["without deadlock"].verdict is Verdict.REFUTED
+    assert assessments(pool, machine)["without deadlock"].verdict is Verdict.REFUTED
 
 
 def test_mutants_state_steps_too(specify: Specify) -> None:
@@ -190,7 +191,7 @@ mutant dead of relay:
 
 def test_refuting_runs_alone(specify: Specify, pool: SolverPool) -> None:
     machine = relay(specify, "stable gone(m): network_sent(m)\n  stable quiet(m): not network_sent(m)")
-    found = refuted_steps(pool, machine, ("gone", "quiet"), Options())
+    found = refuted_steps(ProofSession(pool), machine, ("gone", "quiet"))
     assert set(found) == {"quiet"}
     quiet = next(each for each in machine.stable if each.formula.name == "quiet")
     goal = loss(quiet)

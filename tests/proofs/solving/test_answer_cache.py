@@ -22,7 +22,7 @@ from thence.proofs.logic.formula import holds, local
 from thence.proofs.logic.obligation import Signature
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.prove import proofs, prove_specification
-from thence.proofs.solving import answer_cache
+from thence.proofs.solving import answer_cache, solver_worker
 from thence.proofs.solving.answer_cache import (
     UNUSED_DAYS,
     AnswerCache,
@@ -32,12 +32,12 @@ from thence.proofs.solving.answer_cache import (
 )
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import Problem, find_model
-from thence.proofs.solving.solver import Answer, Check, Found, Search, SolverPool, Stage
+from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch
 
 Specify = Callable[[str], ir.Specification]
 
 UNSAT = Check("z3", "(set-logic ALL)\n(assert false) ; never\n(check-sat)\n", 5_000, 0)
-SEARCH = Search({"goal": "Bool", "n": "Int"}, (Stage(("(< 3 n)",), {"model": "goal"}),), (), 5_000, 0)
+SEARCH = StagedSearch({"goal": "Bool", "n": "Int"}, (Stage(("(< 3 n)",), {"model": "goal"}),), (), 5_000, 0)
 FOUND = Answer("done", "", 0.5, {"model": Found(0, {"goal": True, "n": 4})})
 
 
@@ -75,6 +75,11 @@ def test_versions_and_the_program_are_in_the_key(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     monkeypatch.setattr(answer_cache, "_program", lambda: "changed")
     assert request_key(UNSAT) != before
+
+
+def test_the_program_in_the_key_is_all_of_the_program() -> None:
+    source = Path(solver_worker.__file__).read_text(encoding="utf-8")
+    assert "thence." not in source, "its own source alone decides how a question is put"
 
 
 def test_names_in_comments_do_not_matter() -> None:
@@ -279,4 +284,4 @@ def test_the_results_are_the_same_from_the_cache(specify: Specify, tmp_path: Pat
 def test_without_a_cache_nothing_is_recalled(specify: Specify) -> None:
     assert Options().cache is None
     for proof in proofs(specify(PLAIN.format(name="one"))):
-        assert not any(answer.cached for each in proof.finding.discharges for answer in each.answers.values())
+        assert not any(answer.cached for each in proof.assessment.discharges for answer in each.answers.values())

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from thence.proofs.solving import solver
-from thence.proofs.solving.solver import Check, Search, SolverName, SolverPool, Stage, Worker
+from thence.proofs.solving.solver import Check, SolverName, SolverPool, Stage, StagedSearch, Worker
 
 
 def pigeons(holes: int) -> str:
@@ -96,7 +96,7 @@ def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> Non
         Stage(("(=> |g2| true)",), {"goal": "g2"}),
     )
     constants = dict.fromkeys(["a", "b", "g0", "g1", "g2"], "Bool")
-    answer = pool.ask(Search(constants, stages, (), 5_000, 0))
+    answer = pool.ask(StagedSearch(constants, stages, (), 5_000, 0))
     assert answer.status == "done"
     assert answer.models["goal"].stage == 1
     assert answer.models["goal"].values["b"] is True
@@ -104,7 +104,7 @@ def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> Non
 
 def test_a_search_without_a_model_is_done_and_empty(pool: SolverPool) -> None:
     stage = Stage(("(=> |g| (and |a| (not |a|)))",), {"goal": "g"})
-    answer = pool.ask(Search({"a": "Bool", "g": "Bool"}, (stage,), (), 5_000, 0))
+    answer = pool.ask(StagedSearch({"a": "Bool", "g": "Bool"}, (stage,), (), 5_000, 0))
     assert answer.status == "done" and not answer.models
 
 
@@ -112,7 +112,7 @@ def test_models_are_minimal(pool: SolverPool) -> None:
     names = [f"x{number}" for number in range(12)]
     assertion = f"(or {' '.join(f'|{name}|' for name in names)})"
     constants = dict.fromkeys([*names, "goal"], "Bool")
-    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    answer = pool.ask(StagedSearch(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
     assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
 
 
@@ -123,13 +123,13 @@ def test_models_have_as_few_true_facts_as_can_be(pool: SolverPool, kind: str) ->
     assertion = f"(or {' '.join('(and ' + ' '.join(f'|{name}|' for name in way) + ')' for way in ways)})"
     names = [name for way in ways for name in way]
     constants = {**dict.fromkeys([*names, "goal"], "Bool"), "other": kind}
-    answer = pool.ask(Search(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
+    answer = pool.ask(StagedSearch(constants, (Stage((assertion,), {"goal": "goal"}),), tuple(names), 5_000, 0))
     assert sum(bool(answer.models["goal"].values[name]) for name in names) == 1
 
 
 def test_numbers_are_searched_too(pool: SolverPool) -> None:
     stage = Stage(("(< 3 |n|)", "(< |n| 5)"), {"goal": "goal"})
-    answer = pool.ask(Search({"n": "Int", "goal": "Bool"}, (stage,), (), 5_000, 0))
+    answer = pool.ask(StagedSearch({"n": "Int", "goal": "Bool"}, (stage,), (), 5_000, 0))
     assert answer.models["goal"].values["n"] == 4
 
 
@@ -139,7 +139,7 @@ def test_numbers_can_be_kept_small(pool: SolverPool, below: int | None, found: b
         ("(=> |goal| (= |n| (+ |m| 3)))", "(=> |goal| (<= 4 |m|))", "(=> |goal| (<= 0 |n|))"), {"goal": "goal"}
     )
     constants = {"n": "Int", "m": "Int", "goal": "Bool"}
-    answer = pool.ask(Search(constants, (stage,), (), 5_000, 0, below))
+    answer = pool.ask(StagedSearch(constants, (stage,), (), 5_000, 0, below))
     assert answer.status == "done"
     assert ("goal" in answer.models) == found
 
@@ -156,7 +156,7 @@ def test_what_was_found_in_time_is_kept(pool: SolverPool) -> None:
     ]
     stages = (Stage((), {"easy": "easy"}), Stage((*somewhere, *alone), {"easy": "easy", "hard": "hard"}))
     constants = dict.fromkeys(["easy", "hard", *(name.strip("|") for holes in inside for name in holes)], "Bool")
-    answer = pool.ask(Search(constants, stages, (), 1_500, 0))
+    answer = pool.ask(StagedSearch(constants, stages, (), 1_500, 0))
     assert answer.status == "unknown"
     assert answer.models.keys() == {"easy"}
 

@@ -9,6 +9,7 @@ import pytest
 from thence.dsl import ir
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import find_model
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.countermodel import counterexample
 from thence.proofs.theory.obligations import refutation_problem
@@ -27,7 +28,7 @@ def theorem(library: Library, name: str) -> ir.Theorem:
 
 @pytest.fixture
 def proved(library: Library, pool: SolverPool) -> Callable[[str], Result]:
-    return lambda name: prove_theorem(pool, theorem(library, name), Options()).result
+    return lambda name: prove_theorem(ProofSession(pool), theorem(library, name)).result
 
 
 def test_fifo_and_sps_give_causal_delivery_and_need_no_self_sends(proved: Callable[[str], Result]) -> None:
@@ -60,7 +61,7 @@ theorem wish in things:
   prove all_good
 """
     )
-    result = prove_theorem(pool, specification.theorems[0], Options()).result
+    result = prove_theorem(ProofSession(pool), specification.theorems[0]).result
     assert (result.verdict, result.expected) == (Verdict.REFUTED, False)
     assert result.facts["counterexample"]["violated"] == {"all_good": {"x": "thing0"}}
 
@@ -83,7 +84,7 @@ theorem plain in things:
     ("needs", "expected"), [("all_good", True), ("all_fine", False), ("all_good, all_fine", False)]
 )
 def test_needs_must_be_exactly_what_is_needed(specify: Specify, pool: SolverPool, needs: str, expected: bool) -> None:
-    result = prove_theorem(pool, specify(NEEDS.format(needs=needs)).theorems[0], Options()).result
+    result = prove_theorem(ProofSession(pool), specify(NEEDS.format(needs=needs)).theorems[0]).result
     assert result.verdict is Verdict.PROVED
     assert result.expected is expected
     assert {each["name"]: each["needed"] for each in result.facts["assumptions"]} == {
@@ -94,7 +95,7 @@ def test_needs_must_be_exactly_what_is_needed(specify: Specify, pool: SolverPool
 
 
 def test_one_solver_is_level_two(library: Library, pool: SolverPool) -> None:
-    result = prove_theorem(pool, theorem(library, "csps_implies_sps"), Options(solvers=("cvc5",))).result
+    result = prove_theorem(ProofSession(pool, Options(solvers=("cvc5",))), theorem(library, "csps_implies_sps")).result
     assert (result.verdict, result.level) == (Verdict.PROVED, Level.L2)
 
 
@@ -124,7 +125,7 @@ def test_a_claim_that_is_not_kept_is_shown_with_the_step(library: Library, pool:
     claim = stated.induction.claim
     weak = ir.Induction(stated.induction.relation, stated.induction.variables, ir.Not(claim.type, claim))
     broken = ir.Theorem("broken", stated.theory, stated.assume, stated.prove, weak, (), ())
-    result = prove_theorem(pool, broken, Options(timeout_ms=1_500)).result
+    result = prove_theorem(ProofSession(pool, Options(timeout_ms=1_500)), broken).result
     assert result.verdict is Verdict.UNKNOWN
     assert not result.expected
     assert "`base local` does not follow" in result.explanation

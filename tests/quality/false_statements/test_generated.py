@@ -27,9 +27,10 @@ from thence.dsl.load import load
 from thence.proofs.logic.formula import conj, free_locals, map_children, negation
 from thence.proofs.logic.structure import CrossCheckError, evaluate
 from thence.proofs.machine.prover import prove_machine, statement_formula
-from thence.proofs.machine.reachability import Run, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import actions, environment_of, initial, rigid
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -154,7 +155,7 @@ def mutations(machine: ir.Machine) -> Iterator[Mutation]:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def recorded(file: str, mutation: Mutation, statement: str, run: Run) -> dict[str, Any]:
+def recorded(file: str, mutation: Mutation, statement: str, run: TransitionRun) -> dict[str, Any]:
     given = {
         symbol: [[*key, value] for key, value in sorted(table.items())]
         for symbol, table in run.start.tables.items()
@@ -179,7 +180,7 @@ def is_false(machine: ir.Machine, entry: Mapping[str, Any]) -> bool:
         return False
     try:
         start = initial(machine, entry["universe"], given)
-        run = Run(start, tuple((by_name[step[0]], tuple(step[1:])) for step in entry["steps"]))
+        run = TransitionRun(start, tuple((by_name[step[0]], tuple(step[1:])) for step in entry["steps"]))
         states = run.states()
     except (CrossCheckError, KeyError, ValueError):
         return False
@@ -242,7 +243,7 @@ OPTIONS = Options(timeout_ms=400, solvers=("z3",))
 
 
 def assert_none_proved(pool: SolverPool, machine: ir.Machine, statements: Sequence[str]) -> None:
-    findings, _ = prove_machine(pool, machine, OPTIONS)
+    findings, _ = prove_machine(ProofSession(pool, OPTIONS), machine)
     for statement in statements:
         assert findings[statement].verdict is not Verdict.PROVED, (machine.name, statement)
 
@@ -284,8 +285,10 @@ def main() -> None:
             assert machine is not None, (file, name)
             every = list(mutations(machine))
             for mutation in every:
-                goals = {each: Violation(statement_formula(mutation.machine, each)) for each in mutation.statements}
-                runs = search(pool, mutation.machine, goals, timeout_ms=20_000, seed=0, scopes=(SCOPE,)).runs
+                goals = {each: Falsification(statement_formula(mutation.machine, each)) for each in mutation.statements}
+                runs = search(
+                    ProofSession(pool, Options(timeout_ms=20_000)), mutation.machine, goals, scopes=(SCOPE,)
+                ).runs
                 shortest = sorted(runs, key=lambda each: (len(runs[each].steps), each))
                 proved = [each for each in shortest if each in machine.prove]
                 chosen = dict.fromkeys([*proved[:1], *shortest[:1]])

@@ -14,7 +14,7 @@ from thence.dsl.find import known, specification
 from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.machine import Reach, bounded_statements
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
-from thence.proofs.bounded.search import Progress
+from thence.proofs.bounded.search import BoundedProgress
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names
 from thence.proofs.scopes.scopes import properties_of
@@ -130,8 +130,8 @@ def _of_machine(
     return tuple(machine_results(machine, subject, expects, request.properties, reach, options))
 
 
-def _report(session: Session) -> Callable[[str, Progress], None]:
-    def report(label: str, made: Progress) -> None:
+def _report(session: Session) -> Callable[[str, BoundedProgress], None]:
+    def report(label: str, made: BoundedProgress) -> None:
         session.status(f"{label}: {made.depth} steps, {made.gates:,} gates")
 
     return report

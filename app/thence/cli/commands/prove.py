@@ -15,8 +15,8 @@ from thence.cli.session import Session
 from thence.dsl.find import known, specification
 from thence.proofs.prove import proofs_by, provable_names, solver_pool
 from thence.proofs.solving.answer_cache import AnswerCache, default_directory
-from thence.proofs.solving.discharge import Options, Progress
-from thence.proofs.solving.finding import Proof
+from thence.proofs.solving.assessment import Proof
+from thence.proofs.solving.discharge import Options, ProofProgress
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Result
 
@@ -84,9 +84,9 @@ def prove(session: Session, request: Request) -> Output:
     options = request.options()
     if request.certificate is not None:
         request.certificate.check()
-    last: list[Progress] = []
+    last: list[ProofProgress] = []
 
-    def progress(made: Progress) -> None:
+    def progress(made: ProofProgress) -> None:
         last[:] = [made]
         session.status(_status(made))
 
@@ -127,7 +127,7 @@ def _watch(session: Session, request: Request) -> Output:
 
 
 def _stability(
-    made: Sequence[Proof], options: Options, count: int, progress: Callable[[Progress], None]
+    made: Sequence[Proof], options: Options, count: int, progress: Callable[[ProofProgress], None]
 ) -> Iterator[Result]:
     """A result for each machine and theory of which something is proved."""
     from thence.proofs.solving.stability import measure, proved_obligations, stability_result
@@ -138,17 +138,17 @@ def _stability(
         if obligations:
 
             def note(done: int, total: int, current: str, subject: str = subject) -> None:
-                progress(Progress(subject, "stability", done, total, current))
+                progress(ProofProgress(subject, "stability", done, total, current))
 
             yield stability_result(subject, measure(obligations, options, count, note), count, options)
 
 
-def _status(made: Progress) -> str:
+def _status(made: ProofProgress) -> str:
     current = f": {made.current}" if made.current else ""
     return f"{made.subject}, {made.statement}: {made.done} of {made.total}{current}"
 
 
-def _where(last: list[Progress]) -> str:
+def _where(last: list[ProofProgress]) -> str:
     """` in permits, invariants, when 57 of 162 were done`, or nothing."""
     if not last or last[0].done == last[0].total:
         return ""

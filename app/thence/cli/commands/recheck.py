@@ -14,13 +14,13 @@ from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.certificate.build import Certificate, NotCertified, certificate
 from thence.proofs.certificate.manifest import FORMAT
-from thence.proofs.certificate.place import refuse_place, write
-from thence.proofs.certificate.read import NotACertificate
+from thence.proofs.certificate.reading import NotACertificate
 from thence.proofs.certificate.recheck import Confirmation, Recheck, Thoroughness
 from thence.proofs.certificate.recheck import recheck as check_again
-from thence.proofs.certificate.resolute import Resolute
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.writing import refuse_place, write
+from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import Proof
 from thence.spec.verdict import Result, Verdict
 
 
@@ -67,7 +67,7 @@ def certify(
     return replace(output, results=results, text=f"{output.text or ''}{_said(request.directory, made)}", fields=fields)
 
 
-def _facts(directory: str, made: Certificate, checker: Resolute | None) -> dict[str, Any]:
+def _facts(directory: str, made: Certificate, checker: Smtinterpol | None) -> dict[str, Any]:
     manifest = made.manifest
     return {
         "directory": directory,
@@ -152,7 +152,7 @@ def _text(directory: str, found: Recheck) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _checker() -> Resolute | None:
+def _checker() -> Smtinterpol | None:
     try:
         return find_checker()
     except CheckerMissing as fault:

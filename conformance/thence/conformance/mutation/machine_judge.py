@@ -27,13 +27,14 @@ from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
-from thence.proofs.machine.reachability import Firing, Goal, Violation, search
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
 from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
 from thence.proofs.machine.step_statements import stable_obligations, starvation_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.prove import expected_names
-from thence.proofs.solving.discharge import Options, discharge_all
-from thence.proofs.solving.finite_models import Model, find_model, negated_obligation
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.finite_models import Model, negated_obligation
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -81,18 +82,19 @@ def machine_baseline(
     pool: SolverPool, specification: ir.Specification, machine: ir.Machine, options: Options = FAST
 ) -> MachineBaseline:
     """Proves the machine. Raises: Unsupported, CrossCheckError."""
-    found = inductive_set(pool, machine, options, None)
+    session = ProofSession(pool, options)
+    found = inductive_set(session, machine)
     kept = frozenset((*found.members, *found.consequences)) - found.fallen.keys()
     if ONCE in machine.prove:
         facts = [conjunct for conjunct in conjuncts(machine) if conjunct.name in kept]
-        (once,) = discharge_all(pool, (delivered_once(machine, facts),), options)
+        (once,) = session.discharge((delivered_once(machine, facts),))
         kept |= {ONCE} if once.proved else frozenset()
     about_steps = [name for name in step_statements(machine) if name not in _reachable(machine)]
-    proofs = prove_steps(pool, machine, about_steps, found, options)
-    steps = frozenset(name for name, finding in proofs.items() if finding.verdict is Verdict.PROVED)
+    proofs = prove_steps(session, machine, about_steps, found)
+    steps = frozenset(name for name, assessment in proofs.items() if assessment.verdict is Verdict.PROVED)
     stated = stating(machine, expected_names(machine.expects))
     to_show = {*_reachable(machine), *_expected_refuted(machine)}
-    shown = frozenset(to_show - _missing(pool, stated, to_show, options).keys())
+    shown = frozenset(to_show - _missing(session, stated, to_show).keys())
     stated_of_it = {*machine.prove, *found.fallen, *about_steps, *to_show}
     own = [link for link in specification.links if link.machine.name == machine.name]
     linked = tuple(scope for link in own for scope in linked_scopes(link))
@@ -108,33 +110,32 @@ def _expected_refuted(machine: ir.Machine) -> frozenset[str]:
 
 
 def _missing(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     names: Collection[str],
-    options: Options,
     also: Mapping[str, Goal] | None = None,
 ) -> dict[str, str]:
     """Those of what runs are to show that no run shows: why, and "" where the search was not given up."""
     goals: dict[str, Goal] = dict(also or {})
     owner = {name: name for name in goals}
     for name in sorted(names):
-        for number, goal in enumerate(_goals(pool, machine, name, options)):
+        for number, goal in enumerate(_goals(session, machine, name)):
             goals[f"{name} {number}"] = goal
             owner[f"{name} {number}"] = name
     if not goals:
         return {}
-    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    searched = search(session, machine, goals)
     reached = {owner[key] for key in searched.runs}
     return {name: searched.unknown for name in dict.fromkeys(owner.values()) if name not in reached}
 
 
-def _goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
+def _goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal, ...]:
     reachable = {formula.name: formula for formula in machine.reachable}
     if name in reachable:
-        return (Violation(ir.NamedFormula(f"never {name}", negation(reachable[name].body))),)
+        return (reaching(reachable[name]),)
     if is_about_steps(name) or name in {stable.formula.name for stable in machine.stable}:
-        return step_goals(pool, machine, name, options)
-    return (Violation(statement_formula(machine, name)),)
+        return step_goals(session, machine, name)
+    return (Falsification(statement_formula(machine, name)),)
 
 
 def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
@@ -146,7 +147,8 @@ def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine,
     ]
     assert len(changed) == 1, "a mutant differs in one transition"
     try:
-        return _Trial(pool, known, replace(mutated, prove=known.machine.prove), changed[0], options).fate()
+        session = ProofSession(pool, options)
+        return _Trial(session, known, replace(mutated, prove=known.machine.prove), changed[0]).fate()
     except Unsupported as reason:
         return Fate("undecided", str(reason))
 
@@ -154,15 +156,12 @@ def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine,
 class _Trial:
     """One mutant, and the questions about it."""
 
-    def __init__(
-        self, pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, changed: str, options: Options
-    ) -> None:
-        self._pool = pool
+    def __init__(self, session: ProofSession, known: MachineBaseline, mutated: ir.Machine, changed: str) -> None:
+        self._session = session
+        self._quick = session.within(QUICK_MS)
         self._known = known
         self._mutated = mutated
         self._changed = changed
-        self._options = options
-        self._quick = replace(options, timeout_ms=min(QUICK_MS, options.timeout_ms))
         self._facts = [conjunct for conjunct in conjuncts(mutated) if conjunct.name in known.kept]
         self._before = _action(known.machine, changed)
         self._now = _action(mutated, changed)
@@ -181,9 +180,7 @@ class _Trial:
         if whole is not None and (broken := self._broken(whole, asked)) is not None:
             return Fate("killed", f"not provable: {broken}, a finite countermodel exists")
         proved = whole is None or self._proved(whole, self._quick)
-        (never,) = discharge_all(
-            self._pool, (impossible(self._mutated, self._now, self._facts),), self._quick, look_for_models=False
-        )
+        (never,) = self._quick.discharge((impossible(self._mutated, self._now, self._facts),), look_for_models=False)
         if never.proved:
             return Fate("killed", f"vacuity: {self._changed} can never happen")
         if self._equivalent():
@@ -202,29 +199,26 @@ class _Trial:
     ) -> str | None:
         """Which of the obligations a step over a small universe shows to be false."""
         try:
-            found = find_model(
-                self._pool, negated_obligation(whole), timeout_ms=self._options.timeout_ms, seed=self._options.seed,
-                sizes=sizes, least=False,
-            ).model  # fmt: skip
+            found = self._session.find_model(negated_obligation(whole), sizes, least=False).model
         except Unsupported:
             return None
         return None if found is None else _false_in(found, parts)
 
-    def _proved(self, obligation: Obligation, options: Options) -> bool:
-        (found,) = discharge_all(self._pool, (obligation,), options, look_for_models=False)
+    def _proved(self, obligation: Obligation, session: ProofSession) -> bool:
+        (found,) = session.discharge((obligation,), look_for_models=False)
         return found.proved
 
     def _one_by_one(self, asked: Sequence[Obligation]) -> Fate | None:
         """Killed by an obligation that fails by itself; those that are not settled are noted."""
         left = []
         for obligation in asked:
-            (found,) = discharge_all(self._pool, (obligation,), self._quick, look_for_models=False)
+            (found,) = self._quick.discharge((obligation,), look_for_models=False)
             if found.satisfiable:
                 return Fate("killed", f"not provable: {obligation.name}, a solver has a countermodel")
             if not found.proved:
                 left.append(obligation)
         for obligation in left:
-            (found,) = discharge_all(self._pool, (obligation,), self._options)
+            (found,) = self._session.discharge((obligation,))
             if found.failed or found.satisfiable:
                 return Fate("killed", f"not provable: {obligation.name}, a countermodel exists")
             if not found.proved and self._broken(obligation, (obligation,), LARGER) is not None:
@@ -248,10 +242,10 @@ class _Trial:
         if WITHOUT_DEADLOCK in self._known.steps:
             members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
             asked_of = (WITHOUT_DEADLOCK,)
-            finding = prove_steps(self._pool, self._mutated, asked_of, members, self._options)[WITHOUT_DEADLOCK]
-            if finding.verdict is Verdict.REFUTED:
+            assessment = prove_steps(self._session, self._mutated, asked_of, members)[WITHOUT_DEADLOCK]
+            if assessment.verdict is Verdict.REFUTED:
                 return Fate("killed", f"{WITHOUT_DEADLOCK} is refuted by a run")
-            if finding.verdict is not Verdict.PROVED:
+            if assessment.verdict is not Verdict.PROVED:
                 self._open.append(f"{WITHOUT_DEADLOCK}: not proved")
         return None
 
@@ -262,7 +256,7 @@ class _Trial:
             stable = next(each for each in self._mutated.stable if each.formula.name == name)
             asked = stable_obligations(self._mutated, stable, self._facts)
         else:
-            state, _ = waiting_for(self._pool, self._mutated, transition, self._options)
+            state, _ = waiting_for(self._session, self._mutated, transition)
             asked = starvation_obligations(self._mutated, state, self._facts)
         own = transition == self._changed
         return [each for each in asked if (own or each.name.startswith(f"{self._changed} ")) and not each.by_frame]
@@ -280,7 +274,7 @@ class _Trial:
         """What runs of the machine show, and whether the transition happens in one, if it is no event of a link."""
         firing = f"{self._changed} happens"
         also = {} if self._happens else {firing: Firing(self._changed)}
-        missing = _missing(self._pool, self._mutated, self._known.shown, self._options, also)
+        missing = _missing(self._session, self._mutated, self._known.shown, also)
         for name, gave_up in missing.items():
             if not gave_up:
                 what = "reachable" if name in _reachable(self._mutated) or name == firing else "expected to be refuted"
@@ -294,8 +288,8 @@ class _Trial:
     def _never(self, name: str) -> bool:
         """Whether a formula that is stated to be reachable is proved to be false in every reachable state."""
         members = InductiveSet({conjunct.name: () for conjunct in self._facts}, {}, {})
-        finding = prove_steps(self._pool, self._mutated, (name,), members, self._options)[name]
-        return finding.verdict is Verdict.REFUTED
+        assessment = prove_steps(self._session, self._mutated, (name,), members)[name]
+        return assessment.verdict is Verdict.REFUTED
 
     def _equivalent(self) -> bool:
         """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both,
@@ -330,7 +324,7 @@ class _Trial:
         ]  # fmt: skip
         if self._broken(_together(asked), asked) is not None:
             return False
-        return self._proved(_together(asked), self._quick) or all(self._proved(one, self._options) for one in asked)
+        return self._proved(_together(asked), self._quick) or all(self._proved(one, self._session) for one in asked)
 
 
 def _action(machine: ir.Machine, name: str) -> Action:

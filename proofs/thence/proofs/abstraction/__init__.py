@@ -1,1 +1,5 @@
-"""Any number of messages: a finite set of abstract states that every run stays in, and why that is sound."""
+"""Counter abstraction: any number of messages by a finite set of abstract states.
+
+Begin with `search`. The abstraction itself is `counter_abstraction`; `discipline`, `balance`, `prompt_sends` and
+`silent_arrivals` check what makes it sound.
+"""

@@ -1,8 +1,8 @@
-"""Balances: what a counter has counted, as a sum over queues and packets in flight.
+"""Balances: the value of a counter as a sum over queues and packets in flight.
 
-MODE of Cykas is how many eager messages were delivered whose YCT has not come: those that some EAGER_SENT still
-has, and the YCTs on their way, without the eager messages on theirs. Nobody writes this down. It is guessed by
-linear algebra from exact states, and checked on every step of the search, which relies on it.
+Example: MODE of Cykas is the number of delivered eager messages whose YCT has not come. That is the length of all
+EAGER_SENT queues, plus the YCTs on their way, minus the eager messages on their way. The protocol does not state this
+balance. It is guessed by linear algebra from exact states, and checked on every step of the search that relies on it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 Row = Mapping["Feature", int]
-"""How much there is of each feature; what is absent is 0."""
+"""The amount of each feature; an absent feature has 0."""
 
 
 class Feature(NamedTuple):
-    """Something that is counted, as seen from one process.
+    """A queue or a packet kind that is counted, as seen from one process.
 
     `where`, of a queue: `own` (at the process), `for it` (at another, at its key), `elsewhere`; of a packet kind: `in`,
     `out`, `to itself`, `elsewhere`.
@@ -49,7 +49,7 @@ class Balance:
         return f"{self.counter} = {' '.join([*parts, *constant]).removeprefix('+ ')}"
 
     def value(self, row: Row) -> int:
-        """What the counter is, by the balance."""
+        """The value that the balance gives the counter."""
         return self.constant + sum(factor * row.get(feature, 0) for feature, factor in self.terms)
 
 
@@ -76,7 +76,7 @@ def balance_of(counter: str, observed: Iterable[tuple[Row, int]]) -> Balance | N
 
 
 def _rank(feature: Feature) -> tuple[int, Feature]:
-    """What is about the process itself comes first, so that it is preferred."""
+    """Features of the process itself come first, so that they are preferred."""
     return (("for it", "in", "own", "out", "to itself", "elsewhere").index(feature.where), feature)
 
 
@@ -106,7 +106,7 @@ def _solve(matrix: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 def residuals(balances: Sequence[Balance], rows: Sequence[Row], values: Sequence[Sequence[int]]) -> Iterator[int]:
-    """For each process and balance, by how much the counter is off."""
+    """For each process and balance, the difference between the counter and the balance."""
     for row, counted in zip(rows, values, strict=True):
         for balance, value in zip(balances, counted, strict=True):
             yield value - balance.value(row)

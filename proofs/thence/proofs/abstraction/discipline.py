@@ -1,9 +1,8 @@
-"""How the text of a protocol uses what can grow: queues, counters, packets without content.
+"""The use of queues, counters and packets without content in the text of a protocol.
 
-Where a queue is used letter by letter, a run of equal letters in it behaves alike however long it is; where a
-number is only counted up and down and compared with constants, all large numbers behave alike. Both are read off
-the text: every place where the variable stands must be one of those below, and what is not is refused, never
-guessed.
+If a queue is used letter by letter, a run of equal letters behaves alike at any length. If a number is only counted up
+and down and compared with constants, all large numbers behave alike. Both are read off the text: every place where the
+variable stands must have one of the forms below. Any other use is refused.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Collection, Map, Type
 
 
 class NotApplicable(Exception):
-    """What is done here cannot be done for this protocol or scope; the message says why."""
+    """The counter abstraction does not apply to this protocol or scope; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
-    """What of a protocol behaves alike from some size on.
+    """The parts of a protocol that behave alike from some size on.
 
     Attributes:
         packets: kinds without messages and numbers in them.
@@ -39,7 +38,7 @@ class Discipline:
 
 
 def discipline_of(protocol: ir.Protocol) -> Discipline:
-    """What the text allows. Raises: NotApplicable."""
+    """The discipline that the text keeps. Raises: NotApplicable."""
     if any(handler.event == "periodically" for handler in protocol.handlers):
         raise NotApplicable("the protocol has a timer")
     if any(handler.guard is not None for handler in protocol.handlers):
@@ -96,7 +95,7 @@ def _is_queue(expression: ir.Expr, name: str) -> bool:
 
 
 def _letterwise(protocol: ir.Protocol, name: str) -> int:
-    """In how many places the queue is used so that only its first letter, or each letter by itself, matters."""
+    """The number of places where only the first letter, or each letter by itself, matters."""
     found = 0
     for node in nodes((protocol.handlers, protocol.procedures)):
         match node:
@@ -159,7 +158,7 @@ def _drains(body: tuple[ir.Stmt, ...], name: str) -> bool:
 
 
 def _alike_from(protocol: ir.Protocol, name: str) -> int | None:
-    """From which value on the counter cannot be told from a larger one in one step; None: it is no mere counter."""
+    """The least value that one step cannot tell from a larger one; None: the variable is no mere counter."""
     allowed, compared, down = 0, 0, 0
     for node in nodes((protocol.handlers, protocol.procedures)):
         match node:

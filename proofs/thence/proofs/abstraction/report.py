@@ -1,14 +1,14 @@
-"""A saturation in words, and as JSON values."""
+"""The result of an abstract search in words, and as JSON values."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from thence.proofs.abstraction.search import Saturation
+from thence.proofs.abstraction.search import AbstractExploration
 
 
-def describe_saturation(found: Saturation) -> str:
-    """What was shown, and of what the abstraction is made."""
+def describe_abstraction(found: AbstractExploration) -> str:
+    """The result, and the parts of the abstraction, in words."""
     lines = [
         f"any number of messages: every run stays in {found.states:,} abstract states, in which no process has more "
         f"than {found.identities} undelivered {'message' if found.identities == 1 else 'messages'} on their way"
@@ -29,7 +29,7 @@ def describe_saturation(found: Saturation) -> str:
     return "\n".join(lines)
 
 
-def abstraction_facts(found: Saturation) -> dict[str, Any]:
+def abstraction_facts(found: AbstractExploration) -> dict[str, Any]:
     """The abstraction as JSON values."""
     facts: dict[str, Any] = {"engine": "interpreted", "reductions": ["symmetry"] if found.symmetric else []}
     discipline = found.discipline

@@ -1,9 +1,9 @@
-"""Saturation: every run, with any number of messages, stays in a finite set of abstract states.
+"""The search of the abstract states: every run, with any number of messages, stays in a finite set of them.
 
-Breadth first over the abstraction (`collapse`) of prompt sends (`waiting`), until nothing new appears. Every step
-of every state that an abstract state stands for leads to one that an abstract state of the set stands for, so what
-no step violates holds for any number of messages. What is violated may be the abstraction's fault: it counts as
-refuted only once a run of so many messages shows it.
+The search is breadth first over the counter abstraction (`counter_abstraction`) of prompt sends (`prompt_sends`). It
+ends when no step leads to a new abstract state. The set is then closed: a step of any state that it stands for leads
+to another such state. A property that no step violates therefore holds for any number of messages. A violation may be
+the abstraction's fault. It counts as refuted only if a run with a fixed number of messages shows it.
 """
 
 from __future__ import annotations
@@ -18,39 +18,48 @@ from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
-from thence.proofs.abstraction.collapse import BelowZero, Collapse
+from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction
 from thence.proofs.abstraction.discipline import Discipline, NotApplicable, discipline_of
-from thence.proofs.abstraction.silence import Loud, Silence
-from thence.proofs.abstraction.waiting import Waiting
+from thence.proofs.abstraction.prompt_sends import PromptSends
+from thence.proofs.abstraction.silent_arrivals import NotSilent, SilentArrivals
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, Violation
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 
 SAFETY = frozenset(("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "fault"))
-"""What the search judges: properties of steps that more in the past can only violate sooner."""
+"""The properties that the search judges: properties of steps that a larger causal past can only violate sooner."""
 
 SAMPLE = 1_500
-"""From so many exact states balances are guessed."""
+"""Number of exact states from which balances are guessed."""
 
 MOST_IDENTITIES = 6
-"""So many undelivered messages of one process are looked at; where there can be more, there is no bound in sight."""
+"""Largest number of undelivered messages of one process. The search gives up where there can be more."""
 
 CONCRETE_STATES = 300_000
-"""A run that violates is looked for among so many states, with 1, 2, ... messages of each process."""
+"""Limit on the states of a search for a violating run, with 1, 2, ... messages of each process."""
 
 MOST_CONCRETE = 3
+"""Largest number of messages of each process in that search."""
 
 
 class _Crowded(Exception):
-    """A process lacked an identity."""
+    """A process had no free identity for a message."""
 
 
 @dataclass(slots=True)
-class Saturation(Coverage):
-    """What was covered, in abstract states. `suspects` are violated in the abstraction, `violations` by a run.
+class AbstractExploration(Coverage):
+    """The abstract states that were covered, and the verdicts on the properties.
 
-    `balances` and `identities` say what the abstraction is made of; `symmetric`: states are counted up to renaming.
+    Attributes:
+        violations: properties that a run violates.
+        suspects: properties that the abstraction violates.
+        balances: the balances that every step keeps.
+        identities: how many undelivered messages of one process have an identity.
+        collapsed: kinds of which equal packets count once or more.
+        silent: kinds whose packets are taken to arrive at once.
+        symmetric: states are counted up to renaming of processes.
+        abstract: the closed set of abstract states.
     """
 
     violations: dict[str, Violation] = field(default_factory=dict)
@@ -62,10 +71,10 @@ class Saturation(Coverage):
     silent: frozenset[str] = frozenset()
     symmetric: bool = False
     abstract: frozenset[State] = frozenset()
-    collapse: Collapse | None = None
+    abstraction: CounterAbstraction | None = None
 
     def undecided(self, name: str) -> str:
-        """Why the property is neither shown nor refuted; empty where it is."""
+        """The reason why the property is neither proved nor refuted; empty if it is."""
         if name in self.violations:
             return ""
         if name not in SAFETY:
@@ -77,22 +86,22 @@ class Saturation(Coverage):
         return ""
 
 
-def saturate(
+def explore_abstraction(
     protocol: ir.Protocol,
     workload: ir.Workload,
     properties: Collection[str],
     *,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Saturation:
+) -> AbstractExploration:
     """Judges properties (of SAFETY) for any number of messages.
 
-    `complete` and `saturated`: the set of abstract states is closed. Where the conditions of soundness do not hold,
-    `why_incomplete` says so. Stops at `limit` states, and on KeyboardInterrupt.
+    The result is `complete` and `saturated` if the set of abstract states is closed. `why_incomplete` names a condition
+    of soundness that does not hold. The search stops at `limit` states, and on KeyboardInterrupt.
     """
     started = time.perf_counter()
     assert SAFETY.issuperset(properties)
-    result = Saturation()
+    result = AbstractExploration()
     try:
         _refuse(workload)
         result.discipline = discipline_of(protocol)
@@ -132,31 +141,31 @@ def _search(
     protocol: ir.Protocol,
     workload: ir.Workload,
     properties: frozenset[str],
-    result: Saturation,
+    result: AbstractExploration,
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """One search with so many identities. Raises: _Crowded, NotApplicable."""
+    """One search with a fixed number of identities. Raises: _Crowded, NotApplicable."""
     assert result.discipline is not None
     senders = [bool(workload.choices(process)) for process in range(workload.processes)]
     identities = tuple(result.identities if sends else 0 for sends in senders)
     system = ReusedIdentities(
         protocol, replace(workload, sends=identities, sending=ir.ForEver(identities, prompt=True))
     )
-    collapse = Collapse(system, result.discipline)
-    result.collapsed = collapse.collapsible
-    collapse.balances = result.balances = _balances(system, collapse)
-    silent, symmetric = collapse.silenced(), True
+    abstraction = CounterAbstraction(system, result.discipline)
+    result.collapsed = abstraction.collapsible
+    abstraction.balances = result.balances = _balances(system, abstraction)
+    silent, symmetric = abstraction.silenced(), True
     while True:
-        collapse = Collapse(system, result.discipline, result.balances, silent)
-        result.silent, result.collapse = silent, collapse
+        abstraction = CounterAbstraction(system, result.discipline, result.balances, silent)
+        result.silent, result.abstraction = silent, abstraction
         try:
             symmetry = Symmetry(system, _shape(system)) if symmetric else None
-            _Search(system, collapse, properties, result, limit, progress, symmetry).run()
+            _AbstractSearch(system, abstraction, properties, result, limit, progress, symmetry).run()
             return
         except Asymmetric:
             symmetric = False
-        except Loud as kind:
+        except NotSilent as kind:
             silent -= {str(kind)}
 
 
@@ -167,13 +176,13 @@ def _shape(system: ReusedIdentities) -> Shape:
     return Shape(workload.processes, workload.sends, choices, False, None, 0, 0, fifo, False)
 
 
-def _balances(system: ReusedIdentities, collapse: Collapse) -> tuple[Balance, ...]:
-    """Balances of the counters that satisfy the first exact states."""
-    if not collapse.discipline.counters or not collapse.collapsible:
+def _balances(system: ReusedIdentities, abstraction: CounterAbstraction) -> tuple[Balance, ...]:
+    """Balances of the counters that the first exact states satisfy."""
+    if not abstraction.discipline.counters or not abstraction.collapsible:
         return ()
     positions = {variable.name: at for at, variable in enumerate(system.protocol.state)}
     states = list(islice(_exact(system), SAMPLE))
-    rows = [collapse.rows(state) for state in states]
+    rows = [abstraction.rows(state) for state in states]
     found = (
         balance_of(
             name,
@@ -183,7 +192,7 @@ def _balances(system: ReusedIdentities, collapse: Collapse) -> tuple[Balance, ..
                 for local, row in zip(state.locals, seen, strict=True)
             ),
         )
-        for name in sorted(collapse.discipline.counters)
+        for name in sorted(abstraction.discipline.counters)
     )
     return tuple(balance for balance in found if balance is not None)
 
@@ -201,16 +210,16 @@ def _exact(system: ReusedIdentities) -> Iterator[State]:
 
 
 @dataclass(slots=True)
-class _Search:
+class _AbstractSearch:
     system: ReusedIdentities
-    collapse: Collapse
+    abstraction: CounterAbstraction
     properties: frozenset[str]
-    result: Saturation
+    result: AbstractExploration
     limit: int | None
     progress: Callable[[Progress], None] | None
     symmetry: Symmetry | None
-    waiting: Waiting = field(init=False)
-    silence: Silence = field(init=False)
+    prompt_sends: PromptSends = field(init=False)
+    silent_arrivals: SilentArrivals = field(init=False)
     states: set[State] = field(default_factory=set)
     _balanced: set[tuple[int, int, Message | None]] = field(default_factory=set)
     _orbits: dict[int, int] = field(default_factory=dict)
@@ -218,16 +227,16 @@ class _Search:
     _reported: float = 0.0
 
     def __post_init__(self) -> None:
-        self.waiting = Waiting(self.system, self.collapse.discipline.waiting)
-        self.silence = Silence(self.system, self.collapse, self.waiting, self.symmetry)
+        self.prompt_sends = PromptSends(self.system, self.abstraction.discipline.waiting)
+        self.silent_arrivals = SilentArrivals(self.system, self.abstraction, self.prompt_sends, self.symmetry)
 
     def run(self) -> None:
-        """Adds what steps lead to until nothing new appears."""
+        """Adds the successors of abstract states until there is no new one."""
         result = self.result
         result.suspects.clear()
         result.states = result.transitions = result.depth = 0
         result.symmetric = self.symmetry is not None and len(self.symmetry.group) > 1
-        initial = self._canonical(self.collapse.normal(self.system.initial()))
+        initial = self._canonical(self.abstraction.normal(self.system.initial()))
         self.states = {initial}
         frontier = [initial]
         while frontier:
@@ -235,7 +244,7 @@ class _Search:
             for state in frontier:
                 for after in self._successors(state):
                     result.transitions += 1
-                    normal = self._canonical(self.collapse.normal(after))
+                    normal = self._canonical(self.abstraction.normal(after))
                     if normal not in self.states:
                         self.states.add(normal)
                         following.append(normal)
@@ -251,11 +260,11 @@ class _Search:
         result.abstract = frozenset(self.states)
 
     def _successors(self, state: State) -> Iterator[State]:
-        """What a step of any state leads to that the abstract state stands for."""
+        """The successors of all states that the abstract state stands for."""
         actions = list(self.system.enabled(state))
         for process, own in enumerate(state.locals):
-            for local, more in self.collapse.alternatives(state, process).items():
-                self.silence.check(process, local, -1)
+            for local, more in self.abstraction.alternatives(state, process).items():
+                self.silent_arrivals.check(process, local, -1)
                 before, known = state, actions
                 if local != own:
                     before = state._replace(locals=(*state.locals[:process], local, *state.locals[process + 1 :]))
@@ -265,12 +274,15 @@ class _Search:
                         yield from self._taken(before, action, more)
 
     def _taken(self, state: State, action: Action, more: set[frozenset[int]]) -> Iterator[State]:
-        """The step, with its conditions checked; and where more of the packet may be left, the same with more left."""
+        """The state after the step, whose conditions of soundness are checked.
+
+        Where more of the packet may be left, also the state with one more left.
+        """
         outcome = self.system.apply(state, action)
         local = state.locals[action.process]
         step = self.system.local_step(action.process, local, action, outcome.subject)
-        self.waiting.check(action, local, outcome.subject)
-        self.silence.check(action.process, local, action.packet)
+        self.prompt_sends.check(action, local, outcome.subject)
+        self.silent_arrivals.check(action.process, local, action.packet)
         if self.symmetry is not None:
             self.symmetry.check(action, outcome.subject, local, step)
         for finding in outcome.findings:
@@ -279,17 +291,19 @@ class _Search:
         if isinstance(step, Fault):
             return
         self._keeps_balance(state, action, outcome.state, outcome.subject)
-        left = {False} if action.kind != "receive" else self.collapse.left(state, action.packet, action.process, more)
+        left = (
+            {False} if action.kind != "receive" else self.abstraction.left(state, action.packet, action.process, more)
+        )
         if False in left:
             yield outcome.state
         if True in left:
             yield outcome.state._replace(network=self.system.arranged((*outcome.state.network, action.packet)))
 
     def _keeps_balance(self, state: State, action: Action, after: State, message: Message | None) -> None:
-        """Checks that the step leaves every balance as it was, also with one letter more in a run that is cut.
+        """Checks that the step keeps every balance, also with one more letter in a run that is cut.
 
-        What a step adds to both sides is linear in the lengths of runs, so two lengths tell for all. Both must also
-        have the same normal form.
+        A step adds to both sides an amount that is linear in the lengths of runs, so two lengths tell for all. Both
+        lengths must also lead to the same normal form.
         """
         local = state.locals[action.process]
         key = (local, action.packet, message)
@@ -297,21 +311,21 @@ class _Search:
             return
         self._balanced.add(key)
         self._same_residuals(state, after)
-        for longer in self.collapse.longer(state, action.process):
+        for longer in self.abstraction.longer(state, action.process):
             more = state._replace(locals=(*state.locals[: action.process], longer, *state.locals[action.process + 1 :]))
             then = self.system.apply(more, action)
             if any(finding.property == "fault" for finding in then.findings):
                 raise NotApplicable("a longer queue makes a step fail")
             self._same_residuals(more, then.state)
-            if self.collapse.normal(then.state) != self.collapse.normal(after):
+            if self.abstraction.normal(then.state) != self.abstraction.normal(after):
                 raise NotApplicable("a step tells equal elements of a queue from more of them")
 
     def _same_residuals(self, before: State, after: State) -> None:
-        balances = self.collapse.balances
+        balances = self.abstraction.balances
         if not balances:
             return
         pairs = [
-            list(residuals(balances, self.collapse.rows(state), self.collapse.counters(state)))
+            list(residuals(balances, self.abstraction.rows(state), self.abstraction.counters(state)))
             for state in (before, after)
         ]
         if pairs[0] != pairs[1]:
@@ -320,14 +334,14 @@ class _Search:
     # --- symmetry ----------------------------------------------------------------------------
 
     def _canonical(self, state: State) -> State:
-        """One of the states that differ in the names of processes only."""
+        """The representative of the states that differ in the names of processes only."""
         symmetry = self.symmetry
         if symmetry is None or len(symmetry.group) == 1:
             return state
         keys = [self._key(state, process) for process in range(len(state.locals))]
         ordered = sorted(keys)
         renamed = (
-            self.collapse.renumbered(symmetry.state(state, permutation))
+            self.abstraction.renumbered(symmetry.state(state, permutation))
             for permutation in symmetry.group
             if all(ordered[permutation[process]] == key for process, key in enumerate(keys))
         )
@@ -335,7 +349,7 @@ class _Search:
         return state if found is None else found
 
     def _key(self, state: State, process: int) -> tuple[int, ...]:
-        """What the process looks like, whatever processes are called."""
+        """A key of the process that does not depend on the names of processes."""
         assert self.symmetry is not None
         local = state.locals[process]
         orbit = self._orbits.get(local)
@@ -357,10 +371,10 @@ class _Search:
 def _look_for_runs(
     protocol: ir.Protocol,
     workload: ir.Workload,
-    result: Saturation,
+    result: AbstractExploration,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Runs that violate what the abstraction violates, with 1, 2, ... messages of each process."""
+    """Looks for runs that violate the suspects, with 1, 2, ... messages of each process."""
     for sends in range(1, MOST_CONCRETE + 1):
         left = result.suspects - result.violations.keys()
         numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))

@@ -136,7 +136,7 @@ def _shift(workshop: Workshop, queue: Slots, gone: Sequence[Literal]) -> Slots:
 
 
 def push(workshop: Workshop, queue: Slots, item: Symbolic, when: Literal) -> Slots:
-    """The queue with the item behind; beyond the slots there are, that is said."""
+    """The queue with the item at its end; a queue longer than the bound is noted."""
     circuit = workshop.circuit
     workshop.exceed("slots", circuit.conj((when, workshop.above(queue.count, workshop.bounds.slots - 1))))
     items = [*queue.items, MISSING][: workshop.bounds.slots]

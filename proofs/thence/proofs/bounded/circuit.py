@@ -1,7 +1,7 @@
 """Boolean circuits: literals, gates that exist once each, and their text for a solver.
 
 A literal is a number, its negation the negative number; 1 is true and -1 is false. Gates are simplified when they
-are made, so that what does not depend on any input is known at once.
+are made, so that a value that depends on no input is a constant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FALSE: Literal = -1
 
 @dataclass(slots=True)
 class Circuit:
-    """Inputs and gates made so far. `take_text` gives what a solver has not been told yet."""
+    """The inputs and gates so far. `take_text` returns the part that the solver does not have yet."""
 
     inputs: int = 0
     gates: int = 0

@@ -1,7 +1,7 @@
-"""The meaning of expressions over symbolic values: what `thence.dsl.run.evaluate` computes, for all inputs at once.
+"""The symbolic counterpart of `thence.dsl.run.evaluate`: the values of expressions for all inputs at once.
 
-Every evaluation has a path condition, `when`: what goes wrong where it is false does not go wrong at all. `and`,
-`or`, `implies` and quantifiers evaluate what the interpreter evaluates, and no more.
+Every evaluation has a path condition, `when`: a fault counts only where it is true. `and`, `or`, `implies` and
+quantifiers evaluate the same parts as the interpreter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from thence.proofs.logic.formula import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of a workload, numbered: who sends each, and the condition for each of its possible destinations.
+    """The messages of a workload, numbered: the sender of each, and the conditions for its possible destinations.
 
     `destinations[m]` lists (condition, destinations); exactly one condition is true.
     """
@@ -51,7 +51,7 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value is kept, with the indices evaluated: how to read it, and how to change it on a path."""
+    """The place of a value, with its indices evaluated: how to read it, and how to change it on a path."""
 
     get: Callable[[Literal], Symbolic]
     put: Callable[[Symbolic, Literal], None]
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(slots=True)
 class Frame:
-    """What an expression can see; as `thence.dsl.run.evaluate.Frame`, with symbolic values."""
+    """The variables of an expression; as `thence.dsl.run.evaluate.Frame`, with symbolic values."""
 
     workshop: Workshop
     messages: Messages
@@ -288,7 +288,7 @@ def _instances(variables: tuple[ir.Bound, ...], frame: Frame, when: Literal) -> 
 
 
 def domain_of(bound: ir.Bound, frame: Frame, when: Literal) -> list[tuple[Literal, Symbolic]]:
-    """What a bound variable ranges over."""
+    """The domain of a bound variable."""
     if bound.domain is not None:
         return frame.workshop.elements(evaluate(bound.domain, frame, when), bound.domain.type)
     if bound.type == PROCESS:

@@ -1,4 +1,4 @@
-"""The history of a symbolic run, and what each property has against its events; see `thence.dsl.run.causality`."""
+"""The history of a symbolic run, and the violations of properties by its events; see `thence.dsl.run.causality`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JUDGED = ("causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total
 
 @dataclass(slots=True)
 class History:
-    """Who knows what, as literals.
+    """The causal past of every process and message, as literals.
 
     Attributes:
         past: (process, message): the message is in the causal past of the process.
@@ -45,7 +45,7 @@ class History:
             yield from table.values()
 
     def refine(self) -> None:
-        """The history by what the circuit has learnt."""
+        """Simplifies the history by the literals that the circuit has learnt."""
         now = self.circuit.now
         self.is_sent = [now(literal) for literal in self.is_sent]
         for table in (self.past, self.before, self.due, self.done, self.order):
@@ -84,7 +84,7 @@ class History:
     def network_sent(
         self, message: Choice, actor: Choice, when: Literal, properties: Collection[str]
     ) -> Iterator[tuple[str, Literal]]:
-        """What CSPS and SPS have against sending the message over the network now."""
+        """The violations of CSPS and SPS if the message is network-sent now."""
         if not {"csps", "sps"} & set(properties):
             return
         circuit = self.circuit
@@ -111,7 +111,7 @@ class History:
     def delivered(
         self, message: Choice, actor: Choice, when: Literal, properties: Collection[str]
     ) -> Iterator[tuple[str, Literal]]:
-        """What is wrong with delivering the message now; and it is delivered."""
+        """Delivers the message, and yields the violations of its delivery."""
         circuit = self.circuit
         everything = range(len(self.messages.sources))
         learnt: list[tuple[int, int, Literal]] = []

@@ -1,7 +1,7 @@
-"""What a machine states of its reachable states, for runs of up to k steps and any number of processes and messages.
+"""Statements about a machine's states, for runs of up to k steps and any number of processes and messages.
 
-A violation is looked for in a small universe first, where a run can be shown and evaluated. What is not found there
-is asked of the solvers without any bound but k: one obligation for each number of steps.
+A violation is first looked for in a small universe, where a run can be shown and evaluated. If there is none, solvers
+are asked without any bound but k: one obligation for each number of steps.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from thence.proofs.logic.smt import smt_text
 from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
-from thence.proofs.machine.reachability import Run, Searched, SearchScope, Violation, search
+from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, TransitionRun, search
 from thence.proofs.machine.transitions import initial, initially, rigid
-from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import Finding, unknown
-from thence.proofs.solving.finite_models import Problem, find_model
-from thence.proofs.solving.solver import Check, SolverName, SolverPool
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.finite_models import Problem
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Level, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far to look: steps, and the universe in which runs are looked for."""
+    """The bounds of the search: a number of steps, and the universe of runs."""
 
     depth: int
     processes: int = 3
@@ -49,40 +49,36 @@ def bounded_statements(machine: ir.Machine) -> tuple[str, ...]:
 
 
 def check_machine(
-    pool: SolverPool, machine: ir.Machine, names: Sequence[str], reach: Reach, options: Options
-) -> dict[str, Finding]:
-    """A finding for every name: `refuted` by a run, `holds` within the steps, or `unknown`.
+    session: ProofSession, machine: ir.Machine, names: Sequence[str], reach: Reach
+) -> dict[str, Assessment]:
+    """An assessment for every name: `refuted` by a run, `holds` within the steps, or `unknown`.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
-    refused = refusal(pool, machine, options)
+    refused = refusal(session, machine)
     if refused is not None:
         return {name: unknown(refused) for name in names}
     try:
-        goals = {name: Violation(statement_formula(machine, name)) for name in names}
-        searched = search(
-            pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(reach.scope(),)
-        )
+        goals = {name: Falsification(statement_formula(machine, name)) for name in names}
+        searched = search(session, machine, goals, scopes=(reach.scope(),))
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in names}
-    return {name: _finding(pool, machine, name, searched, reach, options) for name in names}
+    return {name: _assessment(session, machine, name, searched, reach) for name in names}
 
 
-def _finding(
-    pool: SolverPool, machine: ir.Machine, name: str, searched: Searched, reach: Reach, options: Options
-) -> Finding:
+def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched: Searched, reach: Reach) -> Assessment:
     facts: dict[str, Any] = {"property": name, "bound": {"steps": reach.depth}}
     if name in searched.runs:
         return refuted(machine, name, searched, facts)
-    start = _false_at_first(pool, machine, statement_formula(machine, name), reach, options)
+    start = _false_at_first(session, machine, statement_formula(machine, name), reach)
     if start is not None:
-        return refuted(machine, name, Searched({name: Run(start, ())}, searched.scope), facts)
+        return refuted(machine, name, Searched({name: TransitionRun(start, ())}, searched.scope), facts)
     among = searched.unknown or f"no run of {searched.scope} violates it"
-    counts = dict.fromkeys(options.solvers, 0)
+    counts = dict.fromkeys(session.options.solvers, 0)
     try:
         obligations = unrolled(machine, statement_formula(machine, name), reach.depth)
         for number, obligation in enumerate(obligations):
-            status, solver = _decided(pool, obligation, options)
+            status, solver = _decided(session, obligation)
             if status != "unsat":
                 said = _undecided(obligation, status, solver, number)
                 return unknown(f"{said}; {among}", {**facts, "obligations": len(obligations)})
@@ -91,11 +87,11 @@ def _finding(
         return unknown(f"{reason}; {among}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {reach.depth} steps, with any number of processes and messages"
-    return Finding(Verdict.HOLDS, Level.L1, facts, said)
+    return Assessment(Verdict.HOLDS, Level.L1, facts, said)
 
 
 def _false_at_first(
-    pool: SolverPool, machine: ir.Machine, statement: ir.NamedFormula, reach: Reach, options: Options
+    session: ProofSession, machine: ir.Machine, statement: ir.NamedFormula, reach: Reach
 ) -> Structure | None:
     """An initial state in which the statement is false, by evaluation. Statements about steps have none."""
     if free_locals(statement.body):
@@ -103,7 +99,7 @@ def _false_at_first(
     denied = ir.NamedFormula(f"not {statement.name}", initially(negation(statement.body), machine))
     sizes = ({"process": reach.processes, "message": reach.messages},)
     problem = Problem(signature_of(machine), (*machine.axioms, denied))
-    found = find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
+    found = session.find_model(problem, sizes).model
     if found is None:
         return None
     given = {name: table for name, table in found.structure.tables.items() if name in rigid(machine)}
@@ -114,7 +110,7 @@ def _false_at_first(
 
 
 def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared: int) -> str:
-    """Why one of the obligations does not hold, or may not."""
+    """The reason why one of the obligations is false, or may be."""
     before = f"no violation of any size within {cleared - 1} steps; " if cleared else ""
     if status == "sat":
         counted = any(has_counts(each.body) for each in (*obligation.hypotheses, obligation.goal))
@@ -124,12 +120,12 @@ def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared:
 
 
 def _decided(
-    pool: SolverPool, obligation: Obligation, options: Options
+    session: ProofSession, obligation: Obligation
 ) -> tuple[Literal["sat", "unsat", "unknown", "done"], SolverName]:
     """The first definite answer of the solvers in their order."""
     text = smt_text(obligation)
-    for solver in options.solvers:
-        answer = pool.ask(Check(solver, text, options.timeout_ms, options.seed))
+    for solver in session.options.solvers:
+        answer = session.pool.ask(Check(solver, text, session.options.timeout_ms, session.options.seed))
         if answer.status in ("sat", "unsat"):
             return answer.status, solver
-    return "unknown", options.solvers[-1]
+    return "unknown", session.options.solvers[-1]

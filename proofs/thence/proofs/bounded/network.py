@@ -19,7 +19,7 @@ from thence.proofs.bounded.symbolic import (
 )
 
 Origin: TypeAlias = tuple[int, int]
-"""Which packet: the step that sent it, and its place among what the step emitted; -1 for a duplicate."""
+"""The origin of a packet: the step that sent it, and its place among the emissions of the step; -1 for a duplicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """What a step emits, if `happened`, and the process that does.
+    """The emissions of a step, if it `happened`, and its process.
 
     Each of `items` is (tag, receiver, payload by tag); the tags are the packet kinds in their order, then `deliver`.
     """
@@ -48,7 +48,7 @@ class Emitted:
 
 @dataclass(slots=True)
 class Network:
-    """What is in flight. Without `reordering` each channel is FIFO."""
+    """The packets in flight. Without `reordering` each channel is FIFO."""
 
     circuit: Circuit
     reordering: bool
@@ -60,7 +60,7 @@ class Network:
         return -self.circuit.disj(packet.present for packet in self.slots)
 
     def receivable(self) -> Iterator[tuple[InFlight, Literal]]:
-        """The packets, and whether each may arrive next: it is there, and on a FIFO channel none is before it."""
+        """The packets, and whether each may arrive next: it is in flight, and on a FIFO channel none is before it."""
         circuit = self.circuit
         for position, packet in enumerate(self.slots):
             if self.reordering:
@@ -79,14 +79,14 @@ class Network:
         return circuit.conj((equal(one.source, other.source), equal(one.to, other.to)))
 
     def remove(self, gone: Mapping[Origin, Literal]) -> None:
-        """Packets are in flight no more, each where its literal is true."""
+        """Removes packets, each where its literal is true."""
         self.slots = [
             replace(packet, present=self.circuit.conj((packet.present, -gone.get(packet.origin, FALSE))))
             for packet in self.slots
         ]
 
     def duplicate(self, chosen: Mapping[Origin, Literal], step: int) -> None:
-        """The packet whose literal is true is in flight once more."""
+        """Adds a copy of the packet whose literal is true."""
         copied = [(chosen[packet.origin], packet) for packet in self.slots if packet.origin in chosen]
         if copied:
             circuit = self.circuit
@@ -106,7 +106,7 @@ class Network:
             )
 
     def post(self, emitted: Emitted, kinds: int, step: int) -> None:
-        """What a step sends is in flight."""
+        """Adds the packets that a step sends."""
         circuit = self.circuit
         for position, item in enumerate(emitted.items.items):
             tag, to, *payload = parts_of(item)
@@ -125,7 +125,7 @@ class Network:
                 yield from literals_of(value)
 
     def refine(self) -> None:
-        """The slots by what the circuit has learnt; those that never have a packet are gone."""
+        """Simplifies the slots by the literals that the circuit has learnt; impossible packets are removed."""
         circuit = self.circuit
         self.slots = [
             InFlight(

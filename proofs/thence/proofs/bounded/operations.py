@@ -1,6 +1,6 @@
 """Operations on symbolic values: comparison, arithmetic, reading collections.
 
-What has no value in some case gives a `Flaw` there: a fault of the protocol, or more room needed than there is.
+An operation without a value in some case notes a fault of the protocol there, or a bound that is too small.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from thence.proofs.bounded.symbolic import (
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much room there is: elements of a queue, iterations of a loop, and the largest number."""
+    """Bounds of the encoding: elements of a queue, iterations of a loop, and the largest number."""
 
     slots: int = 4
     iterations: int = 3
@@ -45,11 +45,11 @@ class Bounds:
 
 @dataclass(slots=True)
 class Workshop:
-    """A circuit, its bounds, and where what is computed goes wrong.
+    """A circuit, its bounds, and the conditions under which a computation goes wrong.
 
     Attributes:
-        fault: where the protocol does what no protocol may do.
-        overflow: by the name of a bound, where more room is needed.
+        fault: the condition of a fault of the protocol.
+        overflow: for each bound, by name, the condition under which it is too small.
     """
 
     circuit: Circuit
@@ -58,16 +58,16 @@ class Workshop:
     overflow: dict[str, Literal] = field(default_factory=dict)
 
     def fail(self, condition: Literal) -> None:
-        """A fault where the condition is true."""
+        """Notes a fault where the condition is true."""
         self.fault = self.circuit.disj((self.fault, condition))
 
     def exceed(self, bound: str, condition: Literal) -> None:
-        """More room is needed where the condition is true."""
+        """Notes that the bound is too small where the condition is true."""
         if condition != FALSE:
             self.overflow[bound] = self.circuit.disj((self.overflow.get(bound, FALSE), condition))
 
     def adopt(self, other: Workshop, when: Literal) -> None:
-        """What went wrong in the other workshop goes wrong where the condition is true."""
+        """Notes the faults and exceeded bounds of the other workshop, where the condition is true."""
         self.fail(self.circuit.conj((when, other.fault)))
         for bound, literal in other.overflow.items():
             self.exceed(bound, self.circuit.conj((when, literal, -other.fault)))

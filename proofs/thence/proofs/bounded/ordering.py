@@ -68,7 +68,7 @@ def _entry(workshop: Workshop, left: Table, right: Table, key: int, map_: Type, 
 
 
 def _shorter_or_smaller(workshop: Workshop, pairs: Sequence[Pair]) -> Literal:
-    """Whether the left sequence of what is there comes first, keys ascending; a prefix comes before what it begins."""
+    """Whether the left sequence of present entries, keys ascending, comes first; a prefix comes before a longer one."""
     circuit = workshop.circuit
     before = more_left = more_right = FALSE
     for one, other, smaller, larger in reversed(pairs):

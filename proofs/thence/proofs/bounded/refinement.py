@@ -1,4 +1,4 @@
-"""What symbolic values are made of, and what is left of them when a circuit has learnt what is never true."""
+"""The literals of symbolic values, and values simplified by the literals that a circuit has learnt."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def literals_of(value: Symbolic) -> Iterator[Literal]:
 
 
 def refined(value: Symbolic, circuit: Circuit) -> Symbolic:
-    """The value by what the circuit has learnt of its literals: without what is never the case."""
+    """The value simplified by the literals that the circuit has learnt: impossible parts are removed."""
     match value:
         case int():
             return circuit.now(value)

@@ -10,20 +10,21 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.run.narrate import record
 from thence.proofs.bounded.machine import Reach, bounded_statements, check_machine
-from thence.proofs.bounded.search import Bounded, Progress, search
+from thence.proofs.bounded.search import Bounded, BoundedProgress, search
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
 from thence.proofs.scopes.reports import explain, workload_facts
 from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
-Report = Callable[[str, Progress], None]
-"""Called with what is being searched, and how far it is."""
+Report = Callable[[str, BoundedProgress], None]
+"""Called with the name of the search, and its progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A protocol, or a mutant of it, in a workload: `scope` is its name, `properties` what to judge."""
+    """A protocol, or a mutant of it, in a workload: `scope` is its name, `properties` are judged."""
 
     subject: str
     protocol: ir.Protocol
@@ -43,7 +44,7 @@ def machine_results(
 ) -> Iterator[Result]:
     """One result per statement of a machine, or of a mutant of it (`SUBJECT/MUTANT`).
 
-    Without names: its invariants and properties; of a mutant what is expected of it.
+    Without names: its invariants and properties, or of a mutant the statements that its expectations name.
     """
     machine = stating(machine, (*names, *expected_names(expects)))
     stated = bounded_statements(machine)
@@ -51,22 +52,23 @@ def machine_results(
     asked = names or (expected_names(expects) if mutant else stated)
     started = time.monotonic()
     with solver_pool(options) as pool:
-        findings = check_machine(pool, machine, [name for name in stated if name in asked], reach, options)
-    share = (time.monotonic() - started) / max(1, len(findings))
+        session = ProofSession(pool, options)
+        assessments = check_machine(session, machine, [name for name in stated if name in asked], reach)
+    share = (time.monotonic() - started) / max(1, len(assessments))
     kind: Kind = "mutant" if mutant else "machine"
-    for name, finding in findings.items():
+    for name, assessment in assessments.items():
         wanted = _wanted(expects, name, "proved")
         yield Result(
             name,
             kind,
             subject,
-            finding.verdict,
-            finding.level,
-            _as_wanted(finding.verdict, wanted),
+            assessment.verdict,
+            assessment.level,
+            _as_wanted(assessment.verdict, wanted),
             share,
-            finding.facts,
-            finding.text,
-            finding.picture,
+            assessment.facts,
+            assessment.text,
+            assessment.picture,
         )
 
 
@@ -113,12 +115,12 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
 
 
 def _wanted(expects: Sequence[ir.Expectation], name: str, otherwise: str) -> str:
-    """What the file expects of a statement."""
+    """The verdict that the file expects of a statement."""
     named = (expect.verdict for expect in expects if name in expect.names)
     whole = (expect.verdict for expect in expects if not expect.names)
     return next(named, next(whole, otherwise))
 
 
 def _as_wanted(verdict: Verdict, wanted: str) -> bool:
-    """Whether the verdict is the expected one. What holds within some steps agrees with what is proved of all."""
+    """Whether the verdict is the expected one. `holds` within some steps agrees with an expected `proved`."""
     return verdict.value == wanted or (verdict is Verdict.HOLDS and wanted == "proved")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from thence.proofs.bounded.circuit import Circuit, Literal
+from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
 
 GRACE_S = 5.0
 """How long after its own time limit the process may still answer before it is killed."""
@@ -42,16 +37,7 @@ class SatSolver:
 
     def __init__(self, circuit: Circuit) -> None:
         self._circuit = circuit
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "thence.proofs.bounded.sat_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
-        self._buffer = b""
-        self._number = 0
+        self._process = WorkerProcess("thence.proofs.bounded.sat_worker")
 
     def __enter__(self) -> SatSolver:
         return self
@@ -59,14 +45,7 @@ class SatSolver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            try:
-                stream.close()
-            except BrokenPipeError:
-                continue
+        self._process.close()
 
     @property
     def process_id(self) -> int:
@@ -105,28 +84,9 @@ class SatSolver:
         self._ask({"text": self._circuit.take_text()}, 60_000)
 
     def _ask(self, request: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
-        self._number += 1
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write((json.dumps({"id": self._number, **request}) + "\n").encode())
-            self._process.stdin.flush()
-        except BrokenPipeError as error:
-            raise SolverLost(f"the solver process died (exit code {self._process.poll()})") from error
-        return self._reply(time.monotonic() + timeout_ms / 1000 + GRACE_S)
-
-    def _reply(self, deadline: float) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    raise SolverLost("the solver process did not answer in time and was killed")
-                chunk = os.read(self._process.stdout.fileno(), 1 << 16)
-                if not chunk:
-                    raise SolverLost(f"the solver process died (exit code {self._process.poll()})")
-                self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        reply: dict[str, Any] = json.loads(line)
-        assert reply["id"] == self._number
-        return reply
+            return self._process.ask(request, timeout_ms / 1000 + GRACE_S)
+        except WorkerDied as lost:
+            raise SolverLost(str(lost)) from lost
+        except WorkerLate as late:
+            raise SolverLost("the solver process did not answer in time and was killed") from late

@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 
-class Problem:
+class PropositionalProblem:
     """The solver and the constants that it has been asked about."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Problem:
 
 def main() -> None:
     """Serves requests until standard input ends. A solver's own error is an `unknown` with the reason."""
-    problem = Problem()
+    problem = PropositionalProblem()
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -1,8 +1,8 @@
-"""Bounded search for violations of a protocol's properties in a scope, shortest first; what is found is replayed.
+"""Bounded search for violations of a protocol's properties in a scope, shortest first; every violation is replayed.
 
-After every step a solver says which literals of the state can never be true; the next step is built without them.
-That keeps the circuit about as large as what can be reached, and shows where the bounds would be hit: a bound that
-can be hit is raised and everything is built anew, or the answer is that nothing is known.
+After every step a solver finds the literals of the state that are never true, and the next step is built without them.
+So the circuit grows with the reachable states only. A bound that a run can exceed is raised, and everything is built
+anew; a bound at its maximum leaves the properties undecided.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ MOST = Bounds(slots=32, iterations=24, number=48)
 """Bounds are not raised beyond these."""
 
 SWEEP_MS = 4_000
-"""How long a solver may look for literals that are never true, a step."""
+"""Time limit, for each step, of the search for literals that are never true."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a search is: steps looked at, and the size of the circuit."""
+class BoundedProgress:
+    """Progress of a search: steps, and the size of the circuit."""
 
     depth: int
     gates: int
@@ -45,13 +45,13 @@ class Progress:
 
 @dataclass(slots=True)
 class Bounded:
-    """What was found out.
+    """The result of a search.
 
     Attributes:
         depth: no property that is not in `violations` or `undecided` is violated within so many steps.
         ended: every run has ended by then, so that nothing is bounded but the scope.
         interrupted: by Ctrl-C.
-        undecided: by property, why nothing is known of it.
+        undecided: for each undecided property the reason.
     """
 
     depth: int = 0
@@ -65,7 +65,7 @@ class Bounded:
 
 
 class _Exceeded(Exception):
-    """A bound can be hit: its name is the message."""
+    """A run can exceed a bound; the message is its name."""
 
 
 class _Late(Exception):
@@ -79,18 +79,18 @@ def search(
     depth: int,
     *,
     timeout_ms: int = 60_000,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[BoundedProgress], None] | None = None,
 ) -> Bounded:
     """Looks for runs of up to `depth` steps that violate the properties. `timeout_ms` is for all of it.
 
-    Raises: CrossCheckError where the interpreter does not confirm what was found.
+    Raises: CrossCheckError where the interpreter does not confirm a violation.
     """
     started = time.monotonic()
     protocol = in_scope(protocol, workload)
     if "total_order" in properties and "total_order" not in protocol.properties:
         protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
     result = Bounded(bounds=_first_bounds(workload))
-    attempt = _Attempt(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
+    attempt = _DeepeningSearch(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
     goals = [name for name in properties if attempt.judges(name)]
     while True:
         try:
@@ -128,8 +128,8 @@ def _give_up(result: Bounded, goals: Collection[str], reason: str) -> None:
 
 
 @dataclass(slots=True)
-class _Attempt:
-    """One unfolding under fixed bounds, from the initial state on. `cleared`: depths without violations are known."""
+class _DeepeningSearch:
+    """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked."""
 
     protocol: ir.Protocol
     workload: ir.Workload
@@ -137,7 +137,7 @@ class _Attempt:
     result: Bounded
     deadline: float
     started: float
-    progress: Callable[[Progress], None] | None
+    progress: Callable[[BoundedProgress], None] | None
     looked: int = -1
 
     def judges(self, name: str) -> bool:
@@ -164,7 +164,7 @@ class _Attempt:
         return False
 
     def _refusal(self) -> str | None:
-        """What of the scope or the protocol bounded search does not know, if anything."""
+        """The reason why bounded search does not apply to the scope or protocol; None if it does."""
         if any(handler.guard is not None for handler in self.protocol.handlers):
             return "the application waits until the protocol takes a message: thence explore answers that"
         if self.workload.programs or self.workload.reactive:
@@ -172,7 +172,7 @@ class _Attempt:
         return "the network is a tree: thence explore answers that" if self.protocol.network.tree else None
 
     def run(self, goals: Collection[str]) -> None:
-        """Goes on until everything is violated or the depth is reached. Raises: _Exceeded, _Late, Unsupported."""
+        """Takes steps until all goals are violated or the depth is reached. Raises: _Exceeded, _Late, Unsupported."""
         circuit = Circuit()
         with SatSolver(circuit) as solver:
             unfolding = Unfolding(self.protocol, self.workload, circuit, self.result.bounds, goals)
@@ -203,7 +203,7 @@ class _Attempt:
                 if number < self.depth:
                     self._sweep(solver, unfolding)
                 if self.progress is not None:
-                    self.progress(Progress(number, circuit.gates, time.monotonic() - self.started))
+                    self.progress(BoundedProgress(number, circuit.gates, time.monotonic() - self.started))
 
     def _seeks(self, name: str, goals: Collection[str]) -> bool:
         return name in goals and name not in self.result.violations
@@ -220,7 +220,7 @@ class _Attempt:
                 self.result.violations[name] = replayed(unfolding, name, found.true)
 
     def _state_goals(self, unfolding: Unfolding, goals: Collection[str]) -> dict[str, Literal]:
-        """What is judged in the state that has been reached."""
+        """The violations by the state that has been reached."""
         circuit = unfolding.circuit
         found: dict[str, Literal] = {}
         workshop = unfolding.workshop()
@@ -265,7 +265,7 @@ class _Attempt:
 
 
 def replayed(unfolding: Unfolding, name: str, true: Collection[Literal]) -> Violation:
-    """The run of a model, in a fresh system, step by step; the interpreter must find what the solver found.
+    """The run of a model, in a fresh system, step by step; the interpreter must find the same violation.
 
     Raises: CrossCheckError.
     """

@@ -1,7 +1,7 @@
-"""The meaning of statements over symbolic values: what `thence.dsl.run.execute` does, on all paths at once.
+"""The symbolic counterpart of `thence.dsl.run.execute`: the effects of statements on all paths at once.
 
-Running statements on a path gives the path condition under which control comes out behind them: what is missing
-has returned. Loops are unrolled; where there would be more iterations than there is room for, that is said.
+Statements run under a path condition and give the path condition behind them, which leaves out the paths that have
+returned. Loops are unrolled; more iterations than the bound allows are noted.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from thence.proofs.bounded.symbolic import (
 from thence.proofs.logic.formula import Unsupported
 
 CALL_DEPTH = 16
-"""Calls inside one another; a procedure that calls itself deeper is not followed."""
+"""Limit on nested calls; deeper recursion is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """Numbers of what a step emits, in the `tag` of an emission: packet kinds in their order, then `deliver`."""
+    """The tags of emissions: packet kinds in their order, then `deliver`."""
 
     kinds: Mapping[str, int]
 
@@ -159,7 +159,7 @@ class Executor:
 
 
 def _items(statement: ir.For, frame: Frame, when: Literal) -> list[tuple[Literal, Symbolic | Place]]:
-    """The elements that a loop goes through, those at its start; with `ref`, their places."""
+    """The elements that a loop visits, as of its start; with `ref`, their places."""
     if statement.domain is None:
         return [(TRUE, known(process)) for process in range(frame.processes)]
     type_ = statement.domain.type

@@ -14,8 +14,9 @@ sliding array of T      `Window`: first, next, and the items by index
 sliding map of T        `Index`: next, and by index whether it is there and the item
 ======================  ======================================================================
 
-NOTE(junk): what is behind a count, not mapped, or `none` is arbitrary, and may be `MISSING`. Nothing reads it but
-under a condition that is then false. A `Choice` that is read has exactly one true literal; one in junk at most one.
+NOTE(junk): a slot behind the count, the value of an unmapped key and the item of `none` are junk: arbitrary, and
+possibly `MISSING`. Junk is only read under a condition that is false. A `Choice` has exactly one true literal; junk at
+most one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from thence.proofs.logic.formula import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No value at all; see NOTE(junk)."""
+    """No value; see NOTE(junk)."""
 
 
 MISSING = Missing()
@@ -57,7 +58,7 @@ class Maybe:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """(element, literal) by ascending element; what is not listed is not in the set."""
+    """(element, literal) by ascending element; elements that are not listed are not in the set."""
 
     members: tuple[tuple[int, Literal], ...]
 
@@ -72,7 +73,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """(key, stored, value) by ascending key; what is not stored is zero, or not mapped. A zero may be stored, too."""
+    """(key, stored, value) by ascending key; other keys have zero, or are not mapped. A zero may be stored, too."""
 
     entries: tuple[tuple[int, Literal, Symbolic], ...]
 
@@ -100,7 +101,7 @@ Cases: TypeAlias = Sequence[tuple[Literal, Symbolic]]
 
 
 def known(value: int) -> Choice:
-    """The value, whatever the inputs are."""
+    """The value as a choice that does not depend on inputs."""
     return Choice(((value, TRUE),))
 
 

@@ -1,7 +1,7 @@
-"""A protocol in a scope, step by step, as a circuit: which action happens is up to the inputs.
+"""A protocol in a scope, step by step, as a circuit whose inputs choose the actions.
 
-A step of a process is the symbolic execution of one handler. The history is that of `dsl.run.causality`, over all
-messages: a violation reads undelivered ones only, so that dropping the delivered ones makes no difference.
+A step of a process is the symbolic execution of one handler. The history is that of `thence.dsl.run.causality`, but
+over all messages: a violation depends on undelivered messages only, so keeping the delivered ones makes no difference.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from thence.proofs.bounded.symbolic import (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that may happen in a step: an input, and what it means.
+    """An action that may happen in a step, and the input that chooses it.
 
     Attributes:
         subject: the message that is sent, the process whose timer fires.
@@ -51,11 +51,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One step: what may happen in it, and the conditions under which something goes wrong.
+    """One step: its options, and the conditions under which something goes wrong.
 
     Attributes:
         movable: by process, whether it sends or receives.
-        unforced: by process, whether it sends, or receives what was sent before the step before.
+        unforced: by process, whether it sends, or receives a packet that the step before did not send.
     """
 
     options: tuple[Option, ...]
@@ -107,7 +107,7 @@ class Unfolding:
             self.locals.append([evaluate(variable.initial, frame, TRUE) for variable in self.protocol.state])
 
     def _messages(self) -> Messages:
-        """Every message that can be sent, with inputs that say where it goes."""
+        """Every message that can be sent, with inputs that choose its destinations."""
         system = System(self.protocol, self.workload)
         sources: list[int] = []
         destinations: list[tuple[tuple[Literal, tuple[int, ...]], ...]] = []
@@ -139,10 +139,10 @@ class Unfolding:
     def frame(self, workshop: Workshop, process: int = 0) -> Frame:
         return Frame(workshop, self.messages, self.workload.processes, self._positions, process)
 
-    # --- what is known of the state ------------------------------------------------------------
+    # --- simplification of the state ------------------------------------------------------------
 
     def literals(self) -> frozenset[Literal]:
-        """The literals that the state is made of, but for those that are known."""
+        """The literals of the state, without those that are known."""
         found: set[Literal] = set()
         for value in (*(part for state in self.locals for part in state), *self.ticks, self.duplicates, self.losses):
             found.update(literals_of(value))
@@ -151,7 +151,7 @@ class Unfolding:
         return frozenset(found - {TRUE, FALSE})
 
     def refine(self) -> None:
-        """The state by what the circuit has learnt: without packets that are never in flight, values that never are."""
+        """Simplifies the state by the literals that the circuit has learnt."""
         circuit = self.circuit
         self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
         self.ticks = [_refined(number, circuit) for number in self.ticks]
@@ -234,13 +234,12 @@ class Unfolding:
         )
 
     def order(self) -> None:
-        """Requires of the last two steps, where they could happen the other way round, that they are in the order of
-        their processes.
+        """Requires that the last two steps are in the order of their processes, if they commute.
 
         Two steps of different processes, each a send or the arrival of a packet that the other did not send, commute:
-        every state is still reached, by as many steps. So this may be asked once the violations that the last step
-        itself is (rather than the state after it) have been looked for. Timers may need an empty network; duplication
-        and loss are counted together: they keep their place.
+        every state is still reached, by as many steps. So this is required after the violations of the last step itself
+        (rather than of the state after it) have been checked. Other actions keep their place: timers may need an empty
+        network, and duplications and losses share a count.
         """
         if len(self.moments) < 2:
             return
@@ -251,7 +250,7 @@ class Unfolding:
                     self.circuit.require(-self.circuit.conj((first, second)))
 
     def _options(self) -> list[Option]:
-        """Everything that may happen, each implying that it can."""
+        """The options of the step. The input of each implies that its action is possible."""
         found: list[Option] = []
         for message in range(len(self.messages.sources)):
             found.append(Option(self._chosen(self.history.can_send(message)), "send", message))
@@ -288,7 +287,7 @@ class Unfolding:
         arrivals: dict[Origin, Literal],
         ticks: dict[int, Literal],
     ) -> Literal:
-        """Binds the handler's parameters; when it is what happens at the frame's process."""
+        """Binds the handler's parameters, and returns the condition under which it runs at the frame's process."""
         circuit, process = self.circuit, frame.process
         match handler.event:
             case "periodically":
@@ -345,7 +344,7 @@ class Unfolding:
         self.losses = plus(self.losses, of_kind["lose"])
 
     def _watch(self, emitted: Emitted, workshop: Workshop) -> dict[str, Literal]:
-        """The violations by the emissions, in their order."""
+        """The violations of the emissions, in their order, by the history."""
         found: dict[str, list[Literal]] = {}
         for position, item in enumerate(emitted.items.items):
             tag, _, *payload = parts_of(item)

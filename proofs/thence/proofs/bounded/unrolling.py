@@ -1,8 +1,8 @@
 """The first k steps of a machine as one obligation over any number of processes and messages.
 
 Every symbol that a transition updates has a copy for each state after the first; which transition a step is, and of
-what, are constants. That the obligation is valid says: in no run does the statement become false after exactly k
-steps. Nothing here is bounded but k.
+what, are constants. If the obligation is valid, no run makes the statement false after exactly k steps. Nothing is
+bounded but k.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Unrolling:
     depth: int
 
     def obligation(self, statement: ir.NamedFormula) -> Obligation:
-        """That the statement is true after the steps; with free names: of what the last step delivers, if it does."""
+        """The statement is true after the steps; with free names: of the message delivered by the last step, if any."""
         signature = signature_of(self.machine)
         copies = tuple(symbol for number in range(1, self.depth + 1) for symbol in self._copies(number))
         chosen = tuple(self._selector(action, number) for number in range(self.depth) for action in self._actions)
@@ -102,7 +102,7 @@ class Unrolling:
         return substitute(expr, {parameter.name: local(constant) for parameter, constant in given})
 
     def _step(self, number: int) -> list[ir.NamedFormula]:
-        """One transition happens, its guard is true, and the state after it is what it makes of the state before."""
+        """One transition happens: its guard is true, and its updates give the state after from the state before."""
         chosen = {action.name: ir.Apply(BOOL, self._selector(action, number).name, ()) for action in self._actions}
         everything = list(chosen.values())
         facts = [ir.NamedFormula(f"step {number + 1}", disj(everything))]

@@ -1,1 +1,4 @@
-"""Certificates: what was proved, with everything that it takes to check it again without trusting who proved it."""
+"""Certificates: proved statements with everything that a recheck needs, so that the prover need not be trusted.
+
+Begin with `manifest`, then `build` (a certificate is made) and `recheck` (a certificate is checked).
+"""

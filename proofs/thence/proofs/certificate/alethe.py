@@ -1,8 +1,7 @@
-"""cvc5's own proof objects, in the Alethe format: part of a certificate for whoever has a checker for them.
+"""cvc5's own proof objects, in the Alethe format: part of a certificate for readers who have a checker for them.
 
-Nothing that Thence says rests on them: the checker for Alethe, Carcara, is in no package registry, so that `recheck`
-cannot count on it. Which proof cvc5 finds depends on where things are in memory: the same program in the same place
-gives the same bytes, another installation may not.
+No verdict or level rests on them: the checker for Alethe, Carcara, is in no package registry, so `recheck` cannot count
+on it. The proof that cvc5 finds depends on memory addresses: another installation may give other bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from thence.proofs.certificate.programs import Programs, side_by_side
+from thence.proofs.certificate.processes import Processes, side_by_side
 
 GRACE_MS = 2_000
 
@@ -25,18 +24,18 @@ def alethe_proofs(texts: Sequence[str], timeout_ms: int, workers: int = 1) -> tu
     return side_by_side(partial(_batch, timeout_ms), texts, BATCH, workers)
 
 
-def _batch(timeout_ms: int, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+def _batch(timeout_ms: int, processes: Processes, texts: Sequence[str]) -> list[str | None]:
     proofs: list[str | None] = []
     while len(proofs) < len(texts):
-        proofs.extend(_answers(timeout_ms, programs, texts[len(proofs) :]))
+        proofs.extend(_answers(timeout_ms, processes, texts[len(proofs) :]))
         if len(proofs) < len(texts):
             proofs.append(None)
     return proofs
 
 
-def _answers(timeout_ms: int, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+def _answers(timeout_ms: int, processes: Processes, texts: Sequence[str]) -> list[str | None]:
     """The answers of one process, up to where it was killed or died."""
     request = json.dumps({"texts": list(texts), "timeout_ms": timeout_ms}).encode()
     command = [sys.executable, "-m", "thence.proofs.certificate.alethe_worker"]
-    output = programs.output(command, (timeout_ms + GRACE_MS) / 1000 * len(texts), request)
+    output = processes.output(command, (timeout_ms + GRACE_MS) / 1000 * len(texts), request)
     return [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]

@@ -1,4 +1,4 @@
-"""The files of a certificate: a function of the sources, the solvers and their options, and of nothing else."""
+"""The files of a certificate: a function of the sources, the solvers and their options, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from hashlib import sha256
 from importlib.metadata import version
 
 from thence.dsl.load import SUFFIX, Loaded
-from thence.proofs.certificate.assemble import Statement, obligations_of, statement_of
-from thence.proofs.certificate.cite import bibtex, citation_cff
+from thence.proofs.certificate.citation import bibtex, citation_cff
 from thence.proofs.certificate.evidence import model_json, run_json
 from thence.proofs.certificate.manifest import (
     CertifiedObligation,
@@ -22,11 +21,12 @@ from thence.proofs.certificate.manifest import (
     proof_id,
 )
 from thence.proofs.certificate.readme import readme
-from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.certificate.solve import Note, programs, proof_objects, solve
-from thence.proofs.certificate.trust import trust
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
+from thence.proofs.certificate.statement import Statement, obligations_of, statement_of
+from thence.proofs.certificate.trust_base import trust_base
+from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION, Proof
 from thence.spec.verdict import Level, Verdict
 
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
@@ -36,7 +36,7 @@ DERIVED = ("CITATION.cff", "README.md", "TRUST.md", "citation.bib")
 
 
 class NotCertified(Exception):
-    """There is no certificate to be had; the message says why."""
+    """No certificate can be made; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ def certificate(
     loaded: Loaded,
     proofs: Sequence[Proof],
     options: Options,
-    resolute: Resolute | None,
+    smtinterpol: Smtinterpol | None,
     authors: Sequence[str] = (),
     note: Note | None = None,
 ) -> Certificate:
-    """The certificate of what was proved and refuted. Every obligation is solved anew.
+    """The certificate of the statements that were proved or refuted. Every obligation is solved anew.
 
     Args:
-        resolute: who proves and checks the proof objects; without it there are none that are checked.
-        authors: whom to cite; by default "The authors of FILE".
+        smtinterpol: finds and checks proof objects; without it there are no checked ones.
+        authors: the authors to cite; by default "The authors of FILE".
 
     Raises:
         NotCertified: nothing was proved or refuted, or an obligation cannot be solved again.
@@ -72,7 +72,7 @@ def certificate(
         raise NotCertified("nothing was proved or refuted: there is nothing to certify")
     texts = obligations_of(statements)
     statuses = solve(texts, options, note)
-    objects = proof_objects(texts, options, resolute, note)
+    objects = proof_objects(texts, options, smtinterpol, note)
     source = f"sources/{loaded.path.name.removesuffix(SUFFIX)}{SUFFIX}"
     files: dict[str, bytes] = {source: loaded.path.read_bytes()}
     obligations = []
@@ -90,7 +90,7 @@ def certificate(
         version("thence"),
         source,
         tuple(authors) or (f"The authors of {loaded.path.name}",),
-        programs(options, resolute),
+        programs(options, smtinterpol),
         tuple(certified),
         tuple(obligations),
     )
@@ -109,7 +109,7 @@ def derived_files(manifest: Manifest) -> dict[str, bytes]:
     texts = {
         "CITATION.cff": citation_cff(manifest),
         "README.md": readme(manifest),
-        "TRUST.md": trust(manifest),
+        "TRUST.md": trust_base(manifest),
         "citation.bib": bibtex(manifest),
     }
     return {file: text.encode() for file, text in texts.items()}

@@ -1,7 +1,7 @@
 """Finite evidence in a certificate: executions of theories and runs of machines, written down and evaluated again.
 
-No solver takes part in the evaluation: see `structure.py` and `transitions.py`. A piece of evidence that is read
-from a certificate is believed of nothing but the formulas and transitions of the sources, and only after that.
+No solver takes part in the evaluation: see `logic.structure` and `machine.transitions`. Evidence from a certificate is
+accepted only after it was evaluated against the formulas and transitions of the sources.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate
-from thence.proofs.machine.reachability import Change, Firing, Goal, Run, Violation, reaches
+from thence.proofs.machine.reachability import Change, Falsification, Firing, Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import actions, initial, rigid, symbols
-from thence.proofs.solving import finding
-from thence.proofs.solving.finding import REFUTATION
+from thence.proofs.solving import assessment
+from thence.proofs.solving.assessment import REFUTATION
 from thence.proofs.solving.finite_models import Model, checked
 from thence.proofs.theory.obligations import refutation_problem
 
 
 class FalseEvidence(Exception):
-    """A model or run that does not show what it is said to show; the message says where it fails."""
+    """A model or run that does not show its claim; the message says where it fails."""
 
 
 # --- written -----------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ def model_json(model: Model) -> dict[str, Any]:
     return {"kind": "model", **_structure_json(model.structure), "environment": dict(sorted(model.environment.items()))}
 
 
-def run_json(run: finding.Run) -> dict[str, Any]:
+def run_json(run: assessment.RunEvidence) -> dict[str, Any]:
     """A run as a JSON value: where it starts, and its transitions."""
     steps = [{"transition": action.name, "arguments": list(arguments)} for action, arguments in run.steps]
     return {"kind": "run", **_structure_json(run.start), "steps": steps}
@@ -55,7 +55,7 @@ def model_of(value: Mapping[str, Any]) -> Model:
     return Model(_structure(value), dict(value["environment"]))
 
 
-def run_of(machine: ir.Machine, value: Mapping[str, Any]) -> Run:
+def run_of(machine: ir.Machine, value: Mapping[str, Any]) -> TransitionRun:
     """The run of this machine that a JSON value describes. Raises: FalseEvidence."""
     known = {action.name: action for action in actions(machine)}
     steps = []
@@ -64,7 +64,7 @@ def run_of(machine: ir.Machine, value: Mapping[str, Any]) -> Run:
         if action is None or len(action.parameters) != len(told["arguments"]):
             raise FalseEvidence(f"step {number} is no transition of {machine.name}")
         steps.append((action, tuple(told["arguments"])))
-    return Run(_structure(value), tuple(steps))
+    return TransitionRun(_structure(value), tuple(steps))
 
 
 def _structure(value: Mapping[str, Any]) -> Structure:
@@ -94,7 +94,7 @@ def check_theorem_model(theorem: ir.Theorem, about: str, model: Model) -> None:
         raise FalseEvidence(f"the execution does not show it: {_said(fault)}") from fault
 
 
-def check_machine_run(machine: ir.Machine, goals: Sequence[Goal], run: Run) -> None:
+def check_machine_run(machine: ir.Machine, goals: Sequence[Goal], run: TransitionRun) -> None:
     """A run of the machine ends with one of the goals. Raises: FalseEvidence."""
     try:
         _check_run(machine, run)
@@ -108,7 +108,7 @@ def _described(goal: Goal) -> str:
     match goal:
         case Firing():
             return goal.action
-        case Violation():
+        case Falsification():
             return f"a violation of {goal.formula.name}"
         case Change():
             return "such a step"
@@ -116,8 +116,8 @@ def _described(goal: Goal) -> str:
             assert_never(never)
 
 
-def _check_run(machine: ir.Machine, run: Run) -> None:
-    """The run begins in an initial state and takes steps over elements that there are; guards are for `reaches`."""
+def _check_run(machine: ir.Machine, run: TransitionRun) -> None:
+    """The run begins in an initial state, and its steps have elements of the universe. `reaches` checks the guards."""
     declared = symbols(machine)
     _check_shape(run.start, declared)
     fixed = rigid(machine)

@@ -1,7 +1,7 @@
-"""The manifest of a certificate: what is stated, by which obligations and evidence, and what came of each.
+"""The manifest of a certificate: statements, their obligations and evidence, and the result of each.
 
-`manifest.schema.json` is the format, `thence-certificate/1`. Everything here is data; a manifest is written in one
-way only, so that equal manifests are equal byte for byte.
+`manifest.schema.json` defines the format, `thence-certificate/1`. A manifest is plain data with one written form, so
+equal manifests are equal byte for byte.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-from thence.proofs.certificate.canonical import digest
-from thence.proofs.certificate.sexpr import without_comments
+from thence.proofs.certificate.smt_commands import without_comments
+from thence.proofs.certificate.statement_id import digest
 from thence.spec.verdict import Level, Verdict
 
 FORMAT = "thence-certificate/1"
 
 Shows: TypeAlias = Literal["refuted", "needed", "happens"]
-"""What a piece of evidence shows: that a statement fails; that it fails without an assumption; that something
-happens in a run."""
+"""The claim of a piece of evidence: a statement fails; it fails without an assumption; a run makes something happen."""
 
 
 class BadManifest(Exception):
@@ -49,7 +48,7 @@ class CertifiedObligation:
 
 @dataclass(frozen=True, slots=True)
 class CertifiedStatement:
-    """A statement and its verdict; `obligations` are files. See `assemble.Statement`."""
+    """A statement and its verdict; `obligations` are files. See `statement.Statement`."""
 
     name: str
     kind: Literal["theorem", "machine", "mutant"]
@@ -109,7 +108,7 @@ class Manifest:
 
 
 def proof_id(statement_id: str, verdict: Verdict, rests_on: list[str]) -> str:
-    """The id of a proof: what is proved, and by exactly which obligations (or, without any, by which evidence)."""
+    """The id of a proof: the statement, and exactly the obligations (or, without any, the evidence) that prove it."""
     return digest({"statement": statement_id, "verdict": verdict.value, "rests_on": sorted(rests_on)})
 
 

@@ -1,4 +1,4 @@
-"""README.md of a certificate: what is in it and how to check it, with Thence and without; made from the manifest."""
+"""README.md of a certificate: its contents, and how to check it with and without Thence; made from the manifest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Checks a certificate again: every obligation solved, every proof object checked, everything derived from the source.
 
-Nothing that the certificate says is believed. A fault is a difference between what it says and what is found; what
-could not be decided, within the time limit or for want of a program, is said and lowers the level, or is `unknown`.
+Nothing in the certificate is trusted. A fault is a difference between the certificate and the recheck. A question that
+stays open, for lack of time or of a program, is reported; it lowers the level, or makes the verdict `unknown`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 
 from thence.proofs.certificate.build import strength
 from thence.proofs.certificate.manifest import CertifiedStatement, Manifest
-from thence.proofs.certificate.read import Reading, read, same_version
+from thence.proofs.certificate.reading import Reading, read, same_version
 from thence.proofs.certificate.rederive import Difference, Key, rederive
-from thence.proofs.certificate.resolute import Resolute
-from thence.proofs.certificate.solve import Note, solve
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.solver_results import Note, solve
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Thoroughness:
-    """What is done: by default everything.
+    """The parts of a recheck: by default all.
 
     Attributes:
         proofs: proof objects are checked.
@@ -36,13 +36,13 @@ class Thoroughness:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """One statement, and what became of it.
+    """One statement, and the outcome of its recheck.
 
     Attributes:
         verdict: the certified one where it is confirmed, else `unknown`.
-        level: by what was done now.
-        proofs_checked: how many of its obligations have a proof object that the checker accepts.
-        reasons: why it is not confirmed.
+        level: as this recheck gives it.
+        proofs_checked: the number of its obligations with a proof object that the checker accepts.
+        reasons: the reasons why it is not confirmed.
     """
 
     statement: CertifiedStatement
@@ -58,7 +58,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """What was found. `faults`: the certificate is not what it says. `notes`: what was not done, or is different."""
+    """The result of a recheck. `faults`: the certificate is wrong. `notes`: parts that were left out, or differ."""
 
     manifest: Manifest | None
     faults: tuple[str, ...]
@@ -68,8 +68,8 @@ class Recheck:
 
 
 @dataclass(slots=True)
-class _Findings:
-    """What is collected on the way."""
+class _Report:
+    """Faults and notes so far."""
 
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -78,14 +78,14 @@ class _Findings:
 def recheck(
     directory: Path,
     options: Options,
-    resolute: Resolute | None,
+    smtinterpol: Smtinterpol | None,
     thoroughness: Thoroughness | None = None,
     note: Note | None = None,
 ) -> Recheck:
     """Checks the certificate in the directory.
 
     Args:
-        resolute: the proof checker; without it proof objects are not checked, and no level is L4.
+        smtinterpol: the proof checker; without it proof objects are not checked, and no level is L4.
 
     Raises:
         NotACertificate: there is none, or none of this format.
@@ -95,7 +95,7 @@ def recheck(
     reading = read(directory)
     if reading.faults or reading.manifest is None:
         return Recheck(reading.manifest, reading.faults, seconds=time.monotonic() - started)
-    found = _Findings()
+    found = _Report()
     if not same_version(reading.manifest):
         found.notes.append(
             f"written by Thence {reading.manifest.thence}, another version: "
@@ -106,7 +106,7 @@ def recheck(
     _hold_statuses(reading.manifest, statuses, found)
     checked: Sequence[bool] = [False] * len(texts)
     if thoroughness.proofs:
-        checked = _check_proofs(reading, texts, options, resolute, found, note)
+        checked = _check_proofs(reading, texts, options, smtinterpol, found, note)
     else:
         found.notes.append("proof objects were not checked (--no-proofs)")
     differences: Mapping[Key, Difference] = {}
@@ -124,7 +124,7 @@ def recheck(
     return Recheck(reading.manifest, tuple(found.faults), tuple(found.notes), confirmations, time.monotonic() - started)
 
 
-def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], found: _Findings) -> None:
+def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], found: _Report) -> None:
     for each, now in zip(manifest.obligations, statuses, strict=True):
         refuting = [solver for solver, status in now.items() if status == "sat"]
         if refuting:
@@ -145,14 +145,14 @@ def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], fo
 def _decisions(
     texts: Sequence[str], statuses: Sequence[Mapping[str, str]], checked: Sequence[bool]
 ) -> Mapping[str, Mapping[str, str]]:
-    """What is known of each obligation now. A checked proof object decides as a solver does."""
+    """The answers about each obligation. A checked proof object counts as the answer of every solver."""
     return {
         text: dict.fromkeys(now, "unsat") if proof else now
         for text, now, proof in zip(texts, statuses, checked, strict=True)
     }
 
 
-def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Findings) -> None:
+def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Report) -> None:
     if same_version(manifest):
         found.faults.extend(
             f"{statement.subject}, {statement.name}: {fault}"
@@ -165,11 +165,11 @@ def _check_proofs(
     reading: Reading,
     texts: Sequence[str],
     options: Options,
-    resolute: Resolute | None,
-    found: _Findings,
+    smtinterpol: Smtinterpol | None,
+    found: _Report,
     note: Note | None,
 ) -> list[bool]:
-    """Which obligations have a proof object that the checker accepts; one that it does not accept is a fault."""
+    """For each obligation whether the checker accepts its proof object; a proof object that it rejects is a fault."""
     manifest = reading.manifest
     assert manifest is not None
     unchecked = sum("alethe" in each.proofs for each in manifest.obligations)
@@ -181,13 +181,13 @@ def _check_proofs(
     checked = [False] * len(texts)
     if not having:
         found.notes.append("there are no proof objects for the checker in this certificate")
-    elif resolute is None:
+    elif smtinterpol is None:
         found.notes.append(f"{len(having)} proof objects were not checked: the checker is not installed (make checker)")
     else:
         if note is not None:
             note("checking proof objects", 0, len(having))
         pairs = [(texts[number], reading.text(manifest.obligations[number].proofs["resolute"])) for number in having]
-        for number, verdict in zip(having, resolute.check(pairs, options.workers), strict=True):
+        for number, verdict in zip(having, smtinterpol.check(pairs, options.workers), strict=True):
             each = manifest.obligations[number]
             checked[number] = verdict == "valid"
             if verdict != "valid":
@@ -201,7 +201,7 @@ def _confirmations(
     checked: Sequence[bool],
     differences: Mapping[Key, Difference],
     thoroughness: Thoroughness,
-    found: _Findings,
+    found: _Report,
 ) -> Iterator[Confirmation]:
     number_of = {each.file: number for number, each in enumerate(manifest.obligations)}
     for statement in manifest.statements:

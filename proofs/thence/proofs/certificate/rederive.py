@@ -1,7 +1,7 @@
 """Derives the obligations of a certificate again, from its sources alone.
 
-The prover is run on the sources. What is in the certificate is answered as it was rechecked, the rest is solved. Each
-statement must come out with the certified verdict, and rest on exactly the obligations that are listed for it.
+The prover runs on the sources. Obligations of the certificate get the answers of the recheck; others are solved. Each
+statement must have the certified verdict, and rest on exactly the obligations that are listed for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Literal, cast
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
 from thence.dsl.load import SourceError, load_bytes
-from thence.proofs.certificate.assemble import Statement, Subject, statement_of, subject_of
 from thence.proofs.certificate.build import evidence_of, obligation_name
 from thence.proofs.certificate.evidence import (
     FalseEvidence,
@@ -24,16 +23,18 @@ from thence.proofs.certificate.evidence import (
     run_of,
 )
 from thence.proofs.certificate.manifest import CertifiedStatement, Evidence, Manifest
-from thence.proofs.certificate.read import Reading
-from thence.proofs.logic.formula import Unsupported, negation
+from thence.proofs.certificate.reading import Reading
+from thence.proofs.certificate.statement import Statement, Subject, statement_of, subject_of
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Firing, Goal, Violation
+from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.step_prover import step_goals, step_statements
 from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import VACUITY, proofs_by
+from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.finding import REFUTATION, Proof
-from thence.proofs.solving.solver import Answer, Check, Request, SolverPool
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Answer, Check, SolverPool, SolverRequest
 from thence.spec.verdict import Verdict
 
 Status = Literal["sat", "unsat", "unknown"]
@@ -41,23 +42,23 @@ Status = Literal["sat", "unsat", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class RecheckedAnswers:
-    """Spares a prover what was just rechecked: the certificate's obligations. Everything else is left to be solved."""
+    """A memory with the answers of the recheck about the certificate's obligations. Other questions are solved."""
 
     statuses: Mapping[str, Mapping[str, str]]
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         known = self.statuses.get(request.text) if isinstance(request, Check) and not request.core else None
         if known is None or not isinstance(request, Check):
             return None
         return Answer(cast(Status, known.get(request.solver, "unknown")), "as rechecked", 0.0)
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a statement differs from what its source gives; `undecided` is what may be so for want of time."""
+    """The differences between a statement and its source; `undecided` ones may be due to a lack of time."""
 
     faults: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -67,12 +68,12 @@ Key = tuple[str, str, str]
 
 
 def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], options: Options) -> Mapping[Key, Difference]:
-    """For each statement how it differs from what its source gives.
+    """For each statement its differences from the source.
 
-    What rests on obligations is proved again; what rests on executions or runs is evaluated, and needs no search.
+    Statements that rest on obligations are proved again. Executions and runs are evaluated, without a search.
 
     Args:
-        statuses: by obligation text and solver, what was found now.
+        statuses: the answers of the recheck, by obligation text and solver.
     """
     manifest = reading.manifest
     assert manifest is not None
@@ -81,10 +82,11 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
         return {statement.key: Difference((unreadable,)) for statement in manifest.statements}
     names = _names(specification, manifest)
     with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
+        session = ProofSession(pool, options)
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
         found = {_key(proof): proof for proof in proofs}
         return {
-            each.key: _difference(each, specification, found.get(each.key), reading, pool, options)
+            each.key: _difference(each, specification, found.get(each.key), reading, session)
             for each in manifest.statements
         }
 
@@ -98,8 +100,7 @@ def _difference(
     specification: ir.Specification,
     proof: Proof | None,
     reading: Reading,
-    pool: SolverPool,
-    options: Options,
+    session: ProofSession,
 ) -> Difference:
     subject = subject_of(specification, certified.kind, certified.subject, certified.name)
     try:
@@ -109,7 +110,7 @@ def _difference(
     if subject is None:
         return Difference(("its source has no such statement",))
     faults = [] if same else ["its id or its words are not those of what its source says"]
-    faults += _evidence_faults(certified, subject, reading, pool, options)
+    faults += _evidence_faults(certified, subject, reading, session)
     if not certified.obligations:
         return Difference((*faults, *_missing_evidence(certified, subject)))
     if proof is None:
@@ -117,7 +118,7 @@ def _difference(
     derived = statement_of(specification, proof)
     if derived is None:
         # Its obligations may be undecided here, or a search that a proof begins with may need more time.
-        why = proof.finding.facts.get("unknown", "")
+        why = proof.assessment.facts.get("unknown", "")
         return Difference(tuple(faults), (f"the prover does not come to it here: {why}",))
     if derived.verdict is not certified.verdict:
         faults.append(f"by its source it is {derived.verdict.value}")
@@ -142,7 +143,7 @@ def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specificati
 
 
 def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
-    """What to prove of the file: the theorems, machines and mutants of the statements that rest on obligations."""
+    """The names to prove: theorems, machines and mutants of the statements that rest on obligations."""
     there = {
         "theorem": [theorem.name for theorem in specification.theorems],
         "machine": [machine.name for machine in specification.machines],
@@ -168,7 +169,7 @@ def _obligation_faults(certified: CertifiedStatement, derived: Statement, readin
 
 
 def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Iterator[str]:
-    """What is found for the same statement now, and is not there."""
+    """Evidence that the prover finds for the statement and the certificate does not have."""
     there = {(each.shows, each.name) for each in certified.evidence}
     for shows, name, _ in evidence_of(derived):
         if (shows, name) not in there:
@@ -176,7 +177,7 @@ def _missed_evidence(certified: CertifiedStatement, derived: Statement) -> Itera
 
 
 def _missing_evidence(certified: CertifiedStatement, subject: Subject) -> Iterator[str]:
-    """What a statement without obligations needs to have, and does not: a refutation, or a run for what happens."""
+    """The evidence that a statement without obligations lacks: a refutation, or a run for each claim."""
     shown = [(each.shows, each.name) for each in certified.evidence]
     if certified.verdict is Verdict.REFUTED:
         if shown != [("refuted", REFUTATION)]:
@@ -197,10 +198,9 @@ def _evidence_faults(
     certified: CertifiedStatement,
     subject: Subject,
     reading: Reading,
-    pool: SolverPool,
-    options: Options,
+    session: ProofSession,
 ) -> Iterator[str]:
-    """What is wrong with the finite evidence, by evaluating it."""
+    """The faults of the finite evidence, by evaluation."""
     for each in certified.evidence:
         try:
             value = reading.json(each.file)
@@ -209,7 +209,7 @@ def _evidence_faults(
                 check_theorem_model(subject.theorem, about, model_of(value))
             else:
                 assert subject.machine is not None
-                goals = _goals(subject.machine, subject.name, each, pool, options)
+                goals = _goals(subject.machine, subject.name, each, session)
                 check_machine_run(subject.machine, goals, run_of(subject.machine, value))
         except FalseEvidence as fault:
             yield f"{each.file}: {fault}"
@@ -217,13 +217,13 @@ def _evidence_faults(
             yield f"{each.file} is no such evidence: {fault}"
 
 
-def _goals(machine: ir.Machine, name: str, evidence: Evidence, pool: SolverPool, options: Options) -> tuple[Goal, ...]:
-    """What the run shows, one of these: that something happens or is reached, or that the statement fails."""
+def _goals(machine: ir.Machine, name: str, evidence: Evidence, session: ProofSession) -> tuple[Goal, ...]:
+    """The goals of the run, of which it must reach one: a transition, a formula, or a violation of the statement."""
     if name == VACUITY:
         return (Firing(evidence.name),)
     for formula in machine.reachable:
         if formula.name == name:
-            return (Violation(ir.NamedFormula(f"never {name}", negation(formula.body))),)
+            return (reaching(formula),)
     if name in step_statements(machine):
-        return step_goals(pool, machine, name, options)
-    return (Violation(statement_formula(machine, name)),)
+        return step_goals(session, machine, name)
+    return (Falsification(statement_formula(machine, name)),)

@@ -1,1 +1,4 @@
-"""Which executions there are, of which kinds they are, and which of them a protocol generates."""
+"""Executions: all of a given size, their kinds, and whether a protocol generates them.
+
+Begin with `ordering`, then `kinds` and `generation`.
+"""

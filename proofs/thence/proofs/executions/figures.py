@@ -9,7 +9,7 @@ from thence.proofs.executions.ordering import Occurrence, Ordering
 
 
 def _ordering(ends: Mapping[str, tuple[int, int]], *lines: str) -> Ordering:
-    """Lines are what each process does: `+x` sends x, `-x` receives x."""
+    """The ordering of the lines, one for each process: `+x` sends x, `-x` receives x."""
     number = {name: count for count, name in enumerate(ends)}
     return Ordering(
         tuple(
@@ -30,4 +30,4 @@ FIGURES: Final[Mapping[str, Ordering]] = {
     "Figure 7": _ordering(_CROWNS, "+e +d -a -b", "+c +b -e -f", "+a +f -c -d"),
     "Figure 8": _ordering(_CROWNS, "+e +d -b -a", "+c +b -f -e", "+a +f -d -c"),
 }
-"""By what the paper calls them. Figure 3 is what Figure 1 is stuck on; 5 and 6 are one execution, of two protocols."""
+"""The executions by their names in the paper. Figure 1 is stuck on Figure 3; Figures 5 and 6 are one execution."""

@@ -1,10 +1,10 @@
 """Whether a protocol generates an execution: exhaustive search of its runs, with the execution as the application.
 
-Each process's application sends and receives as the execution says. A receive is a delivery: a step that would deliver
-another message, or deliver before the application receives, does not happen, and the packet arrives later
-(`thence.dsl.text.programs`). The network loses and duplicates nothing but, where it may, what a timer sends again while
-it is still in flight. So *generates* means that some run of the published
-handlers has these sends and deliveries, in this order at each process; that it does not is about all of them.
+The application of each process sends and receives as the execution says. A receive is a delivery: a step that would
+deliver another message, or deliver before the application receives, does not happen, and the packet arrives later
+(`thence.dsl.text.programs`). The network loses and duplicates nothing; only a lossy network loses a packet that a timer
+repeats while the first copy is in flight. So a protocol *generates* an execution if some run of the published handlers
+has these sends and deliveries, in this order at each process. It does not if no run has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from thence.dsl.run.system import Action, Outcome, State, System
 from thence.proofs.executions.ordering import Ordering
 
 MOST_STATES = 20_000
-"""So many states are looked at, for each numbering of the processes, before the answer is given up."""
+"""Limit on the states of the search, for each numbering of the processes."""
 
 _Wanted: TypeAlias = tuple[tuple[tuple[int, int] | None, ...], ...]
 """For each step of each process, the sender and number of the message that it receives; None for a send."""
@@ -29,9 +29,9 @@ _Wanted: TypeAlias = tuple[tuple[tuple[int, int] | None, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Whether the protocol generates the execution: None where the search was given up.
+    """Whether the protocol generates the execution; None: the search reached its limit.
 
-    If it does, `run` is how, in `system`.
+    If it does, `run` is such a run, in `system`.
     """
 
     generated: bool | None
@@ -41,7 +41,7 @@ class Generation:
 
 
 def why_not(protocol: ir.Protocol) -> str | None:
-    """Why the question cannot be put to the protocol; None where it can."""
+    """The reason why the protocol does not admit the question; None if it does."""
     if protocol.delivery == "broadcast":
         return "a broadcast goes to everybody; these executions are of messages to one process"
     return None
@@ -52,8 +52,8 @@ def generates(
 ) -> Generation:
     """Searches the runs of the protocol for one with this execution, depth first. `tick` is called at each state.
 
-    An execution has no process numbers, but a protocol may give them a part (a server, places in a tree): the first
-    numbering of the processes with which there is such a run decides; without one, all have been tried.
+    An execution has no process numbers, but numbers may matter to a protocol (a server, places in a tree). So all
+    numberings of the processes are tried, until one has such a run.
 
     Raises: ValueError where `why_not` says why.
     """
@@ -70,7 +70,7 @@ def generates(
 
 
 def _search(protocol: ir.Protocol, ordering: Ordering, limit: int, tick: Callable[[], None]) -> Generation:
-    """The runs with the processes numbered as they are."""
+    """Searches the runs with the given numbering of the processes."""
     system = system_of(protocol, workload_of(protocol, ordering))
     wanted = _deliveries(ordering)
     start = system.initial()
@@ -109,14 +109,14 @@ def _steps(system: System, state: State, wanted: _Wanted) -> Iterator[tuple[Acti
 
 
 def _without_copies(system: System, before: State, after: State) -> State:
-    """A lossy network loses what a timer sends again while the first copy is still in flight."""
+    """The state after, without packets that a timer repeats while a copy is in flight: the network may lose them."""
     if not system.protocol.network.lossy or not system.protocol.network.reordering:
         return after
     return after._replace(network=tuple(sorted(before.network + tuple(set(after.network) - set(before.network)))))
 
 
 def workload_of(protocol: ir.Protocol, ordering: Ordering) -> ir.Workload:
-    """The scope in which the application does what the execution says."""
+    """The scope whose application follows the execution."""
     programs = ordering.programs()
     targets: list[set[int]] = [set() for _ in programs]
     sends = [0] * len(programs)
@@ -132,7 +132,7 @@ _Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def _key(state: State) -> _Key:
-    """What decides how a state can go on: the observer does not, and the sends follow from the places."""
+    """The part of a state that decides its continuations: not the history, nor the sends, which the places give."""
     return state.locals, state.network, state.places
 
 
@@ -149,7 +149,7 @@ def _deliveries(ordering: Ordering) -> _Wanted:
 
 
 def _fits(state: State, action: Action, outcome: Outcome, wanted: _Wanted) -> bool:
-    """Whether what the step delivers is what the execution has next there; a faulty step never does."""
+    """Whether the step delivers the messages that the execution has next at the process; a faulty step does not fit."""
     if any(finding.property == "fault" for finding in outcome.findings):
         return False
     process = action.process

@@ -1,10 +1,10 @@
-"""Kinds of executions, each by a condition on the order of its events alone; nothing is run.
+"""Kinds of executions, each a condition on the order of events alone; nothing is run.
 
 From the strictest: *synchronous*: some global order has every receive right after its send, that is, there is no crown
 (Charron-Bost, Mattern, Tel). *buffered*: there is an order of the insertions into input buffers (the `get` events of
 Mattern and Fünfrocken, section 3.2) that agrees with the sends of each process, with the receives of each process, and
-with s(m) < g(m) < r(m). *mailbox*: FIFO n-1, what is received by one process was sent in that order, in some global
-order. *causal*, *fifo*: as in Almeida, section 4.1. *asynchronous*: any.
+with s(m) < g(m) < r(m). *mailbox*: FIFO n-1, each process receives its messages in the order of their sends, in some
+global order. *causal*, *fifo*: as in Almeida, section 4.1. *asynchronous*: any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Point: TypeAlias = tuple[str, int]
 
 
 def kinds_of(ordering: Ordering) -> frozenset[Kind]:
-    """The kinds that the execution is of, each decided by its own definition. Raises: ValueError for no execution."""
+    """The kinds of the execution, each decided by its own definition. Raises: ValueError where it is no execution."""
     past = _past(ordering)
     found: set[Kind] = {"asynchronous"}
     if is_crown_free(ordering):
@@ -49,7 +49,7 @@ def kinds_of(ordering: Ordering) -> frozenset[Kind]:
 
 
 def strictest(ordering: Ordering) -> Kind:
-    """The first of KINDS that the execution is of."""
+    """The first of KINDS among the kinds of the execution."""
     found = kinds_of(ordering)
     return next(kind for kind in KINDS if kind in found)
 
@@ -85,7 +85,7 @@ def _gets(ordering: Ordering) -> Iterable[tuple[_Point, _Point]]:
 
 
 def _mail(ordering: Ordering) -> Iterable[tuple[_Point, _Point]]:
-    """What one process receives was sent in that order."""
+    """The messages that one process receives are sent in that order."""
     for line in ordering.processes:
         own = [event.message for event in line if event.kind == "receive"]
         for first, second in pairwise(own):
@@ -93,7 +93,7 @@ def _mail(ordering: Ordering) -> Iterable[tuple[_Point, _Point]]:
 
 
 def _past(ordering: Ordering) -> Mapping[_Point, set[_Point]]:
-    """What happened before each event. Raises: ValueError where it is no execution."""
+    """The events that happened before each event. Raises: ValueError where it is no execution."""
     order = ordering.linear()
     if order is None:
         raise ValueError("the sends and receives wait for one another in a circle")

@@ -1,7 +1,7 @@
-"""Asynchronous executions as message orderings: what each process sends and receives, in its order; no network.
+"""Asynchronous executions as message orderings: the sends and receives of each process, in order; no network.
 
-Every message is received once, by another process than its sender. Two executions are the same where they differ in
-the numbers of processes and messages only.
+Every message is received once, by another process than its sender. Two executions are the same if they differ only in
+the numbers of processes and messages.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Occurrence(NamedTuple):
 
 
 Form: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]
-"""What isomorphic executions share; see `Ordering.form`."""
+"""The common form of isomorphic executions; see `Ordering.form`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """What each process does, in order. `ends[m]` is the sender and the receiver of message m."""
+    """The events of each process, in order. `ends[m]` is the sender and the receiver of message m."""
 
     processes: tuple[tuple[Occurrence, ...], ...]
     ends: tuple[tuple[int, int], ...]
@@ -45,7 +45,7 @@ class Ordering:
         )
 
     def linear(self) -> tuple[tuple[int, Occurrence], ...] | None:
-        """The events in one order, each with its process; None where each waits for another: no execution."""
+        """The events in a global order, each with its process; None where there is none, so that it is no execution."""
         waits: dict[tuple[int, Occurrence], set[tuple[int, Occurrence]]] = {}
         for process, line in enumerate(self.processes):
             for place, event in enumerate(line):
@@ -60,7 +60,7 @@ class Ordering:
             return None
 
     def execution(self) -> Execution:
-        """The same for drawing. Raises: ValueError where it is no execution."""
+        """The execution, for drawing. Raises: ValueError where it is no execution."""
         order = self.linear()
         if order is None:
             raise ValueError("the sends and receives wait for one another in a circle")
@@ -73,15 +73,15 @@ class Ordering:
         return Execution(len(self.processes), tuple(events))
 
     def renamed(self, names: Sequence[int]) -> Ordering:
-        """The same with process p called names[p]."""
+        """The ordering with process p renamed to names[p]."""
         lines = sorted(zip(names, self.processes, strict=True), key=lambda pair: pair[0])
         ends = tuple((names[sender], names[receiver]) for sender, receiver in self.ends)
         return Ordering(tuple(line for _, line in lines), ends)
 
     def form(self) -> Form:
-        """The same for executions that differ in numbers only: the least encoding over all numberings of processes.
+        """An encoding that isomorphic executions share: the least one over all numberings of processes.
 
-        An event is (0, receiver) for a send, and for a receive (1, sender, the how-manieth message of the sender).
+        An event is (0, receiver) for a send, and (1, sender, n) for a receive of the n-th message of the sender.
         """
         count = [0] * len(self.processes)
         number: dict[int, int] = {}
@@ -105,7 +105,7 @@ class Ordering:
 
 
 def of_programs(programs: Sequence[Program]) -> Iterator[Ordering]:
-    """Every execution of the programs: each receive takes one message from where it may come from."""
+    """Every execution of the programs: each receive takes a message of a sender that it allows."""
     ends: list[tuple[int, int]] = []
     sent: dict[int, list[int]] = {process: [] for process in range(len(programs))}
     for process, program in enumerate(programs):
@@ -134,7 +134,7 @@ def of_programs(programs: Sequence[Program]) -> Iterator[Ordering]:
 
 
 def _received(program: Program, messages: Sequence[int], ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
-    """In which orders the program can receive exactly these messages."""
+    """The orders in which the program can receive exactly these messages."""
     wanted = [others for verb, others in program if verb == "receive"]
     if len(wanted) == len(messages):
         for order in permutations(messages):
@@ -143,7 +143,7 @@ def _received(program: Program, messages: Sequence[int], ends: Sequence[tuple[in
 
 
 def orderings(processes: int, messages: int) -> Iterator[Ordering]:
-    """Every execution of so many messages among exactly so many processes, one of each form, in a fixed order."""
+    """Every execution with these numbers of messages and processes, one of each form, in a fixed order."""
     seen: set[Form] = set()
     pairs = [(a, b) for a in range(processes) for b in range(processes) if a != b]
     for ends in _choices(pairs, messages):

@@ -16,7 +16,7 @@ MOST_STEPS = 40
 
 
 def read_programs(text: str) -> tuple[Program, ...]:
-    """The programs of processes 0, 1, ...; `#` begins a comment. Raises: ValueError saying what is wrong, and where."""
+    """The programs of processes 0, 1, ...; `#` begins a comment. Raises: ValueError with the fault and its line."""
     found: dict[int, Program] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.partition("#")[0].strip()

@@ -1,5 +1,5 @@
 """Starvation and fairness: runs without end in which some message is never delivered.
 
-Begin with `lasso`. The modules `order_*` keep growing numbers finite: of a number only its order among the others
-that it is compared with is kept. Knows nothing of solvers and native code.
+Begin with `lasso`. The modules `order_*` are the order abstraction, which keeps growing numbers finite: of a number
+only its order among the numbers that it is compared with is kept. Knows nothing of solvers and native code.
 """

@@ -1,4 +1,4 @@
-"""Cycles that a fair run can go round for ever, in a finite graph whose edges belong to classes of actions.
+"""Cycles that a fair run can repeat for ever, in a finite graph whose edges belong to classes of actions.
 
 Under strong fairness a class that is offered again and again is taken again and again; under weak fairness, one that is
 offered from some moment on.
@@ -15,13 +15,13 @@ from thence.dsl.run.system import Action
 from thence.proofs.liveness.components import components
 
 Class: TypeAlias = tuple[str, int, int]
-"""What fairness is about: (`receive`, 0, packet), (`tick`, process, 0), (`send`, process, 0), (`round`, 0, 0)."""
+"""A fairness class: (`receive`, 0, packet), (`tick`, process, 0), (`send`, process, 0) or (`round`, 0, 0)."""
 
 Edge: TypeAlias = tuple[Action, int, frozenset[Class]]
-"""An action, the number of the node that it leads to, and the classes of which it is."""
+"""An action, the number of the node that it leads to, and the classes that it belongs to."""
 
 MOST_CYCLES = 400_000
-"""How many partial cycles are looked at for a shortest one, from each node on it."""
+"""Limit on the partial cycles in the search for a shortest one, from each node on it."""
 
 _Walk: TypeAlias = tuple[int, frozenset[Class], frozenset[Class]]
 
@@ -35,7 +35,7 @@ class FairGraph:
         offers: the classes that fairness counts as offered in a node.
         distance: how many steps lead to a node.
         weak: whether fairness is weak.
-        required: classes that are to be taken whether they are offered or not.
+        required: classes that a cycle must take, whether they are offered or not.
     """
 
     edges: Callable[[int], Collection[Edge]]
@@ -66,7 +66,7 @@ class FairGraph:
                     yield component
 
     def shortest(self, component: set[int], most: int | None) -> tuple[int, list[Action]] | None:
-        """A fair cycle with the shortest way to it, at most so many steps in all: its first node, and its actions."""
+        """A fair cycle with the shortest way to it, at most `most` steps in all: its first node, and its actions."""
         best: tuple[int, list[Action]] | None = None
         for start in sorted(component, key=self.distance):
             if most is not None and self.distance(start) >= most:

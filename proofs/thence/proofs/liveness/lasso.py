@@ -1,9 +1,9 @@
 """Starvation: a fair run of a protocol in which some message is never delivered, as a stem and a cycle.
 
-The reachable states are a finite graph where identities of messages are used again (`run.identity_reuse`). Of the
-states in which a message waits, those are kept that lie on a cycle which does not deliver it and which is fair; under
-strong fairness states are taken away that offer what the cycle never takes, until what is left is fair or nothing.
-Where numbers grow, `thence.proofs.liveness.order_rounds` says whether each packet arrives.
+The reachable states form a finite graph, since identities of messages are reused (`run.identity_reuse`). For each
+message the search looks for a fair cycle among the states in which the message waits. Under strong fairness it removes
+states that offer an action which the cycle never takes, until the rest is fair or empty. Where numbers grow,
+`order_rounds` decides whether each packet arrives.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
-from thence.proofs.liveness.order_cells import NotLevel
-from thence.proofs.liveness.order_number import Lines, TooFar
+from thence.proofs.liveness.order_cells import MoreThanOrder
+from thence.proofs.liveness.order_lines import Lines, TooFar
 from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
-from thence.proofs.liveness.order_system import Again, Levelled
+from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 from thence.proofs.liveness.order_text import is_applicable, mixes_constants
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.oracle import Oracle
 
 FIRST_LOOK = 2_000
-"""So many states are expanded before a lasso is looked for among them, then four times as many, and so on."""
+"""Number of states expanded before the first search for a lasso; each further search has four times as many."""
 
 MOST_NEAR = 6
 """Larger distances of growing numbers are not told apart."""
@@ -36,9 +36,9 @@ MOST_NEAR = 6
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """A run that starves `message`: `stem` leads to a state, `cycle` from there back to it.
+    """A run that starves `message`: `stem` leads to a state, `cycle` leads from there back to it.
 
-    Without a cycle, nothing more has to happen after the stem. Both are replayed by the interpreter.
+    If the cycle is empty, nothing has to happen after the stem. The interpreter replays both.
     """
 
     message: Message
@@ -49,14 +49,16 @@ class Lasso:
 
 @dataclass(slots=True)
 class LassoSearch(Coverage):
-    """What was covered, and a lasso if there is one; `refused` says why a reduction that was asked for is not made.
+    """The states that were covered, and a lasso if there is one.
 
-    `levels`: states are counted up to the sizes of growing numbers, see `thence.proofs.liveness`; with `piles`, equal
-    packets as one or more.
+    Attributes:
+        lines: the order abstraction of growing numbers; None: numbers are kept as they are.
+        piles: equal packets count once or more.
+        refused: for each reduction that was asked for and is not made, the reason.
     """
 
     lasso: Lasso | None = None
-    levels: Lines | None = None
+    lines: Lines | None = None
     piles: bool = False
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -70,15 +72,15 @@ def find_lasso(
 ) -> LassoSearch:
     """Looks for a fair run in which a message is never delivered.
 
-    What is found among the first states is a lasso whatever the others are. No lasso, and `complete`, means that there
-    is none in the workload. Where timers fire at any moment, what they repeat piles up: first real states are searched,
-    then all, with equal packets as one or more. Stops at `limit` states, and on KeyboardInterrupt, with what was
-    covered.
+    A lasso among the first states is a lasso whatever the other states are. A `complete` search without a lasso means
+    that the workload has none. Where timers fire at any moment, repeated packets pile up: the search then covers some
+    real states first, and after that all states, with equal packets counted once or more. The search stops at `limit`
+    states, and on KeyboardInterrupt, and returns the states covered so far.
     """
     started = time.perf_counter()
     piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
-    search = LassoSearch(levels=lines_for(protocol, piling))
-    piling = piling and search.levels is not None
+    search = LassoSearch(lines=lines_for(protocol, piling))
+    piling = piling and search.lines is not None
     fairness = fairness_of(protocol)
     first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
     graph = _explored(search, protocol, workload, fairness, first if piling else limit, progress)
@@ -103,18 +105,20 @@ def _explored(
     limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> _Graph:
-    """The graph as far as it is needed; what comes of it is in the search."""
+    """The part of the graph that the search needs; the result is stored in the search."""
     while True:
-        lines = search.levels
+        lines = search.lines
         system = (
-            ReusedIdentities(protocol, workload) if lines is None else Levelled(protocol, workload, lines, search.piles)
+            ReusedIdentities(protocol, workload)
+            if lines is None
+            else OrderAbstractSystem(protocol, workload, lines, search.piles)
         )
         graph = _Graph(system, fairness, limit, progress)
         try:
             _look(graph, search)
             if lines is None or not mixes_constants(protocol, lines):
                 return graph
-            search.levels, search.lasso, search.piles = None, None, False
+            search.lines, search.lasso, search.piles = None, None, False
         except Again:
             assert lines is not None
             lines.changed = False
@@ -127,18 +131,18 @@ def _explored(
 
 
 def lines_for(protocol: ir.Protocol, piling: bool = False) -> Lines | None:
-    """Where numbers are to be kept up to levels: at first, each on a line of its own.
+    """The lines of an order abstraction, at first one for each cell; None where it does not apply.
 
-    `piling`: also where there are no numbers, since packets are to be counted as one or more.
+    `piling`: also for a protocol without numbers, since its packets count once or more.
     """
     try:
         return Lines() if is_applicable(protocol) or piling else None
-    except NotLevel:
+    except MoreThanOrder:
         return None
 
 
 def _look(graph: _Graph, search: LassoSearch) -> None:
-    """Builds the graph until a lasso is found in it, or none is left to be found."""
+    """Builds the graph until it has a lasso, or cannot have one."""
     search.complete = False
     try:
         expanded = FIRST_LOOK
@@ -159,7 +163,7 @@ def _look(graph: _Graph, search: LassoSearch) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """Which classes of actions are fair: whatever is offered again and again (or, if `weak`, from some moment on) is
+    """The classes of actions that are fair: a class that is offered again and again (if `weak`: from some moment on) is
     taken again and again.
     """
 
@@ -169,7 +173,7 @@ class Fairness:
     weak: bool
 
     def class_of(self, system: ReusedIdentities, action: Action) -> Class | None:
-        """The class of an action; None where nothing is asked of it."""
+        """The class of an action; None: fairness does not concern it."""
         match action.kind:
             case "receive":
                 asked = system.packet(action.packet).kind in self.receive
@@ -183,9 +187,9 @@ class Fairness:
 
 
 def fairness_of(protocol: ir.Protocol) -> Fairness:
-    """What the protocol's `eventually ... under fair ...` assumes of the network and the timers.
+    """The assumption of the protocol's `eventually ... under fair ...` about the network and the timers.
 
-    Timers are always fair: a `periodically` that stops is none.
+    Timers are always fair: a `periodically` that stops is not periodic.
     """
     names = set(protocol.fairness)
     kinds = frozenset(kind.name for kind in protocol.packets)
@@ -213,7 +217,7 @@ class _Graph:
     reported: float = 0.0
 
     def build(self, until: int) -> bool:
-        """Expands reachable states, nearest first, until so many are; whether there is none left."""
+        """Expands reachable states, nearest first, until `until` are expanded. Returns whether none is left."""
         if not self.states:
             self._number(self.system.initial(), None)
         while self.expanded < len(self.states):
@@ -235,8 +239,8 @@ class _Graph:
         return True
 
     def _moves(self, state: State) -> Iterator[tuple[Action, State]]:
-        """What can happen, and the state after it. A timer that changes nothing has fired, too."""
-        if isinstance(self.system, Levelled):
+        """The possible actions, each with the state after it. A timer that changes nothing has fired, too."""
+        if isinstance(self.system, OrderAbstractSystem):
             for action, after, _ in self.system.moves(state):
                 yield action, after
             return
@@ -262,8 +266,9 @@ class _Graph:
         return known
 
     def lasso(self) -> Lasso | None:
-        """A lasso with as few steps as the search finds, over all messages that can wait; `undecided` if there may be
-        one, though none can be shown.
+        """A shortest lasso that the search finds, over all messages that can wait.
+
+        Sets `undecided` if there may be one, though none can be shown.
         """
         self.undecided = ""
         timers: frozenset[Class] = frozenset()
@@ -311,8 +316,8 @@ class _Graph:
     def _precisely(
         self, plain: FairGraph, component: set[int]
     ) -> Iterator[tuple[FairGraph, set[int], Callable[[int], int]]]:
-        """Where packets differ in numbers that are not known, the parts of it in which each of them arrives."""
-        if not isinstance(self.system, Levelled):
+        """The component; under order abstraction its parts in which every packet arrives."""
+        if not isinstance(self.system, OrderAbstractSystem):
             yield plain, component, lambda number: number
             return
         rounds = Rounds(self.system, self.states, self.numbers, self.fairness.receive, plain)
@@ -339,11 +344,11 @@ class _Graph:
 def replayed_lasso(
     system: ReusedIdentities, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
 ) -> Lasso | None:
-    """Runs stem and cycle from nothing in a fresh interpreter; they must show what is claimed of them.
+    """Replays stem and cycle in a fresh interpreter, and asserts that they are a lasso.
 
-    None if the system counts equal packets as one or more, and there is no such run with so many as there really are.
+    None if the system counts equal packets once or more, and no run with exact counts is such a lasso.
     """
-    piles = isinstance(system, Levelled) and system.piles
+    piles = isinstance(system, OrderAbstractSystem) and system.piles
     again = system.again()
     again.adopt_packets(system)
     if piles and not _is_run(again, [*stem, *cycle]):
@@ -358,7 +363,7 @@ def replayed_lasso(
     taken = {fairness.class_of(again, action) for action in cycle}
     asked = frozenset.intersection(*offered) if fairness.weak else frozenset[Class]().union(*offered)
     fair = asked <= taken
-    if isinstance(again, Levelled) and cycle and turn[0] == turn[-1]:
+    if isinstance(again, OrderAbstractSystem) and cycle and turn[0] == turn[-1]:
         fair = {each for each in asked if each[0] != "receive"} <= taken
         fair = fair and is_fair_to_packets(again, fairness.receive, turn[0], cycle)
     if piles and not (fair and turn[0] == turn[-1]):
@@ -370,7 +375,7 @@ def replayed_lasso(
 
 
 def _is_run(system: ReusedIdentities, actions: Sequence[Action]) -> bool:
-    """Whether the actions are possible, one after the other."""
+    """Whether the actions are possible one after the other."""
     state = system.initial()
     for action in actions:
         if action not in system.enabled(state):

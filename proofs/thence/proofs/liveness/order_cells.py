@@ -1,7 +1,7 @@
 """The numbers inside a value, each with the cell in which it stands.
 
-The cell of a number is the way to it: the variable or packet argument, keys that are processes, fields, and the
-processes that stand in the same records, but no positions: the elements of a queue are one cell.
+The cell of a number is its place: the variable or packet argument, keys that are processes, fields, and the processes
+in the same records. Positions are no part of it: the elements of a queue share one cell.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TypeAlias
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.values import ABSENT, Value, lookup, zero
-from thence.proofs.liveness.order_number import Cell
+from thence.proofs.liveness.order_lines import Cell
 
 
-class NotLevel(Exception):
+class MoreThanOrder(Exception):
     """The protocol uses numbers so that more than their order and small distances matter; the message says how."""
 
 
 Change: TypeAlias = Callable[[int, Cell], int]
-"""What becomes of a number in a cell."""
+"""The new value of a number in a cell."""
 
 
 def has_numbers(type_: Type) -> bool:
@@ -39,7 +39,7 @@ def is_total(type_: Type) -> bool:
 def changed(value: Value, type_: Type, cell: Cell, change: Change, processes: int) -> Value:
     """The value with every number changed; maps that are total get all their entries.
 
-    Raises: NotLevel for numbers where they cannot be told apart by cells.
+    Raises: MoreThanOrder for numbers that cells cannot tell apart.
     """
     if type_ == NAT:
         return change(value, cell)
@@ -75,11 +75,11 @@ def changed(value: Value, type_: Type, cell: Cell, change: Change, processes: in
                 tuple((inside(at, NAT, "index"), inside(part, item, "item")) for at, part in entries),
             )
         case _:
-            raise NotLevel(f"numbers stand in a {type_}")
+            raise MoreThanOrder(f"numbers stand in a {type_}")
 
 
 def windows(value: Value, type_: Type, cell: Cell, found: Callable[[int, int, Cell], None], processes: int) -> None:
-    """Tells the indices (first, next) of every sliding array in the value."""
+    """Calls `found` with the indices (first, next) and the cell of every sliding array in the value."""
     match type_:
         case Collection("sliding array", item):
             first, items = value

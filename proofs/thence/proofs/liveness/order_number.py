@@ -1,262 +1,40 @@
-"""A number of a protocol that knows which others it is compared with.
+"""A number of a protocol that notes which other numbers it is compared with.
 
-Cells (a variable of a process at certain keys, an argument of packets) whose numbers are compared or copied into one
-another lie on one `line`. Two of its cells `meet` if what stands in them is compared, now or after it has been copied
-on: of such numbers the order and small distances matter, of others nothing. Handlers run on `Level`s, which are ints
-that note what is done with them; numbers of which more can be told are on the line of constants.
+Handlers run on `OrderedNumber`s, which are ints that note the operations on them in `Lines`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
-
-Cell: TypeAlias = tuple[Any, ...]
-"""Where a number stands: see `thence.proofs.liveness.order_cells`."""
+from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, TooFar
 
 
-Numbers: TypeAlias = frozenset[tuple[Cell, int]]
-"""Numbers, each with its cell."""
-
-CONSTANT: Cell = ("",)
-"""The line of numbers that are used as numbers: these are kept as they are."""
-
-
-class TooFar(Exception):
-    """Something is added to a number so that it comes into a gap of unknown size."""
-
-
-@dataclass(slots=True)
-class Lines:
-    """Which cells lie on one line. `changed` tells that two lines were found to be one.
-
-    Distances up to `near` are told apart; what is added to a number in one step is no more.
-
-    On some lines all comparisons are whether a number is at most that of one cell, the `floor`, and numbers in cells
-    to which nothing is added do not come into those that are `grown`, but for being the smaller of two. There a number
-    at the floor or below stays so, since numbers only grow, and all these are alike.
-    """
-
-    near: int = 1
-    parents: dict[Cell, Cell] = field(default_factory=dict)
-    changed: bool = False
-    floors: dict[Cell, Cell] = field(default_factory=dict)
-    grown: set[Cell] = field(default_factory=set)
-    _bounds: set[Cell] = field(default_factory=set)
-    _ordered: set[Cell] = field(default_factory=set)
-    _copies: set[tuple[Cell, Cell]] = field(default_factory=set)
-    _noted: int = 0
-    _compared: set[tuple[Cell, Cell]] = field(default_factory=set)
-    _meeting: dict[Cell, frozenset[Cell]] = field(default_factory=dict)
-    _settled: int = -1
-    _kinds: dict[Cell, int] = field(default_factory=dict)
-    _rows: dict[frozenset[Cell], int] = field(default_factory=dict)
-    _members: list[Cell] = field(default_factory=list)
-    _met: dict[tuple[int, int], bool] = field(default_factory=dict)
-    _least: dict[frozenset[tuple[int, int]], dict[tuple[int, int], int]] = field(default_factory=dict)
-
-    def compares(self, one: Cell, other: Cell) -> None:
-        """What stands in the cells is compared; both lie on one line then."""
-        self.join(one, other)
-        if (one, other) not in self._compared:
-            self._compared |= {(one, other), (other, one)}
-            self.changed = True
-
-    def meeting(self, cell: Cell) -> frozenset[Cell]:
-        """The cells that meet this one. What is an index or a key meets what else is in the same collection."""
-        found = self._meeting.get(cell, frozenset())
-        return found | {cell} if cell[-1] in ("index", "key") else found
-
-    def forget(self) -> None:
-        """Drops what was found with other distances or meetings."""
-        for known in (self._kinds, self._rows, self._members, self._met, self._least):
-            known.clear()
-
-    def farther(self) -> None:
-        """Larger distances are told apart from now on."""
-        self.near += 1
-        self.forget()
-
-    def _close(self) -> None:
-        """Finds which cells meet: those that are compared, and those whose numbers come into cells that meet."""
-        known = len(self._compared) + len(self._copies)
-        if known == self._settled:
-            return
-        self._settled = known
-        meeting: dict[Cell, set[Cell]] = {}
-        sources: dict[Cell, set[Cell]] = {}
-        for source, target in self._copies:
-            sources.setdefault(target, set()).add(source)
-        left = list(self._compared)
-        own = {cell for pair in self._copies for cell in pair if cell[-1] in ("index", "key")}
-        left += [(cell, cell) for cell in own]
-        while left:
-            one, other = left.pop()
-            if other in meeting.setdefault(one, set()):
-                continue
-            meeting[one].add(other)
-            left.append((other, one))
-            left += [(source, other) for source in sources.get(one, ())]
-        found = {cell: frozenset(cells) for cell, cells in meeting.items()}
-        if found != self._meeting:
-            self._meeting, self.changed = found, True
-            self.forget()
-
-    def is_too_far(self, source: Cell, target: Cell, before: int, after: int, numbers: Numbers) -> bool:
-        """Whether a number that grew from `before` in one cell to `after` in another comes into a gap of unknown size.
-
-        How it then stands to a number that it meets is known where that was at most `near` from it, is below it, or
-        stands in the same way to a number that is there and equal to what it has become.
-        """
-        above = [
-            (cell, value) for cell, value in numbers if value - before > self.near and cell in self.meeting(target)
-        ]
-        equal = [cell for cell, value in numbers if value == after and cell in self.meeting(source)]
-        return any(all(cell not in self.meeting(same) for same in equal) for cell, _ in above)
-
-    def least(self, numbers: Numbers) -> dict[tuple[Cell, int], int]:
-        """The least numbers from 1 such that those that meet are in the same order, and at the same distances up to
-        `near`; larger distances stay larger.
-        """
-        places = {(cell, value): (self._kind(cell), value) for cell, value in numbers}
-        wanted = frozenset(places.values())
-        found = self._least.get(wanted)
-        if found is None:
-            found = self._least[wanted] = self._solved(wanted)
-        return {each: found[place] for each, place in places.items()}
-
-    def _solved(self, places: frozenset[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        ordered = sorted(places, key=lambda place: place[1])
-        found = dict.fromkeys(ordered, 1)
-        bounds: list[tuple[tuple[int, int], tuple[int, int], int]] = []
-        for at, low in enumerate(ordered):
-            for high in ordered[at + 1 :]:
-                if self._meet(low[0], high[0]):
-                    distance = high[1] - low[1]
-                    bounds.append((low, high, min(distance, self.near + 1)))
-                    if distance <= self.near:
-                        bounds.append((high, low, -distance))
-        moved = True
-        while moved:
-            moved = False
-            for low, high, distance in bounds:
-                if found[high] < found[low] + distance:
-                    found[high] = found[low] + distance
-                    moved = True
-        return found
-
-    def _kind(self, cell: Cell) -> int:
-        """A number for all cells that meet the same ones: equal numbers in them are as good as one."""
-        known = self._kinds.get(cell)
-        if known is None:
-            row = self.meeting(cell)
-            known = self._kinds[cell] = self._rows.setdefault(row, len(self._rows))
-            if known == len(self._members):
-                self._members.append(cell)
-        return known
-
-    def _meet(self, one: int, other: int) -> bool:
-        known = self._met.get((one, other))
-        if known is None:
-            known = self._met[one, other] = self._members[other] in self.meeting(self._members[one])
-        return known
-
-    def role(self, cell: Cell) -> int:
-        """Whether a number there is kept as it is (0), up to what is below the floor (1), or is the floor (2)."""
-        floor = self.floors.get(self.line(cell))
-        if floor is None:
-            return 0
-        return 2 if cell == floor else 1 if cell not in self.grown else 0
-
-    def bounds(self, cell: Cell) -> None:
-        """Something is asked to be at most what stands in the cell."""
-        self._bounds.add(cell)
-
-    def orders(self, cell: Cell) -> None:
-        """What stands in the cell is compared in another way."""
-        self._ordered.add(cell)
-
-    def copies(self, source: Cell, target: Cell) -> None:
-        """What stood in one cell comes into another."""
-        if source != target:
-            self._copies.add((source, target))
-
-    def settle(self) -> None:
-        """Finds which cells meet, and the floors that what was noted allows; `changed` if there are others now."""
-        self._close()
-        noted = len(self._bounds) + len(self._ordered) + len(self._copies) + len(self.grown) + len(self.parents)
-        if noted == self._noted:
-            return
-        self._noted = noted
-        bounds: dict[Cell, set[Cell]] = {}
-        for cell in self._bounds:
-            bounds.setdefault(self.line(cell), set()).add(cell)
-        refused = {self.line(cell) for cell in self._ordered}
-        refused |= {
-            self.line(target) for source, target in self._copies if source not in self.grown and target in self.grown
-        }
-        found = {line: min(cells) for line, cells in bounds.items() if len(cells) == 1 and line not in refused}
-        found.pop(CONSTANT, None)
-        if found != self.floors:
-            self.floors, self.changed = found, True
-
-    def names(self) -> tuple[str, ...]:
-        """The variables and arguments of packets that lie on lines, without those of constants."""
-        cells = [cell for cell in (*self.parents, *self.parents.values()) if self.line(cell) != CONSTANT]
-        return tuple(sorted({_name(cell) for cell in cells}))
-
-    def line(self, cell: Cell) -> Cell:
-        """The cell that stands for the line of this one."""
-        while (parent := self.parents.get(cell, cell)) != cell:
-            cell = parent
-        return cell
-
-    def join(self, one: Cell, other: Cell) -> None:
-        """The two are compared, or one is copied into the other."""
-        one, other = self.line(one), self.line(other)
-        if one != other:
-            above, below = sorted((one, other), key=repr)
-            self.parents[below] = above
-            self.changed = True
-
-
-def _name(cell: Cell) -> str:
-    match cell:
-        case ("local", _, name, *_):
-            return str(name)
-        case ("packet", kind, _, _, name, *_):
-            return f"{kind}.{name}"
-        case _:
-            return str(cell)
-
-
-class Level(int):
-    """A number on a line. `start`: what it was before constants were added to it."""
+class OrderedNumber(int):
+    """A number on a line. `start`: its value before constants were added to it."""
 
     cell: Cell
     start: int
     lines: Lines
 
     @staticmethod
-    def of(value: int, cell: Cell, lines: Lines, start: int | None = None) -> Level:
+    def of(value: int, cell: Cell, lines: Lines, start: int | None = None) -> OrderedNumber:
         """A number that stands in a cell."""
-        level = Level(value)
-        level.cell, level.lines, level.start = cell, lines, value if start is None else start
-        return level
+        number = OrderedNumber(value)
+        number.cell, number.lines, number.start = cell, lines, value if start is None else start
+        return number
 
-    def __add__(self, other: int) -> Level:
-        if isinstance(other, Level):
+    def __add__(self, other: int) -> OrderedNumber:
+        if isinstance(other, OrderedNumber):
             self._is_constant()
             other._is_constant()
         if int(self) + other - self.start > self.lines.near:
             raise TooFar
         self.lines.grown.add(self.cell)
-        return Level.of(int(self) + other, self.cell, self.lines, self.start)
+        return OrderedNumber.of(int(self) + other, self.cell, self.lines, self.start)
 
     __radd__ = __add__
 
     def __sub__(self, other: int) -> int:
-        """Of an index and the first index of a window; texts that subtract are refused."""
+        """The distance of an index to the first index of a window; texts that subtract are refused."""
         self._meets(other)
         self.lines.orders(self.cell)
         return int(self) - int(other)
@@ -269,7 +47,7 @@ class Level(int):
         self.lines.join(self.cell, CONSTANT)
 
     def _meets(self, other: object) -> None:
-        if isinstance(other, Level):
+        if isinstance(other, OrderedNumber):
             self.lines.compares(self.cell, other.cell)
         else:
             self._is_constant()
@@ -281,7 +59,7 @@ class Level(int):
 
     def __le__(self, other: int) -> bool:
         self._meets(other)
-        if isinstance(other, Level):
+        if isinstance(other, OrderedNumber):
             self.lines.bounds(other.cell)
         return int(self) <= int(other)
 
@@ -296,8 +74,8 @@ class Level(int):
         return int(self) >= int(other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether they are equal. A map compares its entries with 0, which no level is; texts do not (see `text`)."""
-        if isinstance(other, Level) or (isinstance(other, int) and other != 0):
+        """Whether they are equal. Only a map compares with 0, which no such number is; see `order_text`."""
+        if isinstance(other, OrderedNumber) or (isinstance(other, int) and other != 0):
             self._meets(other)
             self.lines.orders(self.cell)
         return isinstance(other, int) and int(self) == int(other)

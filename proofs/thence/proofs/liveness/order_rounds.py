@@ -1,8 +1,8 @@
-"""Whether every packet arrives, where packets cannot be told apart by their numbers.
+"""Rounds: whether every packet arrives, where packets cannot be told apart by their numbers.
 
-A round lasts until all that was in flight at its beginning has arrived. A run in which each packet arrives in the end
-has rounds without end, whatever becomes of the numbers that packets carry: so states are looked at together with what
-is still to arrive in the round. Of packets that are the same up to levels one has to arrive: which, may be chosen.
+A round lasts until all packets that were in flight at its beginning have arrived. A run in which every packet arrives
+in the end has infinitely many rounds, whatever numbers its packets carry. So the search uses pairs of a state and the
+packets that are still to arrive in the round. Of packets that are equal up to order, any one may be the one to arrive.
 """
 
 from __future__ import annotations
@@ -13,29 +13,31 @@ from typing import TypeAlias
 
 from thence.dsl.run.system import Action, State
 from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
-from thence.proofs.liveness.order_system import Levelled
+from thence.proofs.liveness.order_system import OrderAbstractSystem
 
 ROUND: Class = ("round", 0, 0)
 """The steps that end a round."""
 
 MOST_NODES = 200_000
-"""So many pairs of a state and what is still to arrive are looked at."""
+"""Limit on the pairs of a state and the packets that are still to arrive."""
 
 Node: TypeAlias = tuple[int, frozenset[int]]
 """The number of a state, and the packets of the round that are still to arrive."""
 
 
 def left_of_round(
-    system: Levelled,
+    system: OrderAbstractSystem,
     fair: Collection[str],
     owed: frozenset[int],
     action: Action,
     after: State,
     packets: Mapping[int, int],
 ) -> tuple[frozenset[int], bool]:
-    """What is to arrive after a step, and whether the step ends the round.
+    """The packets that are to arrive after a step, and whether the step ends the round.
 
-    `fair` are the kinds of packets that have to arrive; `packets` says which one is which after the step.
+    Args:
+        fair: the kinds of packets that have to arrive.
+        packets: for each packet before the step its number after the step.
     """
     arrived = action.packet if action.kind in ("receive", "lose") else -1
     there = set(after.network)
@@ -43,19 +45,19 @@ def left_of_round(
     return (left, False) if left else (to_arrive(system, fair, after), True)
 
 
-def to_arrive(system: Levelled, fair: Collection[str], state: State) -> frozenset[int]:
+def to_arrive(system: OrderAbstractSystem, fair: Collection[str], state: State) -> frozenset[int]:
     """The packets in flight that have to arrive."""
     return frozenset(number for number in state.network if system.packet(number).kind in fair)
 
 
 @dataclass(slots=True)
 class Rounds:
-    """The pairs of states of a component and what is still to arrive, as far as they follow from beginnings of rounds.
+    """The pairs of a state of a component and the packets still to arrive, reachable from beginnings of rounds.
 
-    `too_many` where there are more than MOST_NODES.
+    `too_many`: there are more than MOST_NODES.
     """
 
-    system: Levelled
+    system: OrderAbstractSystem
     states: list[State]
     numbers: Mapping[State, int]
     fair: frozenset[str]
@@ -66,7 +68,7 @@ class Rounds:
     _edges: list[list[Edge]] = field(default_factory=list)
 
     def graph(self, component: set[int], class_of: Callable[[Action], Class | None]) -> FairGraph:
-        """The graph of them. `class_of`: what fairness is about, of which only arrivals are replaced by rounds."""
+        """The graph of the pairs. `class_of` is the class of an action; rounds replace the classes of arrivals."""
         for number in sorted(component):
             self._number((number, to_arrive(self.system, self.fair, self.states[number])))
         at = 0
@@ -103,8 +105,10 @@ class Rounds:
         return known
 
 
-def is_fair_to_packets(system: Levelled, fair: Collection[str], start: State, cycle: Iterable[Action]) -> bool:
-    """Whether going round the cycle again and again lets every packet arrive."""
+def is_fair_to_packets(
+    system: OrderAbstractSystem, fair: Collection[str], start: State, cycle: Iterable[Action]
+) -> bool:
+    """Whether every packet arrives if the cycle is repeated for ever."""
     actions = tuple(cycle)
     owed, seen, ended = to_arrive(system, fair, start), set[frozenset[int]](), 0
     last: dict[frozenset[int], int] = {}

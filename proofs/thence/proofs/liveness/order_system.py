@@ -1,10 +1,10 @@
-"""The transition system up to levels: finite where the plain one is infinite because numbers grow.
+"""The transition system under order abstraction: finite where the plain one is infinite because numbers grow.
 
-A state stands for all that have the same shape and, on each line, the same order of numbers and the same distances up
-to `near`; in these all that a step does is the same, so this is a bisimulation. What it rests on is seen by the numbers
-themselves while handlers run (`number`): which are compared and copied, so lie on one line; and that a number to which
-something is added does not enter a gap whose size is no longer known. Otherwise the search starts again, with lines
-joined, or with larger distances told apart.
+A state stands for all states that have the same shape and, on each line, the same order of numbers and the same
+distances up to `near`. A step does the same in all of them, so this is a bisimulation. Its two conditions are checked
+by the numbers themselves while handlers run (`order_number`): numbers that are compared or copied lie on one line, and
+no addition moves a number into a gap of unknown size. Where a condition fails, the search starts again, with lines
+joined or with larger distances told apart.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions
 from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
-from thence.proofs.liveness.order_number import CONSTANT, Cell, Level, Lines, TooFar
+from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, TooFar
+from thence.proofs.liveness.order_number import OrderedNumber
 from thence.proofs.liveness.order_text import with_equality_seen
 
 
 class Again(Exception):
-    """Lines were joined, or larger distances have to be told apart: what was explored is to be explored again."""
+    """Lines were joined, or larger distances have to be told apart: the search has to start again."""
 
 
 Numbers: TypeAlias = tuple[tuple[Cell, int], ...]
 """Numbers, each with its cell."""
 
 Grown: TypeAlias = tuple[tuple[Cell, Cell, int, int], ...]
-"""Numbers to which a step added something: where from and where to, before and after."""
+"""Numbers to which a step added something: source cell, target cell, value before, value after."""
 
 
 @dataclass(slots=True)
-class Levelled(ReusedIdentities):
-    """A system whose states are kept up to levels; `apply` raises Again and TooFar.
+class OrderAbstractSystem(ReusedIdentities):
+    """A system whose states are kept up to the order of numbers; `apply` raises Again and TooFar.
 
-    With `piles`, packets that are the same up to levels are one or more: one that arrives is gone, or there is another
-    (`moves`). Every run has its abstract run then, but there are others.
+    With `piles`, packets that are equal up to order count once or more: after an arrival the packet is gone, or another
+    one is left (`moves`). Every run then has an abstract run, but not every abstract run is one of a run.
     """
 
     lines: Lines = field(default_factory=Lines)
@@ -67,11 +68,11 @@ class Levelled(ReusedIdentities):
         return self.normal(ReusedIdentities.initial(self))
 
     def apply(self, state: State, action: Action, *, observe: bool = False) -> Outcome:
-        """The state after `action`, up to levels."""
+        """The state after `action`, up to order."""
         return self._applied_and_followed(state, action, observe)[0]
 
     def moves(self, state: State) -> Iterator[tuple[Action, State, Mapping[int, int]]]:
-        """What can happen: the action, the state that it leads to, and which packet there is which of those before."""
+        """The possible steps: the action, the state that it leads to, and the new number of every packet."""
         for action in self.enabled(state):
             outcome, packets = self._applied_and_followed(state, action, False)
             yield action, outcome.state, packets
@@ -90,12 +91,12 @@ class Levelled(ReusedIdentities):
         after, packets = self._normal(outcome.state)
         return replace(outcome, state=after), packets
 
-    def again(self) -> Levelled:
+    def again(self) -> OrderAbstractSystem:
         """A fresh system with the same lines."""
-        return Levelled(self.protocol, self.workload, self.lines)
+        return OrderAbstractSystem(self.protocol, self.workload, self.lines)
 
     def same_packet(self, number: int) -> int:
-        """The number of the packet without its levels: so much of it stays the same while it is on its way."""
+        """The number of the packet with its numbers erased: this part stays the same while it is on its way."""
         known = self._erased.get(number)
         if known is None:
             erased = self._packet_changed(self.packet(number), lambda value, cell: 0)
@@ -108,11 +109,11 @@ class Levelled(ReusedIdentities):
         lines = self.lines
         grown: set[tuple[Cell, Cell, int, int]] = set()
 
-        def level(value: int, cell: Cell) -> int:
-            return value if lines.line(cell) == CONSTANT else Level.of(value, cell, lines)
+        def ordered(value: int, cell: Cell) -> int:
+            return value if lines.line(cell) == CONSTANT else OrderedNumber.of(value, cell, lines)
 
         def settle(value: int, cell: Cell) -> int:
-            if not isinstance(value, Level):
+            if not isinstance(value, OrderedNumber):
                 lines.join(cell, CONSTANT)
                 return value
             lines.join(value.cell, cell)
@@ -122,8 +123,8 @@ class Levelled(ReusedIdentities):
                 grown.add((value.cell, cell, value.start, int(value)))
             return int(value)
 
-        state = self._local_changed(process, local, level)
-        reason = self._packet_changed(cause, level) if isinstance(cause, Packet) else cause
+        state = self._local_changed(process, local, ordered)
+        reason = self._packet_changed(cause, ordered) if isinstance(cause, Packet) else cause
         step = self.interpreter.step(process, state, reason, reactions, observe=observe)
         after = self._local_changed(process, step.state, settle)
         emissions = tuple(self._settled(process, each, settle) for each in step.emissions)
@@ -162,8 +163,8 @@ class Levelled(ReusedIdentities):
     # --- states ------------------------------------------------------------------------------
 
     def normal(self, state: State) -> State:
-        """The state with numbers as small as may be, from 1, so that numbers that meet are in the same order and, up to
-        `near`, at the same distances.
+        """The state with the least numbers, from 1, that keep the order of numbers that meet, and their distances up to
+        `near`.
         """
         return self._normal(state)[0]
 
@@ -179,7 +180,7 @@ class Levelled(ReusedIdentities):
         return state._replace(locals=locals_, network=kept), packets
 
     def _small(self, state: State) -> dict[tuple[Cell, int], int]:
-        """What becomes of each number in each cell."""
+        """The new value of each number in each cell."""
         numbers = set(self._numbers(state))
         floors = {self.lines.line(cell): value for cell, value in numbers if self.lines.role(cell) == 2}
         raised = {
@@ -224,7 +225,7 @@ class Levelled(ReusedIdentities):
         return note
 
     def _noting_range(self, found: set[tuple[Cell, int]]) -> Callable[[int, int, Cell], None]:
-        """Every index of a window is there: it is left by going on to the next."""
+        """Every index of a window is noted: the window moves on one index at a time."""
         note = self._noting(found)
 
         def note_all(first: int, following: int, cell: Cell) -> None:

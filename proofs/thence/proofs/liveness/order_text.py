@@ -1,4 +1,4 @@
-"""What the text of a protocol does with numbers: what is not followed, and equality written so that it is seen."""
+"""The use of numbers in the text of a protocol: uses that order abstraction refuses, and equality made visible."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, NAT, Collection, Record, Type
 from thence.dsl.text.syntax import Span
-from thence.proofs.liveness.order_cells import NotLevel, has_numbers, is_total
-from thence.proofs.liveness.order_number import CONSTANT, Lines
+from thence.proofs.liveness.order_cells import MoreThanOrder, has_numbers, is_total
+from thence.proofs.liveness.order_lines import CONSTANT, Lines
 
 
 def is_applicable(protocol: ir.Protocol) -> bool:
-    """Whether the protocol has numbers. Raises: NotLevel, where the text does more with them than is seen here."""
+    """Whether the protocol has numbers. Raises: MoreThanOrder for a use that depends on more than their order."""
     typed = [variable.type for variable in protocol.state]
     typed += [parameter.type for kind in protocol.packets for parameter in kind.parameters]
     if not any(has_numbers(each) for each in typed):
@@ -23,23 +23,23 @@ def is_applicable(protocol: ir.Protocol) -> bool:
     for node in nodes((protocol.handlers, protocol.procedures)):
         match node:
             case ir.Arithmetic(operator="-"):
-                raise NotLevel("numbers are subtracted")
+                raise MoreThanOrder("numbers are subtracted")
             case ir.Member(collection=collection) if is_total(collection.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case ir.Query(target=target, name="size") | ir.IsEmpty(target=target) if is_total(target.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case ir.For(domain=domain) | ir.Bound(domain=domain) if domain is not None and is_total(domain.type):
-                raise NotLevel("it matters which entries a map of numbers has")
+                raise MoreThanOrder("it matters which entries a map of numbers has")
             case _:
                 pass
     for node, _ in _whole(protocol):
         if any(isinstance(part, ir.Literal_ | ir.Zero) and part.type == NAT for part in nodes(node)):
-            raise NotLevel("a constant is inside a value that is compared as a whole")
+            raise MoreThanOrder("a constant is inside a value that is compared as a whole")
     return True
 
 
 def _whole(protocol: ir.Protocol) -> Iterator[tuple[Any, Type]]:
-    """Where values with numbers in them are compared as a whole, and of what type they are."""
+    """The places where values with numbers in them are compared as a whole, with the type of the values."""
     for node in nodes((protocol.handlers, protocol.procedures)):
         match node:
             case ir.Comparison(operator="=", left=left) if left.type != NAT and has_numbers(left.type):
@@ -57,7 +57,7 @@ def _whole(protocol: ir.Protocol) -> Iterator[tuple[Any, Type]]:
 
 
 def mixes_constants(protocol: ir.Protocol, lines: Lines) -> bool:
-    """Whether a field of what is compared as a whole has constants: a zero there would not be seen."""
+    """Whether a field of a value that is compared as a whole has constants: a zero there would not be noticed."""
     constants = {
         part for cell in lines.parents if lines.line(cell) == CONSTANT for part in cell if isinstance(part, str)
     }
@@ -72,7 +72,7 @@ def mixes_constants(protocol: ir.Protocol, lines: Lines) -> bool:
 
 
 def with_equality_seen(tree: Any) -> Any:
-    """The same, with `a = b` of numbers as `a <= b and b <= a`: numbers see the one, and not the other."""
+    """The tree with `a = b` of numbers as `a <= b and b <= a`: an `OrderedNumber` notes the comparison `<=`."""
     if isinstance(tree, tuple):
         return tuple(with_equality_seen(each) for each in tree)
     if not is_dataclass(tree) or isinstance(tree, type | Span):

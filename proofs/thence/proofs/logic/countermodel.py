@@ -1,4 +1,4 @@
-"""Finite models for people: what a counterexample is, and what the elements of a structure are called.
+"""Finite models for readers: counterexamples, and names for the elements of a structure.
 
 Names are the file's own; messages are m1, m2, ... in the order of their causal sends, processes p0, p1, ....
 """
@@ -45,7 +45,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the elements of a structure are called."""
+    """Names of the elements of a structure."""
 
     messages: Mapping[int, str]
     processes: Mapping[int, str]
@@ -82,7 +82,7 @@ def names_of(structure: Structure, order: Sequence[int] = ()) -> Names:
 
 
 def fact_lines(symbols: Iterable[ir.Symbol], structure: Structure, names: Names) -> list[str]:
-    """Every true fact and every function value, as the file would write it; what is false or 0 is left out."""
+    """Every true fact and every function value, as the file would write it; values that are false or 0 are left out."""
     lines: list[str] = []
     for symbol in symbols:
         for key, value in names.ordered(symbol, structure.tables[symbol.name]):
@@ -101,7 +101,7 @@ def fact(symbol: ir.Symbol, key: tuple[int, ...], value: Value, names: Names) ->
 
 
 def changes(symbols: Iterable[ir.Symbol], before: Structure, after: Structure, names: Names) -> list[str]:
-    """What is different after a step."""
+    """The facts and values that differ after a step."""
     return [
         fact(symbol, key, value, names)
         for symbol in symbols

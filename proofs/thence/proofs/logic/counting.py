@@ -1,4 +1,4 @@
-"""`count x. P(x)` for solvers: a function of what is free in P, and only facts that are true of all finite sets.
+"""`count x. P(x)` for solvers: a function of the free names of P, with facts that are true of all finite sets.
 
 NOTE(counting): the universe is finite, of any size: any number of processes and messages. (A run sends finitely many
 messages, so a count of sent messages is the same whatever else the universe has.) Each count becomes a function
@@ -11,10 +11,10 @@ structure in which the symbol is the count:
     at most     if P(x, y) implies Q(x, y) for all x, then c(y) <= d(y)
 
 for counts c of P and d of Q over the same kind of elements and with the same kinds of free names, and for each k
-of that kind that a transition acts upon: its arguments, and functions of them such as the sender of a message. So
-what adds or takes away one element is understood; of any other change, the facts say little, and the solver cannot
-prove much. They never say too much: nothing false can be proved.
-Finite structures, in which countermodels are looked for, count for real (`ground`, `structure`).
+of that kind that a transition acts upon: its arguments, and functions of them such as the sender of a message. These
+facts determine the effect of adding or removing one element. They say little about any other change, so the solver
+proves little about it. All of them are true, so nothing false can be proved.
+In finite structures, where countermodels are looked for, counts are exact (`ground`, `structure`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ONE, _NONE = ir.Literal_(NAT, 1), ir.Literal_(NAT, 0)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A predicate that is counted: `body` over the variables `counted` and what is free, in canonical names."""
+    """A predicate that is counted: `body` over the variables `counted` and `free`, in canonical names."""
 
     counted: tuple[ir.Variable, ...]
     free: tuple[ir.Variable, ...]
@@ -67,7 +67,7 @@ def without_counts(obligation: Obligation) -> Obligation:
 
 
 def with_symbols(obligation: Obligation) -> tuple[Obligation, Mapping[Count, ir.Symbol]]:
-    """The obligation without its counts, and which function stands for which."""
+    """The obligation without its counts, and the function that stands for each count."""
     formulas = (*obligation.hypotheses, obligation.goal)
     if not any(has_counts(formula.body) for formula in formulas):
         return obligation, {}
@@ -117,7 +117,7 @@ def _canonical(expr: ir.Quantified, known: Collection[str]) -> tuple[Count, tupl
 
 
 def _with_canonical_binders(expr: ir.Expr, depth: int) -> ir.Expr:
-    """The formula with its bound variables named by how deep they are bound, so that equal formulas look equal."""
+    """The formula with its bound variables named by their depth, so that equal formulas look equal."""
     if isinstance(expr, ir.Quantified):
         fresh = tuple(ir.Variable(f"z'{depth + n}", bound.type) for n, bound in enumerate(expr.variables))
         values: dict[str, ir.Expr] = {old.name: local(new) for old, new in zip(expr.variables, fresh, strict=True)}
@@ -190,7 +190,7 @@ def _iff(left: ir.Expr, right: ir.Expr) -> ir.Expr:
 
 
 def _places(counted: tuple[ir.Variable, ...], obligation: Obligation) -> Iterator[tuple[ir.Expr, ...]]:
-    """What a transition may act upon: constants, and functions of one of them."""
+    """The elements that a transition may act upon: constants, and functions of one of them."""
     constants = [local(constant) for constant in obligation.constants]
 
     def of(type_: Type) -> list[ir.Expr]:

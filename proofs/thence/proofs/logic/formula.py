@@ -1,7 +1,7 @@
 """Formulas of theories and machines: the fragment of the IR that has a meaning without a state or a step.
 
-Constructors, free names, capture-avoiding substitution. What lies outside the fragment (state variables,
-collections, records) raises `Unsupported`: elaboration keeps it out of theories and machines, `count` excepted.
+Constructors, free names, capture-avoiding substitution. Expressions outside the fragment (state variables, collections,
+records) raise `Unsupported`. Elaboration keeps them out of theories and machines, except for `count`.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def with_applications(expr: ir.Expr, change: Callable[[ir.Apply], ir.Expr]) -> i
 
 
 def outer_foralls(expr: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
-    """The leading universal variables, and what they range over; an inner variable hides an outer one of its name."""
+    """The leading universal variables, and the formula inside; an inner variable hides an outer one of its name."""
     variables: list[ir.Variable] = []
     body = expr
     while isinstance(body, ir.Quantified) and body.kind == "forall" and all(b.domain is None for b in body.variables):

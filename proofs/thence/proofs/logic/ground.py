@@ -1,7 +1,7 @@
 """Formulas over a small universe, every quantifier expanded: propositional text that Z3 decides in milliseconds.
 
-Satisfiable queries with quantifiers are the hard ones for SMT solvers, so everything that wants a model
-(counterexamples, necessity of an assumption, vacuity, reachable violations) comes this way.
+SMT solvers find satisfiable queries with quantifiers hard. So every search for a model uses this encoding:
+counterexamples, needed assumptions, vacuity, reachable violations.
 
 A relation's cell is the name of a Bool constant (or `true`, `false`); a nat or an element of an ordered sort is
 an Int term; an element of another sort is a choice: for each element the condition under which it is that one.
@@ -24,12 +24,12 @@ Choice: TypeAlias = Mapping[int, str]
 Term: TypeAlias = str | Choice
 Cells: TypeAlias = Mapping[tuple[int, ...], Term]
 State: TypeAlias = Mapping[str, Cells]
-"""For every symbol its cells: constants to be found, or known values."""
+"""For every symbol its cells: unknown constants, or known values."""
 
 
 @dataclass(slots=True)
 class Grounding:
-    """A universe, the constants declared so far and what has been asserted about them."""
+    """A universe, the constants declared so far and the assertions about them."""
 
     universe: Mapping[str, int]
     ordered: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ class Grounding:
         return dict.fromkeys(tuples(types, self.universe), literal(zero_of(symbol.result)))
 
     def keep_in_window(self, number: str) -> None:
-        """Where quantifiers range over numbers, none is above the window: see NOTE(numbers)."""
+        """If quantifiers range over numbers, no number is above the window: see NOTE(numbers)."""
         if "nat" in self.universe:
             self.assertions.append(f"(<= {number} {self.universe['nat']})")
 

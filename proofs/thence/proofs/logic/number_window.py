@@ -1,4 +1,4 @@
-"""Numbers in finite structures: a window of known numbers, and how far a quantifier over all numbers has to look.
+"""Numbers in finite structures: a window of known numbers, and the instances that decide a quantifier over all numbers.
 
 NOTE(numbers): a relation or function over numbers has a table for the numbers below `universe["nat"]`; at every
 number beyond, it has the zero of its type (element 0 of a sort). That is a structure over all natural numbers, with
@@ -15,7 +15,7 @@ from thence.dsl.ir.types import NAT
 from thence.proofs.logic.formula import Unsupported, children
 
 WINDOW = 4
-"""How many numbers finite structures know where a machine has relations or functions over numbers."""
+"""Size of the window of finite structures for machines that have relations or functions over numbers."""
 
 
 def speaks_of_all_numbers(expr: ir.Expr) -> bool:
@@ -40,7 +40,7 @@ def _depth(expr: ir.Expr) -> int:
 
 
 def _added(expr: ir.Expr, highest: int) -> int:
-    """A bound of what the formula adds to a number: its literals, and the terms of its sums."""
+    """A bound on the amount that the formula adds to a number: its literals, and the terms of its sums."""
     if isinstance(expr, ir.Literal_):
         return int(expr.value)
     if isinstance(expr, ir.Quantified) and expr.kind == "count":

@@ -1,4 +1,4 @@
-"""Obligations as SMT-LIB2 text, one text each, the same for every solver and every run.
+"""Obligations as SMT-LIB2 text: one text for each, the same for every solver and every run.
 
 Names are canonical: sorts, symbols, constants and bound variables are numbered in order of appearance, so that
 renaming anything in a file cannot change what a solver does. A comment says which number stands for which name.
@@ -26,8 +26,8 @@ def smt_text(obligation: Obligation, *, named: bool = False) -> str:
         named: gives the hypotheses the names h0, h1, ... and the goal the name g, for unsatisfiable cores. The
             canonical text, which is proved and cited, has none.
 
-    Counts are functions about which enough is said, see NOTE(counting). Raises: Unsupported for what SMT-LIB2 with
-    these sorts cannot say.
+    Counts become functions with facts about them, see NOTE(counting). Raises: Unsupported for a formula that SMT-LIB2
+    with these sorts cannot express.
     """
     obligation = without_counts(obligation)
     writer = _Writer(obligation)

@@ -1,6 +1,6 @@
 """Finite structures, and the meaning of a formula in one: plain Python, independent of every solver.
 
-Every model that a solver returns is read back into a structure and evaluated here before anybody sees it.
+Every model that a solver returns is read back into a structure and evaluated here before it is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Table: TypeAlias = Mapping[tuple[int, ...], Value]
 
 
 class CrossCheckError(AssertionError):
-    """A solver and the evaluator disagree about a finite model: a defect of ours, never of the user's file."""
+    """A solver and the evaluator disagree about a finite model: a defect of Thence, never of the user's file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which hypotheses the proofs about a machine used, and which invariants no other proof uses."""
+"""The hypotheses that the proofs about a machine used, and the invariants that no other proof uses."""
 
 from __future__ import annotations
 
@@ -9,53 +9,51 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.proofs.machine.inductive_set import InductiveSet
-from thence.proofs.solving.cores import Core, cores_of
-from thence.proofs.solving.discharge import Discharge, Note, Options
-from thence.proofs.solving.finding import Finding
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.assessment import Assessment
+from thence.proofs.solving.cores import Core
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
 
 def with_cores(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     found: InductiveSet,
-    findings: Mapping[str, Finding],
-    options: Options,
-    note: Note | None = None,
-) -> dict[str, Finding]:
-    """The findings with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
+    assessments: Mapping[str, Assessment],
+) -> dict[str, Assessment]:
+    """The assessments with `used` for every proof, and `never_used` for every invariant that no other proof uses."""
     own = {
         name: its
-        for name, finding in findings.items()
-        if finding.verdict is Verdict.PROVED and (its := _own(name, machine, finding, found))
+        for name, assessment in assessments.items()
+        if assessment.verdict is Verdict.PROVED and (its := _own(name, machine, assessment, found))
     }
     everything = tuple(discharge for discharges in own.values() for discharge in discharges)
-    cores = dict(zip(map(id, everything), cores_of(pool, everything, options, note), strict=True))
+    cores = dict(zip(map(id, everything), session.cores(everything), strict=True))
     of = {name: tuple(cores[id(each)] for each in discharges) for name, discharges in own.items()}
     invariants = {invariant.name for invariant in machine.invariants}
-    shown = dict(findings)
+    shown = dict(assessments)
     for name, used in of.items():
-        facts: dict[str, Any] = {**findings[name].facts, "used": [core.to_json() for core in used]}
-        lines = [findings[name].text, f"uses {_listed(used, name)}"]
+        facts: dict[str, Any] = {**assessments[name].facts, "used": [core.to_json() for core in used]}
+        lines = [assessments[name].text, f"uses {_listed(used, name)}"]
         if name in invariants:
             others = [core for other, theirs in of.items() if other != name for core in theirs]
             facts["never_used"] = not any(core.used is None or name in core.used for core in others)
             if facts["never_used"]:
                 lines.append(f"note: no other proof uses {name}")
-        shown[name] = replace(findings[name], facts=facts, text="\n".join(lines))
+        shown[name] = replace(assessments[name], facts=facts, text="\n".join(lines))
     return shown
 
 
-def _own(name: str, machine: ir.Machine, finding: Finding, found: InductiveSet) -> tuple[Discharge, ...]:
-    """The obligations that are about this statement, among all that its verdict rests on."""
+def _own(name: str, machine: ir.Machine, assessment: Assessment, found: InductiveSet) -> tuple[Discharge, ...]:
+    """The obligations about this statement itself, among all that its verdict rests on."""
     if name in found.members:
         return tuple(found.members[name])
     if name in found.consequences:
         return (found.consequences[name],)
     shared = {id(each) for each in found.discharges}
-    extra = tuple(each for each in finding.discharges if id(each) not in shared)
-    if extra or not finding.discharges:
+    extra = tuple(each for each in assessment.discharges if id(each) not in shared)
+    if extra or not assessment.discharges:
         return extra
     history = {fact.name for fact in built_in.history_facts(machine.delivery)}
     return tuple(each for member, its in found.members.items() if member in history for each in its)

@@ -1,7 +1,7 @@
 """Counterexamples of a machine, in the file's own names: a run that violates, or a step that breaks an invariant.
 
-A run starts in an initial state: it refutes. A counterexample to induction starts in a state that satisfies all
-conjuncts but may not be reachable: it says which fact is missing.
+A run starts in an initial state, so it refutes. A counterexample to induction starts in a state that satisfies all
+conjuncts but may not be reachable; it points to a missing invariant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from thence.proofs.logic.countermodel import (
 from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
 from thence.proofs.machine.obligations import Conjunct
-from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import Action, enabled, environment_of, step, symbols
 from thence.proofs.solving.finite_models import Model
 from thence.spec.events import Deliver, Event, Execution, Send
@@ -35,7 +35,7 @@ def induction_counterexample(
 ) -> Counterexample:
     """A before/after diff of one step that keeps to all guards and loses the goal, re-evaluated.
 
-    Raises: CrossCheckError where computing the step does not confirm what substitution said.
+    Raises: CrossCheckError where computing the step does not confirm the substitution.
     """
     before = model.structure
     arguments = tuple(int(model.environment[parameter.name]) for parameter in action.parameters)
@@ -110,8 +110,8 @@ def _drawn(happened: Iterable[Happening], state: Structure, names: Names) -> Exe
     return Execution(state.universe["process"], tuple(events))
 
 
-def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula) -> Counterexample:
-    """The run step by step, only what changes, and the instance that is false at its end."""
+def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.NamedFormula) -> Counterexample:
+    """The run step by step with the changes of each step, and the instance that is false at its end."""
     states = run.states()
     names = names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)
@@ -138,7 +138,7 @@ def run_counterexample(machine: ir.Machine, run: Run, violated: ir.NamedFormula)
     return Counterexample("\n".join(lines), facts, execution)
 
 
-def witness_text(run: Run) -> str:
+def witness_text(run: TransitionRun) -> str:
     """The transitions of a run in one line."""
     names = names_by_send_order(run)
     return ", ".join(_call(action, arguments, names) for action, arguments in run.steps)
@@ -149,7 +149,7 @@ def _call(action: Action, arguments: tuple[int, ...], names: Names) -> str:
     return f"{action.name}({', '.join(named.values())})"
 
 
-def _given(machine: ir.Machine, run: Run, names: Names) -> str:
+def _given(machine: ir.Machine, run: TransitionRun, names: Names) -> str:
     """The values that the run starts from, where they are not false or 0, of the messages that take part."""
     idle = set(names.messages) - {value for action, arguments in run.steps for value in _messages(action, arguments)}
     tables = {
@@ -169,13 +169,13 @@ def _messages(action: Action, arguments: tuple[int, ...]) -> list[int]:
     return [value for value, p in zip(arguments, action.parameters, strict=True) if p.type == MESSAGE]
 
 
-def names_by_send_order(run: Run) -> Names:
+def names_by_send_order(run: TransitionRun) -> Names:
     """The names of a run's elements: messages by the order of their causal sends."""
     order = [arguments[0] for action, arguments in run.steps if action.name == "causal_send"]
     return names_of(run.start, order)
 
 
-def _execution(run: Run, names: Names) -> Execution:
+def _execution(run: TransitionRun, names: Names) -> Execution:
     """The application's view of a run."""
     happened = (each for action, arguments in run.steps for each in _happening(action, arguments, run.start))
     return _drawn(happened, run.start, names)

@@ -1,7 +1,7 @@
-"""The history in a state of a machine, as an execution: which order of sends and deliveries leaves exactly this state.
+"""The history in a state of a machine, as an execution: an order of sends and deliveries that leaves this state.
 
-A counterexample to induction starts in a state that need not be reachable. Where some execution has its history, that
-execution can be drawn; where none has, that alone shows that the state is not reachable.
+A counterexample to induction starts in a state that need not be reachable. If some execution has its history, that
+execution can be drawn. If none has, the state is not reachable.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from thence.proofs.logic.formula import conj, disj, equal, forall, holds, implie
 from thence.proofs.logic.structure import Structure
 
 Happening: TypeAlias = tuple[int, int | None]
-"""A message, and the process that delivers it; None: it is causal-sent."""
+"""A message, and the process that delivers it; None: the message is causal-sent."""
 
 LIMIT = 20_000
-"""How many beginnings of executions are tried."""
+"""Limit on the beginnings of executions that are tried."""
 
 
 class TooManyOrders(ValueError):
@@ -27,7 +27,7 @@ class TooManyOrders(ValueError):
 
 
 def destinations(structure: Structure, message: int) -> tuple[int, ...]:
-    """To whom a message goes: one process, or where the machine is multicast those that it is `to`."""
+    """The destinations of a message: one process, or in a multicast machine the processes that it is `to`."""
     tables = structure.tables
     if "dst" in tables:
         return (int(tables["dst"][(message,)]),)
@@ -35,9 +35,12 @@ def destinations(structure: Structure, message: int) -> tuple[int, ...]:
 
 
 def plausible(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
-    """What is true of the history of every execution, besides the facts that every machine keeps: what a process knows
-    of, and what happens before its messages, it has sent or learnt from a delivery. Most states that satisfy it have
-    the history of an execution, so that counterexamples to induction that do are the ones to look for first."""
+    """Formulas that are true of the history of every execution, besides the facts that every machine keeps.
+
+    They say that a process has sent, or learnt from a delivery, every message of its past and every message that
+    happens before its own. Most states that satisfy them have the history of an execution, so counterexamples to
+    induction are first looked for among these.
+    """
     x, y, m = (ir.Variable(name, MESSAGE) for name in "xym")
     p = ir.Variable("p", PROCESS)
 
@@ -64,7 +67,7 @@ def plausible(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
 
 @dataclass(slots=True)
 class _Past:
-    """What the built-in relations are after the events so far."""
+    """The built-in relations after the events so far."""
 
     pasts: dict[int, frozenset[int]]
     before_sends: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -73,15 +76,18 @@ class _Past:
 
 
 def happenings(structure: Structure) -> tuple[Happening, ...] | None:
-    """The sends and deliveries in an order that leaves exactly this history; None if there is none in which each
-    message is sent once, and delivered at most once at a process.
+    """The sends and deliveries in an order that leaves exactly this history.
+
+    None if there is no such order in which each message is sent once, and delivered at most once at a process.
 
     Raises: TooManyOrders.
     """
-    return _Search(structure).found()
+    return _Orders(structure).found()
 
 
-class _Search:
+class _Orders:
+    """The search for an order of the events of one state."""
+
     def __init__(self, structure: Structure) -> None:
         tables = structure.tables
         processes, messages = range(structure.universe["process"]), range(structure.universe["message"])
@@ -139,7 +145,7 @@ class _Search:
                     yield from self._extensions((*done, happening), after)
 
     def _after(self, happening: Happening, past: _Past) -> _Past | None:
-        """The relations after one more event, or None where they are not those of the state."""
+        """The relations after one more event; None where they differ from those of the state."""
         message, process = happening
         if process is None:
             source = self._source[message]

@@ -1,7 +1,7 @@
 """The largest set of a machine's conjuncts that is inductive as a whole.
 
-Soundness: a conjunct is proved only as a member of such a set. Conjuncts that are not kept are taken out and
-everything is tried again without them, until the rest stands by itself (the method that Houdini made known).
+Soundness: a conjunct is proved only as a member of such a set. Conjuncts that some transition does not keep are
+removed, and the others are tried again, until all that are left are kept (the Houdini algorithm).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, Note, Options, countermodel, discharge_all
+from thence.proofs.solving.discharge import QUICK_MS, Discharge
 from thence.proofs.solving.finite_models import Model
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.session import ProofSession
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it where one was found.
+    """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it if one was found.
 
-    `after` are the conjuncts that had fallen before: without them, or with them, it may have been kept.
+    `after` are the conjuncts that fell before: with them it might have been kept.
     """
 
     reason: str
@@ -41,30 +41,30 @@ class InductiveSet:
 
     @property
     def discharges(self) -> tuple[Discharge, ...]:
-        """Everything that the set rests on."""
+        """All obligations that the set rests on."""
         kept = (discharge for discharges in self.members.values() for discharge in discharges)
         return (*kept, *self.consequences.values())
 
 
-def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None) -> InductiveSet:
-    """The set, by proving all candidates together and taking out what is not kept until nothing falls.
+def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
+    """The set: all candidates are proved together, and those that fail are removed until none fails.
 
     Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
     """
     candidates = conjuncts(machine)
-    implied = _consequences(pool, machine, candidates, options, note)
+    implied = _consequences(session, machine, candidates)
     members = tuple(conjunct for conjunct in candidates if conjunct.name not in implied)
     fallen: dict[str, Fall] = {}
     while True:
         known = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
         obligations = preservations(machine, members, known)
-        done = discharge_all(pool, [each.obligation for each in obligations], options, note)
+        done = session.discharge([each.obligation for each in obligations])
         kept: dict[str, list[Discharge]] = {member.name: [] for member in members}
         falls: dict[str, Fall] = {}
         for each, discharge in zip(obligations, done, strict=True):
             kept[each.conjunct.name].append(discharge)
             if not discharge.proved and each.conjunct.name not in falls:
-                falls[each.conjunct.name] = _fall(pool, machine, known, each, discharge, options, tuple(fallen))
+                falls[each.conjunct.name] = _fall(session, machine, known, each, discharge, tuple(fallen))
         if not falls:
             return InductiveSet(kept, implied, fallen)
         fallen |= falls
@@ -73,39 +73,41 @@ def inductive_set(pool: SolverPool, machine: ir.Machine, options: Options, note:
         implied = {}
 
 
-def _consequences(
-    pool: SolverPool, machine: ir.Machine, candidates: Sequence[Conjunct], options: Options, note: Note | None
-) -> dict[str, Discharge]:
-    """The properties that follow from the history's facts and the invariants: they need no step of their own."""
+def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
+    """The conjuncts that are true in every reachable state."""
+    return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+
+
+def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Discharge]:
+    """The properties that follow from the facts about the history and the invariants in any state."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
     stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
-    quick = replace(options, solvers=options.solvers[:1], timeout_ms=min(QUICK_MS, options.timeout_ms))
-    asked = discharge_all(pool, tuple(stated.values()), quick, note, look_for_models=False)
+    quick = session.with_one_solver().within(QUICK_MS)
+    asked = quick.discharge(tuple(stated.values()), look_for_models=False)
     hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}
     left = [name for name in stated if name not in hopeless]
-    done = discharge_all(pool, [stated[name] for name in left], options, note)
+    done = session.discharge([stated[name] for name in left])
     return {name: found for name, found in zip(left, done, strict=True) if found.proved}
 
 
 def _fall(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     known: Sequence[Conjunct],
     preservation: Preservation,
     discharge: Discharge,
-    options: Options,
     before: tuple[str, ...],
 ) -> Fall:
     shown = None
     if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
-        model = _likely(pool, machine, discharge, options) or discharge.countermodel
+        model = _likely(session, machine, discharge) or discharge.countermodel
         shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
     return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
 
 
-def _likely(pool: SolverPool, machine: ir.Machine, discharge: Discharge, options: Options) -> Model | None:
-    """A smallest countermodel in which the history is, as far as formulas say it, that of an execution."""
+def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
+    """A smallest countermodel whose history is plausible: most such histories are those of executions."""
     obligation = discharge.obligation
     hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))
-    return countermodel(pool, replace(obligation, hypotheses=hypotheses), options)
+    return session.countermodel(replace(obligation, hypotheses=hypotheses))

@@ -1,7 +1,7 @@
 """The obligations of a machine, one for every transition and conjunct.
 
-The conjuncts are the built-in facts about the history (`ghost_*`), the declared invariants, and those of the
-properties to be proved that do not already follow from these. All of them together must be inductive.
+The conjuncts are the built-in facts about the history (`ghost_*`), the declared invariants, and the properties to be
+proved that do not follow from these. All of them together must be inductive.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def signature_of(machine: ir.Machine) -> Signature:
 
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:
-    """The history's facts, the invariants, and the built-in properties under `prove` that range over states."""
+    """The facts about the history, the invariants, and the built-in properties of states under `prove`."""
     history = (Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery))
     invariants = (Conjunct(invariant, "invariant") for invariant in machine.invariants)
     properties = (Conjunct(formula, "property") for formula in state_properties(machine))
@@ -63,12 +63,17 @@ def state_properties(machine: ir.Machine) -> tuple[ir.NamedFormula, ...]:
     return tuple(built_in.property_formula(name, machine.delivery) for name in of_states)
 
 
+def known_facts(machine: ir.Machine, known: Iterable[Conjunct]) -> tuple[ir.NamedFormula, ...]:
+    """The axioms and the known conjuncts: the hypotheses of every obligation."""
+    return (*machine.axioms, *(conjunct.formula for conjunct in known))
+
+
 def preservations(
     machine: ir.Machine, goals: Iterable[Conjunct], known: Collection[Conjunct]
 ) -> tuple[Preservation, ...]:
     """Every goal in the initial states, and kept by every transition from a state in which all of `known` are true."""
     signature = signature_of(machine)
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    facts = known_facts(machine, known)
     found: list[Preservation] = []
     for goal in goals:
         start = ir.NamedFormula(goal.name, initially(goal.formula.body, machine))
@@ -84,22 +89,22 @@ def preservations(
 
 
 def consequence(machine: ir.Machine, goal: Conjunct, known: Iterable[Conjunct]) -> Obligation:
-    """That the goal follows from the known conjuncts, in any state."""
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known))
+    """The goal follows from the known conjuncts, in any state."""
+    facts = known_facts(machine, known)
     return Obligation(f"{goal.name} follows", signature_of(machine), facts, goal.formula)
 
 
 def delivered_once(machine: ir.Machine, known: Iterable[Conjunct]) -> Obligation:
-    """That `deliver` happens only to messages that are not delivered yet."""
+    """`deliver` happens only to messages that are not delivered yet."""
     action = next(action for action in actions(machine) if action.name == "deliver")
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    facts = (*known_facts(machine, known), *action.guards)
     goal = machine_builtins.at_most_once(*action.parameters)
     return Obligation("deliver only what is not delivered", signature_of(machine), facts, goal, action.parameters)
 
 
 def impossible(machine: ir.Machine, action: Action, known: Iterable[Conjunct]) -> Obligation:
-    """That the guard of the action can never hold where the known conjuncts are true."""
-    facts = (*machine.axioms, *(conjunct.formula for conjunct in known), *action.guards)
+    """The guard of the action can never hold where the known conjuncts are true."""
+    facts = (*known_facts(machine, known), *action.guards)
     return Obligation(
         f"{action.name} cannot happen",
         signature_of(machine),
@@ -110,7 +115,7 @@ def impossible(machine: ir.Machine, action: Action, known: Iterable[Conjunct]) -
 
 
 def inconsistent(machine: ir.Machine) -> Obligation:
-    """That the axioms contradict each other."""
+    """The axioms contradict each other."""
     return Obligation(
         "the axioms contradict each other", signature_of(machine), machine.axioms, ir.NamedFormula("false", FALSE)
     )

@@ -1,7 +1,7 @@
 """Machines: their statements proved for any number of processes and messages, or refuted by a run.
 
-Not being inductive does not refute a statement: only a run from an initial state does. What is neither proved
-nor refuted is `unknown`, with the step that breaks it.
+A statement that is not inductive need not be false: only a run from an initial state refutes it. A statement that is
+neither proved nor refuted is `unknown`, and the step that breaks it is shown.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.step_claims import is_about_steps
+from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
 from thence.proofs.machine.cores import with_cores
 from thence.proofs.machine.counterexample import run_counterexample
-from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set
-from thence.proofs.machine.obligations import Conjunct, conjuncts, delivered_once, inconsistent
-from thence.proofs.machine.reachability import Searched, Violation, search
+from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
+from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
+from thence.proofs.machine.reachability import Falsification, Searched, TransitionRun, not_found, search
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
-from thence.proofs.solving.discharge import Note, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, unknown
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
+from thence.proofs.solving.discharge import level_of, solver_facts
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
 HISTORY = "history"
-"""The name under which the built-in facts about the history are reported."""
+"""The name of the result about the built-in facts about the history."""
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
-    """What is stated of a machine's states: the history, its invariants, the properties that `prove` names."""
+    """The statements about a machine's states: the history, the invariants, the properties that `prove` names."""
     invariants = tuple(invariant.name for invariant in machine.invariants)
     properties = (name for name in machine.prove if name not in invariants and not is_about_steps(name))
     return (HISTORY, *invariants, *properties)
@@ -60,13 +61,13 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     return replace(machine, prove=(*machine.prove, *sayable))
 
 
-def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | None:
-    """Why nothing is proved of this machine, or None: its axioms restrict the states, or contradict each other."""
+def refusal(session: ProofSession, machine: ir.Machine) -> str | None:
+    """The reason why nothing is proved of this machine: its axioms restrict states or may be contradictory; or None."""
     faults = axiom_faults(machine)
     if faults:
         return "; ".join(faults)
     if machine.axioms:
-        (found,) = discharge_all(pool, (inconsistent(machine),), options)
+        (found,) = session.silent().discharge((inconsistent(machine),))
         if found.countermodel is None:
             return (
                 "the axioms contradict each other: anything would follow"
@@ -76,121 +77,109 @@ def refusal(pool: SolverPool, machine: ir.Machine, options: Options) -> str | No
     return None
 
 
-def prove_machine(
-    pool: SolverPool, machine: ir.Machine, options: Options, note: Note | None = None
-) -> tuple[dict[str, Finding], InductiveSet | None]:
-    """A finding for every statement, and the inductive set that the proofs rest on.
+def prove_machine(session: ProofSession, machine: ir.Machine) -> tuple[dict[str, Assessment], InductiveSet | None]:
+    """An assessment of every statement, and the inductive set that the proofs rest on.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
-    refused = refusal(pool, machine, options)
+    refused = refusal(session, machine)
     if refused is not None:
         return {name: unknown(refused) for name in statements(machine)}, None
     try:
-        found = inductive_set(pool, machine, options, note)
-        findings = _findings(pool, machine, found, options)
-        if options.cores:
-            findings = with_cores(pool, machine, found, findings, options, note)
-        return findings, found
+        found = inductive_set(session, machine)
+        assessments = _assessments(session, machine, found)
+        if session.options.cores:
+            assessments = with_cores(session, machine, found, assessments)
+        return assessments, found
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
-def _findings(pool: SolverPool, machine: ir.Machine, found: InductiveSet, options: Options) -> dict[str, Finding]:
+def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet) -> dict[str, Assessment]:
     known = proved_conjuncts(machine, found)
     everything = found.discharges
     level = level_of(everything)
-    facts = solver_facts(everything, options)
+    facts = solver_facts(everything, session.options)
     history = [fact.name for fact in built_in.history_facts(machine.delivery)]
     fallen = {name: fall for name, fall in found.fallen.items() if name not in history}
-    violated = search_violations(pool, machine, fallen, options)
-    findings: dict[str, Finding] = {}
+    violated = search_violations(session, machine, fallen)
+    assessments: dict[str, Assessment] = {}
     for name in statements(machine):
         if name == HISTORY:
-            findings[name] = _history(found, history, level, facts)
+            assessments[name] = _history(found, history, level, facts)
         elif name == "at_most_once":
-            findings[name] = _once(pool, machine, known, found, options)
+            assessments[name] = _once(session, machine, known, found)
         elif name in found.fallen:
-            findings[name] = _fallen(machine, name, found.fallen[name], violated, facts)
+            assessments[name] = _fallen(machine, name, found.fallen[name], violated, facts)
         elif name in found.consequences:
             own = {"own_obligations": 1, "proved_as": "consequence of the invariants", **facts}
             text = "follows from the invariants" + _size(found)
-            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
+            assessments[name] = Assessment(Verdict.PROVED, level, own, text, "", everything)
         else:
             own = {"own_obligations": len(found.members[name]), "proved_as": "member of the inductive set", **facts}
             text = "inductive together with the others" + _size(found)
-            findings[name] = Finding(Verdict.PROVED, level, own, text, "", everything)
-    return findings
-
-
-def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct, ...]:
-    """The conjuncts that are true in every reachable state."""
-    return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
+            assessments[name] = Assessment(Verdict.PROVED, level, own, text, "", everything)
+    return assessments
 
 
 def _size(found: InductiveSet) -> str:
     return f": {len(found.members)} conjuncts, {len(found.discharges)} obligations"
 
 
-def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Finding:
+def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Assessment:
     lost = {name: found.fallen[name] for name in names if name in found.fallen}
     if not lost:
         text = "the built-in facts about the history are kept" + _size(found)
-        return Finding(Verdict.PROVED, level, facts, text, "", found.discharges)
+        return Assessment(Verdict.PROVED, level, facts, text, "", found.discharges)
     text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
     return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
 
 
-def _once(
-    pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet, options: Options
-) -> Finding:
-    (own,) = discharge_all(pool, (delivered_once(machine, known),), options)
+def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet) -> Assessment:
+    (own,) = session.silent().discharge((delivered_once(machine, known),))
     everything = (*found.discharges, own)
-    facts = solver_facts(everything, options)
+    facts = solver_facts(everything, session.options)
     if own.proved:
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
-        return Finding(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
-    violated = search_violations(pool, machine, ("at_most_once",), options)
+        return Assessment(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
+    violated = search_violations(session, machine, ("at_most_once",))
     fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
     return _fallen(machine, "at_most_once", fall, violated, facts)
 
 
-def search_violations(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> Searched | None:
-    """Runs that violate the statements, looked for in a small universe; None where there is nothing to look for."""
-    goals = {name: Violation(statement_formula(machine, name)) for name in names}
+def search_violations(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> Searched | None:
+    """Searches small universes for runs that violate the statements; None if there are no statements."""
+    goals = {name: Falsification(statement_formula(machine, name)) for name in names}
     if not goals:
         return None
-    return search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
+    return search(session, machine, goals)
 
 
-def _fallen(machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]) -> Finding:
-    """Refuted by a run if there is one, else unknown with the counterexample to induction."""
+def _fallen(
+    machine: ir.Machine, name: str, fall: Fall, violated: Searched | None, facts: Mapping[str, Any]
+) -> Assessment:
+    """Refuted if a run was found, else unknown with the counterexample to induction."""
     if violated is not None and name in violated.runs:
         return refuted(machine, name, violated, facts)
     more: dict[str, Any] = dict(facts)
     if fall.counterexample is not None:
         more["counterexample"] = dict(fall.counterexample.facts)
-    tried = not_found(violated)
+    tried = not_found(violated, "violates")
     found = unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
     return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
 
-def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Finding:
-    """The finding for a statement that a run violates."""
+def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Assessment:
+    """The assessment of a statement that a run violates."""
     run = searched.runs[name]
-    shown = run_counterexample(machine, run, statement_formula(machine, name))
+    return refutation(run, run_counterexample(machine, run, statement_formula(machine, name)), facts)
+
+
+def refutation(run: TransitionRun, shown: Counterexample, facts: Mapping[str, Any]) -> Assessment:
+    """The assessment of a statement that the run, shown as a counterexample, violates."""
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
     said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
-
-
-def not_found(searched: Searched | None) -> str:
-    """How far was looked without finding a run."""
-    if searched is None:
-        return "no run was looked for"
-    if searched.unknown:
-        return f"the search for a run gave up: {searched.unknown}"
-    return f"no run of {searched.scope} violates it"
+    return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 
 def _fall_text(fall: Fall) -> str:

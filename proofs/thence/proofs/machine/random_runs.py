@@ -1,7 +1,7 @@
-"""Runs of a machine found by walking about: for transitions that happen late, where exhaustive search takes too long.
+"""Random runs of a machine: for transitions that happen late, where exhaustive search takes too long.
 
-A walk proves that a transition can happen, and nothing when it finds none. It depends on the machine and the seed only:
-effort is counted in guards evaluated, not in seconds. What is found is cut down to steps that it needs, one by one.
+A random run proves that a transition can happen; the lack of one proves nothing. The result depends on the machine and
+the seed only: effort is counted in guards evaluated, not in seconds. Steps that a run does not need are removed.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from collections.abc import Collection, Mapping, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.structure import Structure, Table, evaluate
-from thence.proofs.machine.reachability import Run
+from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 
 UNIVERSE = {PROCESS.name: 3, MESSAGE.name: 5}
 """Large enough for permits of two senders, each for a message that followed another."""
 
 GUARDS = 400_000
-"""How many guards are evaluated before the search is given up."""
+"""Limit on the guards that are evaluated."""
 
 LENGTH = 30
 """Steps of one walk, at most."""
 
 MISSES = 400
-"""A walk ends after so many transitions in a row that are not enabled, or change nothing."""
+"""A walk ends after this many transitions in a row that are not enabled, or change nothing."""
 
 
 def walk(
     machine: ir.Machine, names: Collection[str], seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
-) -> dict[str, Run]:
-    """A run in which each of the named transitions happens last, for those that were met.
+) -> dict[str, TransitionRun]:
+    """For each of the named transitions that was met a run in which it happens last.
 
-    Only for machines that processes and messages with their ends make up: {} where other things are arbitrary at the
-    start, or a transition has other parameters.
+    Only for machines whose initial states differ in `src` and `dst` alone, and whose transitions have processes and
+    messages as parameters; {} for all others.
     """
     choices = actions(machine)
     sorts = {parameter.type for action in choices for parameter in action.parameters}
@@ -43,7 +43,7 @@ def walk(
         return {}
     chance = random.Random(seed)
     fired = Counter({action.name: 1 for action in choices})
-    found: dict[str, Run] = {}
+    found: dict[str, TransitionRun] = {}
     while guards > 0 and not found.keys() >= set(names):
         start = _start(machine, universe, chance)
         if start is None:
@@ -62,7 +62,7 @@ def walk(
             steps.append((action, arguments))
             fired[action.name] += 1
             if action.name in names and action.name not in found:
-                found[action.name] = Run(start, _needed(start, steps))
+                found[action.name] = TransitionRun(start, _needed(start, steps))
     return found
 
 
@@ -86,7 +86,7 @@ def _start(machine: ir.Machine, universe: Mapping[str, int], chance: random.Rand
 def _needed(
     start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]
 ) -> tuple[tuple[Action, tuple[int, ...]], ...]:
-    """The steps without those that the last one does not need: no single one can be left out any more."""
+    """The steps without those that the last one does not need: no single step can be left out any more."""
     kept = list(steps)
     position = 0
     while position < len(kept) - 1:

@@ -1,8 +1,8 @@
 """Bounded search from the initial states of a machine, over a small universe, breadth by depth.
 
-All choices of the initial state (who sends to whom) and all sequences of transitions up to a depth, in one
-propositional query per depth; shortest first. What is found is replayed step by step by evaluation.
-Finding nothing proves nothing beyond the universe and depth.
+One propositional query per depth has all choices of the initial state (who sends to whom) and all sequences of
+transitions; the shortest first. Every run is replayed step by step by evaluation. A search without a run proves nothing
+beyond the universe and depth.
 """
 
 from __future__ import annotations
@@ -21,28 +21,34 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_win
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
 from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
-from thence.proofs.solving.solver import Answer, Search, SolverPool, Stage
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Answer, Stage, StagedSearch
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """A reachable state in which the formula is false; if it has free names, where `deliver` is about to happen."""
+class Falsification:
+    """Goal: a reachable state in which the formula is false; with free names, a state before a `deliver` of them."""
 
     formula: ir.NamedFormula
 
 
+def reaching(formula: ir.NamedFormula) -> Falsification:
+    """A reachable state in which the formula is true."""
+    return Falsification(ir.NamedFormula(f"never {formula.name}", negation(formula.body)))
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """The transition of this name happens."""
+    """Goal: the transition of this name happens."""
 
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A step before which one formula is true and after which another is, for some values of their free names.
+    """Goal: a step before which `before` is true and after which `after` is true, for some values of the parameters.
 
-    `exempt`: not a step by this transition whose arguments are the values of the first so many parameters.
+    `exempt` (name, n): no step by the transition of this name whose arguments are the values of the first n parameters.
     """
 
     parameters: tuple[ir.Variable, ...]
@@ -51,11 +57,11 @@ class Change:
     exempt: tuple[str, int] | None = None
 
 
-Goal: TypeAlias = Violation | Firing | Change
+Goal: TypeAlias = Falsification | Firing | Change
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TransitionRun:
     """An initial structure and the transitions from it, each with its arguments; replayed by evaluation."""
 
     start: Structure
@@ -73,7 +79,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """A universe, and how many steps are looked at; where there are numbers, how large they may grow."""
+    """A universe, a number of steps, and bounds on numbers if there are any."""
 
     universe: Mapping[str, int]
     depth: int
@@ -89,27 +95,36 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What was found, by goal, and how far was looked for the others."""
+    """The runs that were found, by goal, and the scope that was searched for the others."""
 
-    runs: Mapping[str, Run]
+    runs: Mapping[str, TransitionRun]
     scope: SearchScope
     unknown: str = ""
 
 
+def not_found(searched: Searched | None, verb: str) -> str:
+    """The limits of a search that found no run; `verb` says what the run does to the statement: violates, refutes."""
+    if searched is None:
+        return "no run was looked for"
+    if searched.unknown:
+        return f"the search for a run gave up: {searched.unknown}"
+    return f"no run of {searched.scope} {verb} it"
+
+
 SCOPES = (SearchScope({"process": 3, "message": 3}, 12), SearchScope({"process": 3, "message": 4}, 16))
-"""Where runs are looked for: the second only for what the first does not have."""
+"""The scopes that are searched for runs: the second one only for goals that the first one does not have."""
 
 GROUP = SearchScope({"process": 2, "message": 2}, 12)
-"""Looked at before them where messages go to several processes: there every process adds steps to a run."""
+"""The first scope of machines whose messages go to several processes: there every process adds steps to a run."""
 
 
 def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
-    """Where runs of the machine are looked for, one after the other."""
+    """The scopes that are searched for runs of the machine, in order."""
     return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
 
 
 NUMBERS_BELOW = 16
-"""Runs are looked for in which no number grows larger: finite for a solver, and much faster."""
+"""Bound on the numbers of a run: the search is then finite for a solver, and much faster."""
 
 
 @dataclass(slots=True)
@@ -134,7 +149,7 @@ class _Unrolling:
             self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
 
     def advance(self) -> None:
-        """One more step: exactly one transition happens, with its guard true."""
+        """One more step: exactly one transition happens, and its guard is true."""
         number, before = len(self.choices), self.states[-1]
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
         changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
@@ -209,7 +224,7 @@ class _Unrolling:
     def _stays_in_window(
         self, update: ir.Update, environment: Mapping[str, Term], before: Mapping[str, Cells], choice: str
     ) -> None:
-        """Of an update over numbers, that it changes nothing beyond the window: other runs are not looked for."""
+        """An update over numbers changes nothing beyond the window: runs that do are not searched."""
         numbers = [binder for binder in update.binders if binder.type == NAT]
         if not numbers:
             return
@@ -250,16 +265,16 @@ class _Unrolling:
         return {value: self.grounding.named(f"{name}={value}", when) for value, when in after.items()}
 
     def goal(self, goal: Goal) -> str:
-        """The condition under which the last state, or the last step, is what is looked for."""
+        """The condition under which the last state, or the last step, reaches the goal."""
         state = self.states[-1]
         match goal:
             case Firing():
                 return any_of(choice for (name, _), choice in self.choices[-1].items() if name == goal.action)
             case Change():
                 return any_of(self._changed(goal, values) for values in self._values(goal.parameters))
-            case Violation() if not free_locals(goal.formula.body):
+            case Falsification() if not free_locals(goal.formula.body):
                 return self.grounding.formula(negation(goal.formula.body), state, {})
-            case Violation():
+            case Falsification():
                 action = next(action for action in self.actions if action.name == "deliver")
                 return any_of(
                     all_of(
@@ -292,8 +307,8 @@ class _Unrolling:
         return all_of((before, self.grounding.formula(goal.after, self.states[-1], environment), negated(exempted)))
 
 
-def changed_values(goal: Change, run: Run) -> dict[str, int] | None:
-    """Values of a goal's parameters for which the last step of the run is such a change, by evaluation."""
+def changed_values(goal: Change, run: TransitionRun) -> dict[str, int] | None:
+    """Values of the goal's parameters for which the last step of the run is such a change, by evaluation."""
     before, after = run.states()[-2:]
     action, arguments = run.steps[-1]
     for values in tuples([parameter.type for parameter in goal.parameters], before.universe):
@@ -305,28 +320,26 @@ def changed_values(goal: Change, run: Run) -> dict[str, int] | None:
 
 
 def search(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     *,
-    timeout_ms: int,
-    seed: int,
     scopes: Sequence[SearchScope] = (),
     effort: int | None = None,
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
 
-    Without scopes, in those of the machine. `effort` is a limit for each of them, in Z3's own measure.
+    Without `scopes`, those of the machine are searched. `effort` limits the search of each scope, in Z3's own measure.
 
     Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
     """
-    runs: dict[str, Run] = {}
+    runs: dict[str, TransitionRun] = {}
     scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
     for scope in scopes:
         left = {name: goal for name, goal in goals.items() if name not in runs}
         if left:
-            found = _search_in(pool, machine, left, scope, timeout_ms, seed, effort)
+            found = _search_in(session, machine, left, scope, effort)
             runs |= found.runs
         if found.unknown:
             break
@@ -334,32 +347,29 @@ def search(
 
 
 def _search_in(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     scope: SearchScope,
-    timeout_ms: int,
-    seed: int,
     effort: int | None,
 ) -> Searched:
-    """The search of one scope; what was searched before by this pool is not written out again."""
+    """The search of one scope. The pool keeps complete results, which do not depend on the limit on effort."""
     behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
-    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), timeout_ms, seed)
-    found = pool.computed.get(same)
+    limits = (session.options.timeout_ms, session.options.seed)
+    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), *limits)
+    found = session.pool.computed.get(same)
     if not isinstance(found, Searched):
-        found = _searched_in(pool, machine, goals, scope, timeout_ms, seed, effort)
+        found = _searched_in(session, machine, goals, scope, effort)
         if not found.unknown:
-            pool.computed[same] = found
+            session.pool.computed[same] = found
     return found
 
 
 def _searched_in(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     goals: Mapping[str, Goal],
     scope: SearchScope,
-    timeout_ms: int,
-    seed: int,
     effort: int | None,
 ) -> Searched:
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
@@ -381,14 +391,17 @@ def _searched_in(
         stages.append(Stage(tuple(grounding.assertions[said:]), literals))
         said = len(grounding.assertions)
 
-    def read(answer: Answer) -> dict[str, Run]:
+    def read(answer: Answer) -> dict[str, TransitionRun]:
         return {
             name: _replayed(unrolling, goals[name], found.stage + 1, found.values)
             for name, found in answer.models.items()
         }
 
-    request = Search(grounding.constants, tuple(stages), (), timeout_ms, seed, NUMBERS_BELOW, effort)
-    answer, runs = confirmed(pool, request, read)
+    options = session.options
+    request = StagedSearch(
+        grounding.constants, tuple(stages), (), options.timeout_ms, options.seed, NUMBERS_BELOW, effort
+    )
+    answer, runs = confirmed(session.pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
     if "nat" in universe:
@@ -396,7 +409,7 @@ def _searched_in(
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
 
 
-def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> Run:
+def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> TransitionRun:
     """The run of a model, replayed; the goal must be reached. Raises: CrossCheckError."""
     grounding = unrolling.grounding
     given = {name: grounding.table(cells, values) for name, cells in unrolling.states[0].items()}
@@ -409,26 +422,26 @@ def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[st
             raise CrossCheckError("a step with other than one transition")
         name, arguments = chosen[0]
         steps.append((by_name[name], arguments))
-    run = Run(start, tuple(steps))
+    run = TransitionRun(start, tuple(steps))
     if not reaches(goal, run):
         raise CrossCheckError("the replayed run does not reach what the solver says it reaches")
     return run
 
 
-def reaches(goal: Goal, run: Run) -> bool:
-    """Whether the run ends with what the goal says, by evaluation. Raises: CrossCheckError where it is no run."""
+def reaches(goal: Goal, run: TransitionRun) -> bool:
+    """Whether the run ends with the goal, by evaluation. Raises: CrossCheckError where it is no run."""
     states = run.states()
     match goal:
         case Firing():
             return bool(run.steps) and run.steps[-1][0].name == goal.action
         case Change():
             return bool(run.steps) and changed_values(goal, run) is not None
-        case Violation() if free_locals(goal.formula.body):
+        case Falsification() if free_locals(goal.formula.body):
             if not run.steps or run.steps[-1][0].name != "deliver":
                 return False
             action, arguments = run.steps[-1]
             return not evaluate(goal.formula.body, states[-2], environment_of(action, arguments))
-        case Violation():
+        case Falsification():
             return not evaluate(goal.formula.body, states[-1], {})
         case _ as never:
             assert_never(never)

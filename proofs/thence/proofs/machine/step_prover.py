@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
@@ -13,11 +12,22 @@ from thence.proofs.logic.formula import Unsupported, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
-from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
-from thence.proofs.machine.obligations import Conjunct, conjuncts, consequence
-from thence.proofs.machine.reachability import Change, Goal, Run, Searched, Violation, changed_values, search
+from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
+from thence.proofs.machine.obligations import Conjunct, consequence
+from thence.proofs.machine.prover import refutation
+from thence.proofs.machine.reachability import (
+    Change,
+    Falsification,
+    Goal,
+    Searched,
+    TransitionRun,
+    changed_values,
+    not_found,
+    reaching,
+    search,
+)
 from thence.proofs.machine.step_statements import (
-    Stage,
+    DeadlockStage,
     Waiting,
     additions,
     at_rest,
@@ -34,59 +44,60 @@ from thence.proofs.machine.step_statements import (
     waiting,
 )
 from thence.proofs.machine.transitions import actions, symbols
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, unknown
-from thence.proofs.solving.solver import Check, SolverPool
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Check
 from thence.spec.verdict import Level, Verdict
 
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
 _EFFORT = (200_000, 3_000_000)
-"""What a stage of a proof without deadlock may cost while it is only being looked for, by the solver's own measure, so
-that the same stages are found on every machine: more where too little finds none."""
+"""Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
+machine finds the same stages. The larger limit is tried where the smaller one finds no stage."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
-    """The names of the machine's statements about steps: what is stable, what is reachable, what `prove` names."""
+    """The names of the statements about steps: stable formulas, reachable formulas, and those under `prove`."""
     stable = (each.formula.name for each in machine.stable)
     reachable = (formula.name for formula in machine.reachable)
     return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
 
 
-def refuted_steps(pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options) -> dict[str, Finding]:
-    """Those of the statements that a run refutes. What is reachable is not refuted by a run.
+def refuted_steps(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> dict[str, Assessment]:
+    """The statements that a run refutes. A run does not refute a `reachable` formula.
 
     Raises: Unsupported; CrossCheckError.
     """
-    found, _ = _refuted(pool, machine, names, options)
+    found, _ = _refuted(session, machine, names)
     return found
 
 
 def prove_steps(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None, options: Options
-) -> dict[str, Finding]:
-    """A finding for each of the statements, resting on the inductive set; without one, nothing is proved."""
+    session: ProofSession, machine: ir.Machine, names: Iterable[str], found: InductiveSet | None
+) -> dict[str, Assessment]:
+    """An assessment of each of the statements. Proofs rest on the inductive set `found`; without one there are none."""
     names = tuple(names)
     if found is None:
         return {name: unknown("nothing is proved of this machine") for name in names}
-    known = tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
-    findings: dict[str, Finding] = {}
+    known = proved_conjuncts(machine, found)
+    assessments: dict[str, Assessment] = {}
     attempts: dict[str, _Attempt] = {}
     reachable = {formula.name: formula for formula in machine.reachable}
     try:
         if wanted := [reachable[name] for name in names if name in reachable]:
-            findings |= _reached(pool, machine, wanted, known, options)
+            assessments |= _reached(session, machine, wanted, known)
         for name in names:
             if name not in reachable:
-                attempts[name] = _attempt(pool, machine, name, known, options)
+                attempts[name] = _attempt(session, machine, name, known)
         open_names = [name for name, attempt in attempts.items() if not attempt.proved]
-        runs, searched = _refuted(pool, machine, open_names, options)
+        runs, searched = _refuted(session, machine, open_names)
     except Unsupported as reason:
-        return {name: findings.get(name, unknown(str(reason))) for name in names}
+        return {name: assessments.get(name, unknown(str(reason))) for name in names}
     for name, attempt in attempts.items():
-        findings[name] = runs[name] if name in runs else _concluded(machine, attempt, found, searched, options)
-    return {name: findings[name] for name in names}
+        assessments[name] = runs[name] if name in runs else _concluded(session, machine, attempt, found, searched)
+    return {name: assessments[name] for name in names}
 
 
 # --- proofs ------------------------------------------------------------------------------------
@@ -94,7 +105,7 @@ def prove_steps(
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The obligations of a statement and what came of them; `words` say what was proved, `missing` what never was."""
+    """The discharged obligations of a statement; `words` say what they prove, `missing` what they do not."""
 
     discharges: tuple[Discharge, ...]
     words: str
@@ -105,48 +116,46 @@ class _Attempt:
         return not self.missing and all(discharge.proved for discharge in self.discharges)
 
 
-def _attempt(pool: SolverPool, machine: ir.Machine, name: str, known: Sequence[Conjunct], options: Options) -> _Attempt:
+def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Sequence[Conjunct]) -> _Attempt:
     if name == WITHOUT_DEADLOCK:
-        return _attempt_deadlock(pool, machine, known, options)
+        return _attempt_deadlock(session, machine, known)
     transition = starving_transition(name)
     if transition is not None:
-        state, ends = waiting_for(pool, machine, transition, options)
-        done = discharge_all(pool, starvation_obligations(machine, state, known), options)
+        state, ends = waiting_for(session, machine, transition)
+        done = session.discharge(starvation_obligations(machine, state, known))
         words = f"what a message waits for until {transition} only shrinks"
         return _Attempt((*ends, *done), words)
     stable = next(each for each in machine.stable if each.formula.name == name)
-    done = discharge_all(pool, stable_obligations(machine, stable, known), options)
+    done = session.discharge(stable_obligations(machine, stable, known))
     return _Attempt(done, "every transition keeps it true")
 
 
-def waiting_for(
-    pool: SolverPool, machine: ir.Machine, transition: str, options: Options
-) -> tuple[Waiting, tuple[Discharge, ...]]:
-    """What it is to wait for a transition, and the proofs that it ends the guards that it is said to end."""
+def waiting_for(session: ProofSession, machine: ir.Machine, transition: str) -> tuple[Waiting, tuple[Discharge, ...]]:
+    """The condition of waiting for a transition, and the proofs that the transition makes its own guards false."""
     action = next(action for action in actions(machine) if action.name == transition)
-    ends = discharge_all(pool, falsified(machine, action), options)
+    ends = session.discharge(falsified(machine, action))
     return waiting(action, [end.proved for end in ends]), tuple(end for end in ends if end.proved)
 
 
-def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Conjunct], options: Options) -> _Attempt:
-    """Stages, each resting on those before, until nothing is undelivered or no stage can be added."""
+def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
+    """Proof stages, each resting on those before, until nothing is undelivered or no stage can be added."""
     ordering: dict[str, tuple[Discharge, ...]] = {}
     for relation in orders(machine):
         own = strictly_orders(machine, relation, known)
         open_ones = [each for each in own if not each.by_frame]
-        if len(_easy(pool, open_ones, _EFFORT[1], options)) == len(open_ones):
-            ordering[relation] = discharge_all(pool, own, options)
-    over = _staged(pool, machine, tuple(ordering), known, options)
+        if len(_easy(session, open_ones, _EFFORT[1])) == len(open_ones):
+            ordering[relation] = session.discharge(own)
+    over = _staged(session, machine, tuple(ordering), known)
     used = dict.fromkeys(stage.order for stage in over)
     evidence = [discharge for relation in used for discharge in ordering[relation]]
     proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
-    evidence.extend(discharge_all(pool, proofs, options))
+    evidence.extend(session.discharge(proofs))
     words = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
     if not over or over[-1].words != "undelivered":
         missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
         return _Attempt(tuple(evidence), "", missing)
-    rest = Violation(ir.NamedFormula("not at rest", negation(at_rest(machine))))
-    shown = search(pool, machine, {"rest": rest}, timeout_ms=options.timeout_ms, seed=options.seed)
+    rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
+    shown = search(session, machine, {"rest": rest})
     if "rest" not in shown.runs:
         empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
         return _Attempt(tuple(evidence), "", empty)
@@ -155,15 +164,15 @@ def _attempt_deadlock(pool: SolverPool, machine: ir.Machine, known: Sequence[Con
 
 
 def _staged(
-    pool: SolverPool, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct], options: Options
-) -> list[Stage]:
-    """Stages that can be proved one after the other; the last one is the goal, where it is reached."""
+    session: ProofSession, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct]
+) -> list[DeadlockStage]:
+    """Stages that can be proved one after the other; the last one is the goal, if it is reached."""
     goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
-    over: list[Stage] = []
+    over: list[DeadlockStage] = []
 
-    def shown(asked: Sequence[Stage], effort: int) -> list[Stage]:
+    def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:
         obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
-        return [asked[number] for number in _easy(pool, obligations, effort, options)]
+        return [asked[number] for number in _easy(session, obligations, effort)]
 
     attempts = [(candidates, effort) for effort in _EFFORT for candidates in helpful]
     while attempts:
@@ -178,26 +187,27 @@ def _staged(
     return over
 
 
-def _easy(pool: SolverPool, obligations: Sequence[Obligation], effort: int, options: Options) -> list[int]:
-    """The positions of those that the first solver proves with so much effort."""
+def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
+    """The positions of the obligations that the first solver proves within this effort."""
+    options = session.options
     checks = [
         Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
         for obligation in obligations
     ]
-    answers = dict(pool.answers(checks))
+    answers = dict(session.pool.answers(checks))
     return [number for number in range(len(checks)) if answers[number].status == "unsat"]
 
 
 def _concluded(
-    machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None, options: Options
-) -> Finding:
+    session: ProofSession, machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None
+) -> Assessment:
     everything = (*found.discharges, *attempt.discharges)
-    facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, options)}
+    facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, session.options)}
     if attempt.proved:
-        return Finding(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
+        return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
-    tried = _not_found(searched)
+    tried = not_found(searched, "refutes")
     shown = [reason]
     if open_ones and open_ones[0].countermodel is not None and open_ones[0].failed:
         shown.append(_state_text(machine, open_ones[0]))
@@ -215,67 +225,53 @@ def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     return f"  in a state that the invariants allow: {state}\n  for {step}"
 
 
-def _not_found(searched: Searched | None) -> str:
-    if searched is None:
-        return "no run was looked for"
-    if searched.unknown:
-        return f"the search for a run gave up: {searched.unknown}"
-    return f"no run of {searched.scope} refutes it"
-
-
 # --- runs --------------------------------------------------------------------------------------
 
 
 def _refuted(
-    pool: SolverPool, machine: ir.Machine, names: Iterable[str], options: Options
-) -> tuple[dict[str, Finding], Searched | None]:
+    session: ProofSession, machine: ir.Machine, names: Iterable[str]
+) -> tuple[dict[str, Assessment], Searched | None]:
     goals: dict[str, Goal] = {}
     owner: dict[str, str] = {}
     for name in names:
-        for number, goal in enumerate(step_goals(pool, machine, name, options)):
+        for number, goal in enumerate(step_goals(session, machine, name)):
             goals[f"{name} {number}"] = goal
             owner[f"{name} {number}"] = name
     if not goals:
         return {}, None
-    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
-    findings: dict[str, Finding] = {}
+    searched = search(session, machine, goals)
+    assessments: dict[str, Assessment] = {}
     for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
-        findings.setdefault(owner[key], _refutation(machine, owner[key], goals[key], run, options))
-    return findings, searched
+        assessments.setdefault(owner[key], _refutation(session, machine, owner[key], goals[key], run))
+    return assessments, searched
 
 
-def step_goals(pool: SolverPool, machine: ir.Machine, name: str, options: Options) -> tuple[Goal, ...]:
-    """What a run shows that refutes the statement: one of these goals."""
+def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal, ...]:
+    """The goals of runs that refute the statement: one of them is enough."""
     if name == WITHOUT_DEADLOCK:
-        return (Violation(no_deadlock(machine)),)
+        return (Falsification(no_deadlock(machine)),)
     transition = starving_transition(name)
     if transition is not None:
-        return additions(waiting_for(pool, machine, transition, options)[0])
+        return additions(waiting_for(session, machine, transition)[0])
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 
-def _refutation(machine: ir.Machine, name: str, goal: Goal, run: Run, options: Options) -> Finding:
+def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goal, run: TransitionRun) -> Assessment:
     if isinstance(goal, Change):
         instance = _instance(goal, run)
         shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
         what = "adds to what is waited for" if is_about_steps(name) else f"makes {name} false"
-        facts = {**shown.facts, "violated": {name: instance}}
+        violated = {**shown.facts, "violated": {name: instance}}
         steps, _, _ = shown.text.rpartition("\n")
-        shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=facts)
+        shown = replace(shown, text=f"{steps}\n  the last step {what}{instance_text(instance)}", facts=violated)
     else:
-        assert isinstance(goal, Violation)
+        assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
-    found: dict[str, Any] = {
-        "seed": options.seed,
-        "timeout_ms": options.timeout_ms,
-        "counterexample": dict(shown.facts),
-        "depth": len(run.steps),
-    }
-    said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
-    return Finding(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
+    facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
+    return refutation(run, shown, facts)
 
 
-def _instance(goal: Change, run: Run) -> Mapping[str, str]:
+def _instance(goal: Change, run: TransitionRun) -> Mapping[str, str]:
     """The values of a change, by the names of the file."""
     values = changed_values(goal, run)
     assert values is not None
@@ -287,47 +283,44 @@ def _instance(goal: Change, run: Run) -> Mapping[str, str]:
 
 
 def _reached(
-    pool: SolverPool,
+    session: ProofSession,
     machine: ir.Machine,
     wanted: Sequence[ir.NamedFormula],
     known: Sequence[Conjunct],
-    options: Options,
-) -> dict[str, Finding]:
-    """A run is a proof; that no state of the inductive set has it is a refutation."""
-    never = {formula.name: ir.NamedFormula(f"never {formula.name}", negation(formula.body)) for formula in wanted}
-    goals = {name: Violation(formula) for name, formula in never.items()}
-    searched = search(pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed)
-    findings: dict[str, Finding] = {}
+) -> dict[str, Assessment]:
+    """A run proves a `reachable` formula; a proof that it is false in every reachable state refutes it."""
+    goals = {formula.name: reaching(formula) for formula in wanted}
+    searched = search(session, machine, goals)
+    assessments: dict[str, Assessment] = {}
     for formula in wanted:
         run = searched.runs.get(formula.name)
         if run is not None:
-            facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": options.seed}
+            facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": session.options.seed}
             text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
-            findings[formula.name] = Finding(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
+            assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
-        excluded = _excluded(pool, machine, never[formula.name], known, options)
-        facts = solver_facts(excluded, options)
+        excluded = _excluded(session, machine, goals[formula.name].formula, known)
+        facts = solver_facts(excluded, session.options)
         if excluded:
             text = "it is false in every reachable state"
-            findings[formula.name] = Finding(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
+            assessments[formula.name] = Assessment(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
         elif searched.unknown:
-            findings[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
+            assessments[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
         else:
-            findings[formula.name] = unknown(f"no run of {searched.scope} reaches it; it was not excluded", facts)
-    return findings
+            assessments[formula.name] = unknown(f"no run of {searched.scope} reaches it; it was not excluded", facts)
+    return assessments
 
 
 def _excluded(
-    pool: SolverPool, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct], options: Options
+    session: ProofSession, machine: ir.Machine, never: ir.NamedFormula, known: Sequence[Conjunct]
 ) -> tuple[Discharge, ...]:
-    """A proof that the formula is an invariant, or nothing."""
+    """The obligations of a proof that the formula is an invariant; none if there is no proof."""
     claim = Conjunct(never, "invariant")
     obligation: Obligation = consequence(machine, claim, known)
-    brief = replace(options, timeout_ms=min(QUICK_MS, options.timeout_ms))
-    (found,) = discharge_all(pool, (obligation,), brief)
+    (found,) = session.within(QUICK_MS).discharge((obligation,))
     if found.proved:
         return (found,)
     extended = replace(machine, invariants=(*machine.invariants, never))
-    together = inductive_set(pool, extended, options, None)
+    together = inductive_set(session, extended)
     inside = never.name in together.members or never.name in together.consequences
     return together.discharges if inside else ()

@@ -1,15 +1,15 @@
-"""What a machine states of its steps: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
+"""Statements about steps of a machine: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
 
 NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
-makes false (`not network_sent(m)`) is true of m. The other guards say what m waits for: `forall x. P(m, x)` waits
-for the x of which P(m, x) is false (guards over variables of the same types are taken together: one set), any other
-guard for itself. Without starvation: no step after which m still waits adds to these sets, nor makes a guard false
-that was true. So what m waits for was there when m began to wait, and only shrinks.
+makes false (`not network_sent(m)`) is true of m. The other guards give the things that m waits for. A guard
+`forall x. P(m, x)` gives the set of all x for which P(m, x) is false; guards over variables of the same types give one
+set together. Any other guard gives itself. Without starvation: no step after which m still waits adds to these sets, or
+makes a true guard false. So m waits only for things that it waited for from the beginning, and they only become fewer.
 
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
-a reachable quiescent state every message sent has been delivered, where it goes to. The proof goes by least
-elements: only finitely many messages were sent, so among those with a property some come first, in any strict order.
-It is not enough: a machine that never rests would have it. A quiescent state with a delivery must be reached.
+a reachable quiescent state every message that was sent has been delivered at its destinations. The proof uses least
+elements: only finitely many messages were sent, so in any strict order some messages with a property come first. A
+machine that never rests has no deadlock, so a quiescent state with a delivery must also be reached.
 """
 
 from __future__ import annotations
@@ -36,15 +36,11 @@ from thence.proofs.logic.formula import (
     substitute,
 )
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.machine.obligations import Conjunct, signature_of
+from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
 from thence.proofs.machine.reachability import Change
 from thence.proofs.machine.transitions import Action, actions, after
 
 # --- stable ------------------------------------------------------------------------------------
-
-
-def _facts(machine: ir.Machine, known: Iterable[Conjunct]) -> tuple[ir.NamedFormula, ...]:
-    return (*machine.axioms, *(conjunct.formula for conjunct in known))
 
 
 def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
@@ -56,7 +52,7 @@ def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Va
 
 def stable_obligations(machine: ir.Machine, stable: ir.Stable, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
     """Every transition keeps the formula true where it is true."""
-    signature, facts, name = signature_of(machine), _facts(machine, known), stable.formula.name
+    signature, facts, name = signature_of(machine), known_facts(machine, known), stable.formula.name
     parameters, body = _apart(stable.parameters, stable.formula.body)
     return tuple(
         Obligation(
@@ -81,7 +77,7 @@ def loss(stable: ir.Stable) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of what a message waits for: the instances of `variables` of which `done` is false; without any, a guard."""
+    """Things that a message waits for: the instances of `variables` for which `done` is false; without any, a guard."""
 
     variables: tuple[ir.Variable, ...]
     done: ir.Expr
@@ -89,7 +85,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What it is to wait for a transition: see NOTE(starvation). `parameters` are the transition's, named apart."""
+    """Waiting for a transition: see NOTE(starvation). `parameters` are those of the transition, named apart."""
 
     action: Action
     parameters: tuple[ir.Variable, ...]
@@ -112,7 +108,7 @@ def _split(expr: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def falsified(machine: ir.Machine, action: Action) -> tuple[Obligation, ...]:
-    """For each guard, in the order of `own_guards`, that the transition makes it false. Rests on no invariant."""
+    """The transition makes its guard false: one obligation for each of `own_guards`, in order. Uses no invariant."""
     return tuple(
         Obligation(
             f"{action.name} ends guard {number}",
@@ -126,7 +122,7 @@ def falsified(machine: ir.Machine, action: Action) -> tuple[Obligation, ...]:
 
 
 def waiting(action: Action, ends: Sequence[bool]) -> Waiting:
-    """What it is to wait for the transition; `ends` says of each own guard whether the transition makes it false."""
+    """The condition of waiting for the transition; `ends`: for each own guard whether the transition makes it false."""
     guards = own_guards(action)
     not_yet = [guard for guard, ended in zip(guards, ends, strict=True) if ended]
     sent = [holds("sent", local(parameter)) for parameter in action.parameters if parameter.type == MESSAGE]
@@ -167,8 +163,8 @@ def _renamed(body: ir.Expr, old: Sequence[ir.Variable], new: Sequence[ir.Variabl
 
 
 def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """Every step after which a message still waits, but the awaited one itself, adds nothing to what it waits for."""
-    signature, facts = signature_of(machine), _facts(machine, known)
+    """No step after which a message still waits, except the awaited one, adds to the things that it waits for."""
+    signature, facts = signature_of(machine), known_facts(machine, known)
     found: list[Obligation] = []
     for number, part in enumerate(state.parts, 1):
         for action in actions(machine):
@@ -193,7 +189,7 @@ def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[
 
 
 def additions(state: Waiting) -> tuple[Change, ...]:
-    """The steps that add to what a message waits for, part by part."""
+    """The steps that add to the things that a message waits for, part by part."""
     return tuple(
         Change(
             (*state.parameters, *part.variables),
@@ -226,7 +222,7 @@ def _effect(action: Action) -> ir.Expr:
 
 
 def undelivered(machine: ir.Machine, message: ir.Expr) -> ir.Expr:
-    """The message was sent and has not been delivered, or not everywhere."""
+    """The message was sent and has not been delivered everywhere."""
     sent = holds("sent", message)
     if machine.delivery == "unicast":
         return conj((sent, negation(holds("delivered", message))))
@@ -251,10 +247,12 @@ def no_deadlock(machine: ir.Machine) -> ir.NamedFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A step of the proof: in a quiescent state, no message that was sent is left with `left`.
+class DeadlockStage:
+    """A stage of the proof: in a quiescent state, `left` is true of no message that was sent.
 
-    A relation that orders messages strictly, and the words for what is left.
+    Attributes:
+        words: `left` in words.
+        order: a relation that orders messages strictly.
     """
 
     words: str
@@ -277,9 +275,9 @@ def orders(machine: ir.Machine) -> tuple[str, ...]:
 
 
 def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct]) -> tuple[Obligation, Obligation]:
-    """That a relation is irreflexive and transitive in every reachable state."""
+    """A relation is irreflexive and transitive in every reachable state."""
     a, b, c = (ir.Variable(name, MESSAGE) for name in "abc")
-    signature, facts = signature_of(machine), _facts(machine, known)
+    signature, facts = signature_of(machine), known_facts(machine, known)
 
     def related(first: ir.Variable, second: ir.Variable) -> ir.Expr:
         return holds(relation, local(first), local(second))
@@ -292,13 +290,15 @@ def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct
     )
 
 
-def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[Stage, ...]:
-    """What is to be shown: in a quiescent state, nothing is undelivered."""
-    return tuple(Stage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
+def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
+    """The stages that end the proof: in a quiescent state, nothing is undelivered."""
+    return tuple(DeadlockStage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
 
 
-def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
-    """What else may be shown to be over: what a transition acts upon; then being in a relation, or not being in it."""
+def helpful_stages(
+    machine: ir.Machine, ordering: Sequence[str]
+) -> tuple[tuple[DeadlockStage, ...], tuple[DeadlockStage, ...]]:
+    """Stages on the way: messages that a transition acts upon; then messages in a relation, or not in it."""
     acted_upon: dict[str, ir.Expr] = {}
     for action in actions(machine):
         acted_upon |= dict(_acted_upon(machine, action))
@@ -309,9 +309,9 @@ def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[
     return _stages(acted_upon, ordering), _stages(related, ordering)
 
 
-def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[Stage, ...]:
+def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
     sets = {words: conj((holds("sent", local(LEFT)), left)) for words, left in kinds.items()}
-    return tuple(Stage(words, left, order) for words, left in sets.items() for order in ordering)
+    return tuple(DeadlockStage(words, left, order) for words, left in sets.items() for order in ordering)
 
 
 def _unary(machine: ir.Machine) -> list[str]:
@@ -324,7 +324,7 @@ def _unary(machine: ir.Machine) -> list[str]:
 
 
 def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.Expr]]:
-    """The messages that a transition may act upon, by what its guards say of them: `network_sent and not delivered`."""
+    """The messages that a transition may act upon, by the literals of its guards: `network_sent and not delivered`."""
     relations = {*_unary(machine), *(["delivered"] if machine.delivery == "unicast" else [])}
     literals: dict[str, dict[str, bool]] = {}
     for guard in own_guards(action):
@@ -346,13 +346,15 @@ def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.E
             yield words, conj(atom if positive else negation(atom) for atom, positive in atoms)
 
 
-def stage_obligation(machine: ir.Machine, stage: Stage, over: Sequence[Stage], known: Iterable[Conjunct]) -> Obligation:
-    """A message that is left, and first among those in the order, contradicts quiescence; `over` is what is over."""
+def stage_obligation(
+    machine: ir.Machine, stage: DeadlockStage, over: Sequence[DeadlockStage], known: Iterable[Conjunct]
+) -> Obligation:
+    """A message that is left, and first among those in the order, contradicts quiescence. `over`: the stages before."""
     earlier = ir.Variable("x", MESSAGE)
     at_earlier = substitute(stage.left, {LEFT.name: local(earlier)})
     first = forall((earlier,), implies(holds(stage.order, local(earlier), local(LEFT)), negation(at_earlier)))
     hypotheses = (
-        *_facts(machine, known),
+        *known_facts(machine, known),
         ir.NamedFormula("quiescent", quiescent(machine)),
         *(ir.NamedFormula(f"nothing is {each.words}", forall((LEFT,), negation(each.left))) for each in over),
         ir.NamedFormula(f"left: {stage.words}", stage.left),

@@ -1,11 +1,11 @@
-"""What a machine's transition does: its whole guard and all its updates, the built-in ones included.
+"""The whole guard and all updates of a machine's transitions, the built-in ones included.
 
 Two readings of one list of updates, kept independent so that each checks the other: `after` is the
 weakest precondition, by substitution, for solvers; `step` computes the next finite structure by evaluation.
 
 NOTE(rigid): a symbol that no transition updates and that is a function into a sort, or that an axiom speaks
-about, is a parameter of the system: arbitrary, fixed. Every other symbol starts false (0). An axiom may
-speak about rigid symbols only, else it would silently restrict the reachable states.
+about, is a parameter of the system: arbitrary but fixed. Every other symbol starts as false or 0. An axiom may
+speak about rigid symbols only; otherwise it would silently restrict the reachable states.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from thence.proofs.logic.structure import (
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A transition made complete: `guards` and `updates` include what `causal_send` and `deliver` do by themselves."""
+    """A transition made complete: `guards` and `updates` include the built-in ones of `causal_send` and `deliver`."""
 
     name: str
     parameters: tuple[ir.Variable, ...]
@@ -89,7 +89,7 @@ def complete(transition: ir.Transition, delivery: ir.Delivery) -> Action:
 
 
 def _sending(m: ir.Local) -> tuple[ir.Update, ...]:
-    """What a causal send of m adds to the history: m follows everything in its sender's past."""
+    """The additions of a causal send of m to the history: m follows everything in its sender's past."""
     x, p = _binders(m)
     source = ir.Apply(PROCESS, "src", (m,))
     same_sender = equal(ir.Apply(PROCESS, "src", (local(x),)), source)
@@ -102,7 +102,7 @@ def _sending(m: ir.Local) -> tuple[ir.Update, ...]:
 
 
 def _delivering(m: ir.Local) -> tuple[ir.Update, ...]:
-    """What a delivery of m adds: m and everything before it enter the receiver's past."""
+    """The additions of a delivery of m: m and everything before it enter the receiver's past."""
     x, p = _binders(m)
     receiver = ir.Apply(PROCESS, "dst", (m,))
     same_receiver = equal(ir.Apply(PROCESS, "dst", (local(x),)), receiver)
@@ -116,7 +116,7 @@ def _delivering(m: ir.Local) -> tuple[ir.Update, ...]:
 
 
 def _delivering_at(m: ir.Local, receiver: ir.Local) -> tuple[ir.Update, ...]:
-    """What a delivery of m at one of its destinations adds."""
+    """The additions of a delivery of m at one of its destinations."""
     name = next(name for name in ("x", "y", "z") if name not in (m.name, receiver.name))
     x = ir.Variable(name, MESSAGE)
     known, at = local(x), receiver
@@ -161,7 +161,7 @@ def axiom_faults(machine: ir.Machine) -> tuple[str, ...]:
 
 
 def initially(expr: ir.Expr, machine: ir.Machine) -> ir.Expr:
-    """The formula in an initial state: what is not rigid is false or 0; functions into a sort are arbitrary."""
+    """The formula in an initial state. What is not rigid is false or 0, apart from functions into a sort."""
     fixed = rigid(machine)
 
     def start(application: ir.Apply) -> ir.Expr:
@@ -234,7 +234,7 @@ def environment_of(action: Action, arguments: Sequence[int]) -> Mapping[str, Val
 
 
 def step(action: Action, arguments: Sequence[int], structure: Structure) -> Structure:
-    """The structure after the transition (its guard is not looked at): all updates read the state before."""
+    """The structure after the transition, whose guard is not evaluated. All updates read the state before."""
     environment = environment_of(action, arguments)
     tables: dict[str, Table] = {}
     for update in action.updates:
@@ -261,7 +261,7 @@ def _touched(update: ir.Update, structure: Structure, environment: Mapping[str, 
 
 
 def _settled(update: ir.Update, table: Mapping[tuple[int, ...], Value], universe: Mapping[str, int]) -> Table:
-    """The table without what is zero beyond the window. Raises: Unsupported for infinitely many changes."""
+    """The table without zeros beyond the window. Raises: Unsupported for infinitely many changes."""
     over_numbers = _number_positions(update)
     binders = {binder.name for binder in update.binders if binder.type == NAT}
     bound = [at for at in over_numbers if _is_one_of(update.arguments[at], binders)]

@@ -1,9 +1,8 @@
-"""Vacuity: a machine whose transitions cannot happen satisfies everything. Each must have a run in which it happens."""
+"""Vacuity: a machine whose transitions cannot happen satisfies everything. So each transition must happen in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported, forall, negation
@@ -13,74 +12,77 @@ from thence.proofs.machine.prover import refusal
 from thence.proofs.machine.random_runs import walk
 from thence.proofs.machine.reachability import Firing, Searched, scopes_of, search
 from thence.proofs.machine.transitions import Action, actions
-from thence.proofs.solving.discharge import Options, discharge_all
-from thence.proofs.solving.finding import Finding, unknown
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
 FIRST_EFFORT = 20_000_000
-"""What the first search may take, in Z3's measure, which is the same on every machine: several times what most need.
-What it has not found by then a random walk finds sooner, if anything does."""
+"""Limit on the first search, in Z3's measure of effort: several times the effort that most runs need. Other runs are
+found sooner by a random walk."""
 
 BRIEF_MS = 500
-"""What a solver gets to show that a guard never holds."""
+"""Time limit for showing that a guard never holds. As a rule, a guard that needs more time holds in some run that was
+not found."""
 
 
-def check_vacuity(pool: SolverPool, machine: ir.Machine, known: Iterable[Conjunct], options: Options) -> Finding:
-    """`proved`: every transition happens in some run (a shortest one is given where the first scope has one, else what
-    a random walk met, or a longer search found). `refuted`: the guard of one can never hold in a state that satisfies
-    the proved conjuncts `known`. Raises: CrossCheckError."""
+def check_vacuity(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct]) -> Assessment:
+    """`proved`: every transition happens in some run. `refuted`: the guard of one can never hold where `known` is true.
+
+    The run is a shortest one if the first scope has one, else that of a random walk or of a longer search.
+
+    Args:
+        known: conjuncts that are proved.
+
+    Raises:
+        CrossCheckError: a solver and the evaluator disagree.
+    """
     goals = {action.name: Firing(action.name) for action in actions(machine)}
-    refused = refusal(pool, machine, options)
+    refused = refusal(session, machine)
     if refused is not None:
         return unknown(refused)
     first, *larger = scopes_of(machine)
     try:
-        found = search(
-            pool, machine, goals, timeout_ms=options.timeout_ms, seed=options.seed, scopes=(first,), effort=FIRST_EFFORT
-        )
+        found = search(session, machine, goals, scopes=(first,), effort=FIRST_EFFORT)
         runs = dict(found.runs)
         missing = [action for action in actions(machine) if action.name not in runs]
         proved = tuple(known)
-        dead = [action.name for action in missing if _never(pool, machine, action, proved, options)]
+        dead = [action.name for action in missing if _never(session, machine, action, proved)]
         if len(dead) < len(missing):
-            dead += sorted(_never_together(pool, machine, missing, proved, options) - set(dead))
+            dead += sorted(_never_together(session, machine, missing, proved) - set(dead))
         missing = [action for action in missing if action.name not in dead]
         if missing:
-            runs |= walk(machine, [action.name for action in missing], options.seed)
+            runs |= walk(machine, [action.name for action in missing], session.options.seed)
             missing = [action for action in missing if action.name not in runs]
         if missing and not found.unknown:
             late = {action.name: goals[action.name] for action in missing}
-            found = search(pool, machine, late, timeout_ms=options.timeout_ms, seed=options.seed, scopes=larger)
+            found = search(session, machine, late, scopes=larger)
             runs |= found.runs
             missing = [action for action in missing if action.name not in runs]
     except Unsupported as reason:
         return unknown(str(reason))
     witnesses = {name: witness_text(run) for name, run in runs.items()}
     lines = [f"{name}: {witness}" for name, witness in witnesses.items()]
-    facts = {"witnesses": witnesses, "seed": options.seed, "timeout_ms": options.timeout_ms}
+    facts = {"witnesses": witnesses, "seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
     if dead:
         text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
-        return Finding(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
+        return Assessment(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
     if missing:
         return unknown("\n".join(_missing(action, found) for action in missing), facts)
     text = "\n".join(["every transition can happen", *lines])
-    return Finding(Verdict.PROVED, Level.L2, facts, text, runs=runs)
+    return Assessment(Verdict.PROVED, Level.L2, facts, text, runs=runs)
 
 
-def _never(
-    pool: SolverPool, machine: ir.Machine, action: Action, known: tuple[Conjunct, ...], options: Options
-) -> bool:
-    (found,) = discharge_all(pool, (impossible(machine, action, known),), _brief(options))
+def _never(session: ProofSession, machine: ir.Machine, action: Action, known: tuple[Conjunct, ...]) -> bool:
+    (found,) = session.within(BRIEF_MS).discharge((impossible(machine, action, known),))
     return found.proved
 
 
 def _never_together(
-    pool: SolverPool, machine: ir.Machine, missing: Sequence[Action], known: tuple[Conjunct, ...], options: Options
+    session: ProofSession, machine: ir.Machine, missing: Sequence[Action], known: tuple[Conjunct, ...]
 ) -> set[str]:
-    """The transitions whose guards are shown to stay false by induction, all of them together with what is known."""
+    """The transitions whose guards stay false: proved by induction, all together with the known conjuncts."""
     claims = {action.name: _never_claim(action) for action in missing}
-    brief = replace(_brief(options), solvers=options.solvers[:1])
+    brief = session.within(BRIEF_MS).with_one_solver()
     while claims:
         goals = tuple(claims.values())
         obligations = preservations(machine, goals, (*known, *goals))
@@ -91,7 +93,7 @@ def _never_together(
                 for each in obligations
                 if (each.action.name if each.action else None) == action and each.conjunct.name not in lost
             ]
-            done = discharge_all(pool, [each.obligation for each in asked], brief, look_for_models=False)
+            done = brief.discharge([each.obligation for each in asked], look_for_models=False)
             lost |= {each.conjunct.name for each, found in zip(asked, done, strict=True) if not found.proved}
         if not lost:
             return set(claims)
@@ -102,11 +104,6 @@ def _never_together(
 def _never_claim(action: Action) -> Conjunct:
     name = f"never {action.name}"
     return Conjunct(ir.NamedFormula(name, forall(action.parameters, negation(action.guard))), "invariant")
-
-
-def _brief(options: Options) -> Options:
-    """What cannot be shown in short has, as a rule, a run that was not found: a long time limit is not worth it."""
-    return replace(options, timeout_ms=min(BRIEF_MS, options.timeout_ms))
 
 
 def _missing(action: Action, found: Searched) -> str:

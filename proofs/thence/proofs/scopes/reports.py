@@ -12,12 +12,12 @@ from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
-from thence.proofs.abstraction.report import abstraction_facts, describe_saturation
-from thence.proofs.abstraction.search import Saturation
+from thence.proofs.abstraction.report import abstraction_facts, describe_abstraction
+from thence.proofs.abstraction.search import AbstractExploration
 from thence.proofs.explore.exploration import Coverage, Exploration, Violation
 from thence.proofs.explore.reductions import kept_by
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, explain_lasso
-from thence.proofs.liveness.order_number import Lines
+from thence.proofs.liveness.order_lines import Lines
 from thence.proofs.scopes.link import LinkCheck
 from thence.spec.delivery_order import first_crossing
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
@@ -190,13 +190,13 @@ def _counts(coverage: Coverage) -> dict[str, Any]:
 
 def _manner(covered: Coverage) -> dict[str, Any]:
     """The engine, and the reductions up to which states were counted; why one that was asked for was not made."""
-    if isinstance(covered, Saturation):
+    if isinstance(covered, AbstractExploration):
         return abstraction_facts(covered)
     if isinstance(covered, LassoSearch):
-        levels = covered.levels
+        lines = covered.lines
         found: dict[str, Any] = {}
-        if levels is not None:
-            found["levels"] = {"near": levels.near, "numbers": list(levels.names())}
+        if lines is not None:
+            found["levels"] = {"near": lines.near, "numbers": list(lines.names())}
         return found | ({"refused": dict(covered.refused)} if covered.refused else {})
     if not isinstance(covered, Exploration):
         return {}
@@ -243,14 +243,14 @@ def _show_exhausted(covered: Coverage, witness: bool) -> Shown:
     if witness:
         return Shown(explanation="no state that is reachable in the scope is one")
     if covered.saturated:
-        words = describe_saturation(covered) if isinstance(covered, Saturation) else _SATURATED
+        words = describe_abstraction(covered) if isinstance(covered, AbstractExploration) else _SATURATED
         return Shown({"saturated": True}, words)
-    if isinstance(covered, LassoSearch) and covered.levels is not None:
-        return Shown(explanation=_levels(covered.levels, covered.piles))
+    if isinstance(covered, LassoSearch) and covered.lines is not None:
+        return Shown(explanation=_order(covered.lines, covered.piles))
     return Shown()
 
 
-def _levels(lines: Lines, piles: bool) -> str:
+def _order(lines: Lines, piles: bool) -> str:
     named = ", ".join(lines.names())
     repeated = "timers fire at any moment, and packets that they repeat count as one or more\n" if piles else ""
     return repeated + (

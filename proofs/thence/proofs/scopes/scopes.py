@@ -8,7 +8,7 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import COMPLETES
-from thence.proofs.abstraction.search import SAFETY, Saturation, saturate
+from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
     THE_MACHINE,
@@ -115,10 +115,10 @@ class Subject:
 class Explored:
     """An exploration. `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`."""
 
-    exploration: Exploration | Saturation
+    exploration: Exploration | AbstractExploration
     search: LassoSearch | None = None
 
-    def covered(self, property_: str) -> Exploration | Saturation | LassoSearch:
+    def covered(self, property_: str) -> Exploration | AbstractExploration | LassoSearch:
         """The search that decides about a property."""
         return self.exploration if self.search is None or property_ != LIVE else self.search
 
@@ -153,7 +153,7 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
     protocol, workload, progress = subject.protocol, subject.workload, options.progress(label)
     if isinstance(workload.sending, ir.AnyNumber):
         safety = [name for name in judged if name in SAFETY]
-        return Explored(saturate(protocol, workload, safety, limit=options.limit, progress=progress))
+        return Explored(explore_abstraction(protocol, workload, safety, limit=options.limit, progress=progress))
     search = None
     if not workload.ends and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
@@ -192,7 +192,7 @@ def _evidence(explored: Explored, property_: str) -> Evidence:
         return violation
     if isinstance(covered, LassoSearch) and covered.lasso is not None:
         return covered.lasso
-    if isinstance(covered, Saturation) and (why := covered.undecided(property_)):
+    if isinstance(covered, AbstractExploration) and (why := covered.undecided(property_)):
         return Undecided(why)
     if isinstance(covered, Exploration) and property_ in covered.unshown:
         return Undecided(_UNSHOWN)

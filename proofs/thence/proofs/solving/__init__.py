@@ -1,4 +1,4 @@
 """Obligations discharged: solver processes, cached answers, models, unsatisfiable cores, stability.
 
-Begin with `discharge`, then `solver`. Knows nothing of theories and machines.
+Begin with `session`, then `discharge` and `solver`. Knows nothing of theories and machines.
 """

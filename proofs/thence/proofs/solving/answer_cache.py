@@ -1,12 +1,12 @@
 """Answers of solvers kept between runs: an obligation whose text did not change is not solved again.
 
-One small file for each answer, named by a hash of everything that it depends on: the canonical text without its
-comments, the solver and its version, the seed, the time limit, and the program that puts the question. Only
-decided answers are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a
-directory; a file that is damaged, or is not what its name says, counts as absent.
+Each answer is a small file, named by a hash of everything that the answer depends on: the canonical text without its
+comments, the solver and its version, the seed, the limits, and the source of the solver process. Only decided answers
+are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a directory. A file
+that is damaged, or does not match its name, counts as absent.
 
-The cache is trusted local state: who can write to it can forge an `unsat`. Nothing that is shown to others rests
-on it (certificates and `thence verify` always solve), and what it says of finite models is evaluated again.
+The cache is trusted local state: whoever can write to it can forge an `unsat`. Certificates and `thence verify` never
+use it, and finite models from it are evaluated again.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
-from thence.proofs.solving.solver import Answer, Check, Found, Request, Search
+from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch, solver_version
 
 FORMAT = "thence-answer/1"
 
 UNUSED_DAYS = 60
-"""Answers that nobody has asked for in so many days are removed."""
+"""Answers that were not recalled during this time are removed."""
 
 _DAY_S = 86_400
 
@@ -44,11 +43,11 @@ def default_directory() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCache:
-    """The answers in a directory, which need not exist. What cannot be read or written is not kept: never an error."""
+    """The answers in a directory, which need not exist. A file that cannot be read or written is ignored."""
 
     directory: Path
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         """The answer that was kept for the same request."""
         key = request_key(request)
         path = self._path(key)
@@ -60,7 +59,7 @@ class AnswerCache:
             return None
         return _answer(request, key, found)
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Keeps a decided answer."""
         if answer.status == "unknown" or answer.cached:
             return
@@ -78,7 +77,7 @@ class AnswerCache:
                 draft.unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Removes what nobody has asked for in a long time; looks at most once a day."""
+        """Removes answers that were not recalled in a long time; at most once a day."""
         stamp = self.directory / "pruned"
         with suppress(OSError):
             if stamp.exists() and time.time() - stamp.stat().st_mtime < _DAY_S:
@@ -95,31 +94,31 @@ class AnswerCache:
         return self.directory / key[:2] / key[2:]
 
 
-def request_key(request: Request) -> str:
+def request_key(request: SolverRequest) -> str:
     """A hash of everything that the answer depends on."""
     match request:
         case Check():
             asked: dict[str, Any] = {**request.to_json(), "text": without_comments(request.text)}
             name: Literal["z3", "cvc5"] = request.solver
-        case Search():
+        case StagedSearch():
             asked, name = request.to_json(), "z3"
     return _digest({"format": FORMAT, "program": _program(), "version": _version(name), **asked})
 
 
 def without_comments(text: str) -> str:
-    """Canonical text has neither strings nor quoted symbols, so that every `;` begins a comment."""
+    """The text without comments. Canonical text has neither strings nor quoted symbols: every `;` begins a comment."""
     return "\n".join(line.partition(";")[0].rstrip() for line in text.splitlines())
 
 
 @cache
 def _program() -> str:
-    """A hash of the program that puts the questions: other options are other questions."""
+    """A hash of the source of the solver process, which sets the solvers' options and imports nothing of Thence."""
     return sha256(Path(solver_worker.__file__).read_bytes()).hexdigest()
 
 
 @cache
 def _version(solver: Literal["z3", "cvc5"]) -> str:
-    return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
+    return solver_version(solver)
 
 
 def _digest(value: object) -> str:
@@ -131,7 +130,7 @@ def _said(answer: Answer) -> dict[str, Any]:
     return {"status": answer.status, "seconds": answer.seconds, "models": models, "core": list(answer.core)}
 
 
-def _answer(request: Request, key: str, entry: object) -> Answer | None:
+def _answer(request: SolverRequest, key: str, entry: object) -> Answer | None:
     """The answer of an entry; None where it is damaged or answers something else."""
     if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("key") != key:
         return None
@@ -153,8 +152,8 @@ def _answer(request: Request, key: str, entry: object) -> Answer | None:
     return Answer(decided[status], "", float(seconds), kept, tuple(core), cached=True)
 
 
-def _found(request: Request, goal: str, model: object) -> Found | None:
-    if not isinstance(request, Search) or not isinstance(model, dict):
+def _found(request: SolverRequest, goal: str, model: object) -> Found | None:
+    if not isinstance(request, StagedSearch) or not isinstance(model, dict):
         return None
     stage, values = model.get("stage"), model.get("values")
     if not isinstance(stage, int) or not 0 <= stage < len(request.stages) or not isinstance(values, Mapping):

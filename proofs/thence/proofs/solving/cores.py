@@ -1,7 +1,7 @@
-"""Which hypotheses a proof used: unsatisfiable cores, each confirmed by a proof from these hypotheses alone.
+"""The hypotheses that a proof used: unsatisfiable cores, each confirmed by a proof from these hypotheses alone.
 
-A core is one set that is enough, and small; another proof may use others. The canonical obligation is not touched:
-its hypotheses get names in a question of its own, put after it was proved.
+A core is one small sufficient set; another proof may use other hypotheses. The canonical obligation stays as it is:
+after it was proved, a second question names its hypotheses.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Core:
 def cores_of(
     pool: SolverPool, discharges: Sequence[Discharge], options: Options, note: Note | None = None
 ) -> tuple[Core, ...]:
-    """The core of each obligation that is proved, in order. What needs no solver rests on the hypothesis that it is."""
+    """The core of each obligation, in order. A goal that is one of its hypotheses has that hypothesis as its core."""
     asked = [number for number, each in enumerate(discharges) if each.proved and not each.obligation.by_frame]
     if note is not None:
         note(0, len(asked), "which hypotheses are used")

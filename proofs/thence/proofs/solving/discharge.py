@@ -1,15 +1,14 @@
-"""Discharging obligations: every solver that is asked, in processes, with a time limit and a seed.
+"""Discharging obligations: every solver in a process of its own, with a time limit and a seed.
 
-An obligation is proved when a solver says that its negation is unsatisfiable and none says the opposite. What
-the first solver does not prove at once is looked at over finite universes before anybody waits for a time
-limit: a finite countermodel settles it. Solvers that contradict each other settle nothing, loudly.
+An obligation is proved when a solver says that its negation is unsatisfiable and no solver says the opposite. If the
+first solver does not prove it within a short time, a finite countermodel is looked for before anybody waits for the
+time limit. Solvers that contradict each other settle nothing, and the contradiction is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from thence.proofs.solving.lemmas import Lemmas
-from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool
+from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
 QUICK_MS = 500
-"""What the first solver gets before finite countermodels are looked for."""
+"""Time limit of the first solver before finite countermodels are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,9 @@ class Options:
     """How to prove. The same options give the same solver input.
 
     Attributes:
-        cache: the directory of answers to use and to add to; without one, everything is solved.
-        cores: whether it is also found out which hypotheses each proof uses.
-        lemmas: what is known to be enough for a goal; what is proved of it in the cache is not proved again.
+        cache: the directory of kept answers; None: every question is solved.
+        cores: the hypotheses that each proof uses are reported, too.
+        lemmas: hypotheses that are known to be enough for a goal; such a proof in the cache is not repeated.
     """
 
     timeout_ms: int = 10_000
@@ -53,8 +52,8 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a statement is: `done` of `total` obligations; `current` is the one that is being solved, if any is."""
+class ProofProgress:
+    """Progress of a statement: `done` of `total` obligations; `current` is the one that is being solved, if any."""
 
     subject: str
     statement: str
@@ -65,12 +64,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Discharge:
-    """One obligation and what came of it.
+    """One obligation and its outcome.
 
     Attributes:
         answers: by solver; empty where the goal is one of the hypotheses (`by_frame`).
         countermodel: a finite structure in which the hypotheses are true and the goal is not.
-        unsupported: why no solver could be asked.
+        unsupported: the reason why no solver could be asked.
     """
 
     obligation: Obligation
@@ -96,7 +95,7 @@ class Discharge:
 
     @property
     def satisfiable(self) -> bool:
-        """A solver says that it is not valid; no structure is at hand that shows it."""
+        """A solver says that it is not valid."""
         return any(answer.status == "sat" for answer in self.answers.values())
 
     @property
@@ -111,7 +110,7 @@ class Discharge:
 
     @property
     def reason(self) -> str:
-        """Why it is not proved, in words."""
+        """The reason why it is not proved, in words."""
         if self.disagreement:
             said = ", ".join(f"{solver} says {answer.status}" for solver, answer in self.answers.items())
             found = "; a finite countermodel exists" if self.countermodel else ""
@@ -127,19 +126,18 @@ class Discharge:
 
 
 def level_of(discharges: Sequence[Discharge]) -> Level:
-    """L3 where two solvers prove each obligation, else L2."""
+    """L3 if two solvers prove each obligation, else L2."""
     asked = [discharge for discharge in discharges if not discharge.obligation.by_frame]
     return Level.L3 if all(discharge.provers >= 2 for discharge in asked) else Level.L2
 
 
 def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str, Any]:
-    """The JSON facts about the solving: what was asked of whom, under which limits."""
-    packages = {"z3": "z3-solver", "cvc5": "cvc5"}
+    """The JSON facts about the solving: obligations, answers by solver, limits."""
     counts: dict[str, Any] = {}
     for solver in options.solvers:
         answers = [discharge.answers[solver] for discharge in discharges if solver in discharge.answers]
         counts[solver] = {
-            "version": version(packages[solver]),
+            "version": solver_version(solver),
             "unsat": sum(answer.status == "unsat" for answer in answers),
             "other": sum(answer.status != "unsat" for answer in answers),
             "cached": sum(answer.cached for answer in answers),
@@ -154,7 +152,7 @@ def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str,
 
 
 Note = Callable[[int, int, str], None]
-"""Called with how many obligations are done, of how many, and the name of one that is being solved."""
+"""Called with the number of obligations done, their total, and the name of one that is being solved."""
 
 
 def discharge_all(
@@ -165,7 +163,7 @@ def discharge_all(
     *,
     look_for_models: bool = True,
 ) -> tuple[Discharge, ...]:
-    """What came of every obligation, in order."""
+    """The outcome of every obligation, in order."""
     work = _Work(pool, obligations, options, note)
     first, *others = options.solvers
     quick = min(QUICK_MS, options.timeout_ms)
@@ -190,7 +188,7 @@ def discharge_all(
 
 
 class _Work:
-    """The obligations that a solver is asked about, by position, with their texts and the answers so far."""
+    """The obligations that need a solver, by position, with their texts and the answers so far."""
 
     def __init__(
         self, pool: SolverPool, obligations: Sequence[Obligation], options: Options, note: Note | None
@@ -211,7 +209,7 @@ class _Work:
         self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self.texts}
 
     def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
-        """Asks the solvers about these, and tells about each that is done."""
+        """Asks the solvers about these obligations, and reports each that is done."""
         requests = [self._request(number, solver, timeout_ms) for number, solver in asked]
         waiting = dict.fromkeys(range(len(requests)))
         if asked:
@@ -226,7 +224,7 @@ class _Work:
                 self.tell(asked[next(iter(waiting))][0])
 
     def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
-        """The question; where a smaller one was answered before that settles it, that one."""
+        """The question; or a smaller one that was answered before and settles it."""
         whole = Check(solver, self.texts[number], timeout_ms, self._options.seed)
         lemmas, memory = self._options.lemmas, self._pool.memory
         if lemmas is None or memory is None or memory.recall(whole) is not None:
@@ -244,7 +242,7 @@ class _Work:
         return {solver: said[solver] for solver in self._options.solvers if solver in said}
 
     def tell(self, number: int | None) -> None:
-        """Tells how far it is, and which obligation is being solved; None: all are done."""
+        """Reports the progress and the obligation that is being solved; None: all are done."""
         if self._note is None:
             return
         if number is None:

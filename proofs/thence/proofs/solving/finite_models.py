@@ -1,7 +1,7 @@
 """Smallest finite models of formulas, found by Z3 over a growing universe and believed only after evaluation.
 
-A model is minimal: no universe before it in the list has one, and (as far as a limited effort of the solver finds
-out) no model over the same universe has fewer true facts.
+A model is minimal: no earlier universe of the list has one, and, within a limited effort of the solver, no model over
+the same universe has fewer true facts.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
-from thence.proofs.solving.solver import Answer, Search, SolverPool, Stage
+from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Formulas to be made true together.
+    """Formulas that a model makes true together.
 
     Attributes:
         inductives: relations that must be the least ones closed under their rules, exactly.
@@ -40,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A finite structure, and elements for the constants, that make a problem's formulas true."""
+    """A finite structure, with elements for the constants, in which a problem's formulas are true."""
 
     structure: Structure
     environment: Mapping[str, Value]
@@ -48,7 +48,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A model, or why there is none: none in any universe of `sizes`, or the solver gave up on `unknown`."""
+    """A model; or none over the universes `sizes`, and, where the solver gave up, the reason `unknown`."""
 
     model: Model | None
     sizes: tuple[Mapping[str, int], ...]
@@ -84,7 +84,7 @@ def find_model(
 ) -> Outcome:
     """The first model over the universes in their order; with `least`, one of few true facts, which takes longer.
 
-    Raises: Unsupported for what has no finite table; CrossCheckError where the evaluator disagrees with Z3.
+    Raises: Unsupported for a symbol without a finite table; CrossCheckError where the evaluator disagrees with Z3.
     """
     tried: list[Mapping[str, int]] = []
     searched: list[Mapping[str, int]] = []
@@ -118,11 +118,11 @@ def _find_in(
         return checked(problem, Model(Structure(universe, tables), elements))
 
     facts = _facts(problem, grounding) if least else ()
-    return confirmed(pool, Search(grounding.constants, (stage,), facts, timeout_ms, seed), read)
+    return confirmed(pool, StagedSearch(grounding.constants, (stage,), facts, timeout_ms, seed), read)
 
 
-def confirmed(pool: SolverPool, request: Search, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:
-    """The answer, and what is read from it. A kept answer that evaluation does not confirm is asked for anew.
+def confirmed(pool: SolverPool, request: StagedSearch, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:
+    """The answer, and the value read from it. A kept answer that evaluation does not confirm is asked for anew.
 
     Raises: CrossCheckError where the solver's own answer is not confirmed either.
     """
@@ -137,9 +137,9 @@ def confirmed(pool: SolverPool, request: Search, read: Callable[[Answer], Read])
 
 
 def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str, int]:
-    """Sizes for all sorts; an ordered sort has room for every value of the functions into it to be different.
+    """Sizes for all sorts; an ordered sort is large enough for all values of the functions into it to be different.
 
-    Where a symbol is over numbers, the window of them.
+    A signature with symbols over numbers gets the window of numbers, too.
     """
     universe = {"nat": WINDOW} if any(p.type == NAT for s in signature.symbols for p in s.parameters) else {}
     universe |= {

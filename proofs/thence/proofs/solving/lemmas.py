@@ -1,8 +1,8 @@
-"""What was enough for a goal before: an obligation with more hypotheses than that needs no new proof.
+"""Lemmas: the hypotheses that were enough for a goal. An obligation that has them all needs no new proof.
 
 An edit of one invariant changes the hypotheses of every obligation of a machine, and with them every text. Most proofs
-use a few hypotheses only. Where these are all still there, the obligation with them alone was proved before, and a
-goal that follows from some hypotheses follows from more of them.
+use few hypotheses. If these are all still present, the obligation with them alone was proved before, and a goal that
+follows from some hypotheses follows from more of them.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from thence.proofs.solving.solver import Check, SolverName, SolverPool
 Goal: TypeAlias = tuple[ir.Expr, tuple[ir.Variable, ...]]
 
 AT_A_TIME = 8
-"""So many obligations are looked at before it is asked whether to stop."""
+"""Number of obligations between two questions whether to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lemmas:
-    """For goals, the hypotheses that a proof used."""
+    """For each goal the hypotheses that a proof used."""
 
     known: dict[Goal, frozenset[ir.Expr]] = field(default_factory=dict)
 
     def smaller(self, obligation: Obligation) -> Obligation | None:
-        """The obligation with the hypotheses alone that were enough before; None where one of them is gone."""
+        """The obligation with only the hypotheses that were enough before; None where one of them is gone."""
         used = self.known.get((obligation.goal.body, obligation.constants))
         if used is None or not used <= {hypothesis.body for hypothesis in obligation.hypotheses}:
             return None
@@ -44,8 +44,10 @@ class Lemmas:
         seed: int,
         stop: Callable[[], bool],
     ) -> None:
-        """Finds out which hypotheses each of these proofs used, and has the goal proved from them alone by each solver,
-        so that the pool's memory has the answers. Ends early where `stop` says so."""
+        """Finds the hypotheses that each of these proofs used, and has each solver prove the goal from them alone.
+
+        The pool's memory then has the answers. Ends early once `stop` is true.
+        """
         new = [(obligation, solver) for obligation, solver in proved if self.smaller(obligation) is None]
         for first in range(0, len(new), AT_A_TIME):
             if stop():
@@ -72,7 +74,7 @@ def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligat
 
 
 def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:
-    """Which hypotheses a core has, by their names h0, h1, ... in the text, where what it adds has names, too."""
+    """The positions of a core's hypotheses, named h0, h1, ... in the text; names of other assertions are left out."""
     numbers = sorted(int(name[1:]) for name in core if name.startswith("h"))
     return tuple(number for number in numbers if number < len(obligation.hypotheses))
 

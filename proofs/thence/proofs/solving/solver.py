@@ -6,20 +6,24 @@ is killed; a killed or dead process is an `unknown` answer with the reason, and 
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
-import sys
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
+from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
+
 SolverName: TypeAlias = Literal["z3", "cvc5"]
+
+
+def solver_version(solver: SolverName) -> str:
+    """The version of the package that the solver is."""
+    return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
+
 
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may still answer before it is killed."""
@@ -27,9 +31,11 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Is this SMT-LIB2 text satisfiable? With `core`: if not, which of its named assertions are not, together?
+    """The question whether an SMT-LIB2 text is satisfiable.
 
-    With `effort`, the solver gives up after so much of its own measure of effort, which is the same on every machine.
+    Attributes:
+        core: the named assertions that contradict each other are asked for, too.
+        effort: a limit in the solver's own measure of effort, which is the same on every machine.
     """
 
     solver: SolverName
@@ -47,16 +53,21 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Assertions to add, then goals to try: each is the name of a Bool constant."""
+    """Assertions to add, and then goals to try. Each goal is the name of a Bool constant."""
 
     assertions: tuple[str, ...]
     goals: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Finite search, by Z3: see `solver_worker`. With `numbers_below`, among numbers below that; with `effort`, it ends
-    after so much of Z3's own measure of effort, which is the same on every machine."""
+class StagedSearch:
+    """A finite search by Z3 in stages: see `solver_worker`.
+
+    Attributes:
+        minimise: truth values to make false, as many as can be.
+        numbers_below: a bound on all numbers.
+        effort: a limit in Z3's own measure of effort, which is the same on every machine.
+    """
 
     constants: Mapping[str, str]
     stages: tuple[Stage, ...]
@@ -79,7 +90,7 @@ class Search:
         }
 
 
-Request: TypeAlias = Check | Search
+SolverRequest: TypeAlias = Check | StagedSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +103,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`status` is `sat`, `unsat` or `unknown` for a check; for a search `done` (all goals without a model have none
-    within the stages) or `unknown`. `reason` says why unknown. `cached`: not solved now, but in an earlier run."""
+    """The answer to a request.
+
+    Attributes:
+        status: of a check `sat`, `unsat` or `unknown`; of a search `done` (a goal without a model has none within the
+            stages) or `unknown`.
+        reason: why the status is `unknown`.
+        cached: solved in an earlier run.
+    """
 
     status: Literal["sat", "unsat", "unknown", "done"]
     reason: str
@@ -106,96 +123,54 @@ class Answer:
 class Memory(Protocol):
     """Where answers are kept between runs."""
 
-    def recall(self, request: Request) -> Answer | None:
+    def recall(self, request: SolverRequest) -> Answer | None:
         """The answer to the same request, if it was kept."""
 
-    def keep(self, request: Request, answer: Answer) -> None:
+    def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Keeps the answer if it is decided."""
 
 
 class Worker:
-    """One solver process. Not shared between threads. Use as a context manager, or `close` it."""
+    """One solver process, started anew when it is lost. Not shared between threads, apart from `close`."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._buffer = b""
-        self._number = 0
+        self._process: WorkerProcess | None = None
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: SolverRequest) -> Answer:
         """The answer, or `unknown` once the deadline is over or the process has died."""
         started = time.monotonic()
         process = self._started()
-        self._number += 1
-        line = json.dumps({"id": self._number, **request.to_json()}) + "\n"
-        assert process.stdin is not None
         try:
-            process.stdin.write(line.encode())
-            process.stdin.flush()
-            reply = self._reply(process, started + (request.timeout_ms + GRACE_MS) / 1000 + len(line) / 1_000_000)
-        except BrokenPipeError:
-            reply = None
-        seconds = time.monotonic() - started
-        if isinstance(reply, dict):
+            reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
+        except WorkerDied as lost:
+            reason = str(lost)
+        except WorkerLate:
+            reason = f"killed after {time.monotonic() - started:.1f} s"
+        else:
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
-            taken = float(reply.get("seconds", seconds))
+            taken = float(reply.get("seconds", time.monotonic() - started))
             return Answer(reply["status"], reply["reason"], taken, found, tuple(reply.get("core", ())))
-        code = process.poll()
         self.close()
-        dead = reply is None
-        reason = f"the solver process died (exit code {code})" if dead else f"killed after {seconds:.1f} s"
-        return Answer("unknown", reason, seconds)
+        return Answer("unknown", reason, time.monotonic() - started)
 
-    def _reply(self, process: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | Literal["late"] | None:
-        """The next answer line; "late" at the deadline, None at the end of the stream."""
-        assert process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    return "late"
-                chunk = os.read(process.stdout.fileno(), 1 << 16)
-                if not chunk:
-                    return None
-                self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        reply = json.loads(line)
-        assert isinstance(reply, dict) and reply["id"] == self._number
-        return reply
-
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> WorkerProcess:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "thence.proofs.solving.solver_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            )
+            self._process = WorkerProcess("thence.proofs.solving.solver_worker")
         return self._process
 
     def close(self) -> None:
         """Kills the process, if there is one."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except BrokenPipeError:
-                        continue
+            self._process.close()
         self._process = None
-        self._buffer = b""
 
 
 class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
-    With a `memory`, what was answered before is not asked again. `recalled` and `solved` count the requests.
-    What is costly to write out may be left in `computed`, by all that it depends on.
+    With a `memory`, a request that was answered before is not solved again. `recalled` and `solved` count the requests.
+    `computed` keeps other costly results, keyed by everything that they depend on.
     """
 
     def __init__(self, workers: int, memory: Memory | None = None) -> None:
@@ -221,12 +196,12 @@ class SolverPool:
             worker.close()
         self._threads.shutdown(wait=True)
 
-    def ask(self, request: Request, *, anew: bool = False) -> Answer:
-        """One answer, waited for; `anew`: whatever was answered before."""
+    def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
+        """Waits for one answer. `anew`: the memory is not asked."""
         return self.submit(request, anew=anew).result()
 
-    def submit(self, request: Request, *, anew: bool = False) -> Future[Answer]:
-        """The answer to come."""
+    def submit(self, request: SolverRequest, *, anew: bool = False) -> Future[Answer]:
+        """The answer, as a future."""
         known = None if anew or self.memory is None else self.memory.recall(request)
         if known is None:
             self.solved += 1
@@ -236,7 +211,7 @@ class SolverPool:
         done.set_result(known)
         return done
 
-    def answers(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+    def answers(self, requests: Sequence[SolverRequest]) -> Iterator[tuple[int, Answer]]:
         """The answers as they come, each with the position of its request."""
         pending = {self.submit(request): number for number, request in enumerate(requests)}
         try:
@@ -246,7 +221,7 @@ class SolverPool:
             for future in pending:
                 future.cancel()
 
-    def _serve(self, request: Request) -> Answer:
+    def _serve(self, request: SolverRequest) -> Answer:
         worker = self._free.get()
         try:
             answer = worker.ask(request)

@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Any
 
 SMALLER_RLIMIT = 100_000
-"""Z3's measure of effort, the same on every machine, for each attempt to do without one more assertion of a core."""
+"""Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
 
 
 def check_with_z3(
@@ -31,7 +31,7 @@ def check_with_z3(
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
 
-    context = z3.Context()  # what was asked before leaves no trace in the answer
+    context = z3.Context()  # earlier questions leave no trace in the answer
     solver = z3.Solver(ctx=context)
     solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
@@ -52,7 +52,7 @@ def check_with_z3(
 
 
 def _small_core(solver: Any) -> list[str]:
-    """The names of the core, without those that little effort shows to be unnecessary."""
+    """The names of the core, without the names that a limited effort shows to be unnecessary."""
     kept = list(solver.unsat_core())
     solver.set("rlimit", SMALLER_RLIMIT)
     for name in list(kept):
@@ -96,7 +96,7 @@ def check_with_cvc5(
 
 
 def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
-    """What the parser's commands reply, up to the first error."""
+    """The replies of the parser's commands, up to the first error."""
     replies = []
     while not (command := parser.nextCommand()).isNull():
         replies.append(command.invoke(solver, symbols).strip())
@@ -108,8 +108,8 @@ def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
 def search(request: dict[str, Any]) -> dict[str, Any]:
     """Answers a staged request: `{"status": "done" | "unknown", "reason", "models": {goal: {"stage", "values"}}}`.
 
-    The limits on time, and on effort if there is one, are for the whole request: when one is reached, the models found
-    so far are the answer.
+    The limits on time and effort are for the whole request. When one is reached, the answer has the models found so
+    far.
     """
     import z3
 
@@ -117,7 +117,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     numbers = [name for name, sort in sorts.items() if sort == "Int"]
     below: int | None = request.get("numbers_below")
     finite = below is not None or not numbers
-    context = z3.Context()  # what was asked before leaves no trace in the answer
+    context = z3.Context()  # earlier questions leave no trace in the answer
     solver = z3.SolverFor("QF_FD", context) if finite else z3.Solver(ctx=context)
     deadline = time.monotonic() + request["timeout_ms"] / 1000
     if not finite:
@@ -155,7 +155,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spent(solver: Any) -> int:
-    """What the solver's context has spent so far, in Z3's measure of effort."""
+    """The effort that the solver's context has spent so far, in Z3's measure."""
     statistics = solver.statistics()
     return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
 
@@ -165,8 +165,11 @@ FEWER_RLIMIT = 2_000_000
 
 
 def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[str]) -> Any:
-    """The current model, improved: first until no true fact can be made false without another becoming true, then
-    until no model has fewer true facts, as far as a limited effort finds one."""
+    """The current model, improved in two steps.
+
+    After the first, no true fact can be made false without another becoming true. After the second, no model has fewer
+    true facts, within a limited effort.
+    """
     import z3
 
     model = solver.model()

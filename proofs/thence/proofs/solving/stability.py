@@ -1,8 +1,8 @@
-"""Stability: whether what is proved stays proved under other seeds, orders and names.
+"""Stability: whether proved obligations stay proved under other seeds, orders and names.
 
-A proof that goes through by luck breaks at the next edit, or with the next version of the solver. Each obligation is
-put again and again: with another seed, its hypotheses in another order, its sorts, symbols and constants declared in
-another order, and so, names being canonical, called otherwise. What is not proved every time flakes.
+A proof that succeeds by luck breaks at the next edit, or with the next version of the solver. Each obligation is solved
+several times: with another seed, and with its hypotheses and declarations in another order. Names are canonical, so
+another order also gives other names. An obligation that is not proved every time is flaky.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import TypeVar
 
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
+from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Discharge, Note, Options
-from thence.proofs.solving.finding import Proof
 from thence.proofs.solving.solver import Answer, Check, SolverPool
 from thence.spec.verdict import Level, Result, Verdict
 
 Item = TypeVar("Item")
 
 SLOW_S = 2.0
-"""From so many seconds on, an obligation is named as slow."""
+"""An obligation that takes this long is reported as slow."""
 
 CHUNK = 64
-"""So many questions are written at a time."""
+"""Number of questions that are written at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came of an obligation under every seed."""
+    """The trials of an obligation, one for every seed."""
 
     obligation: Obligation
     trials: tuple[Trial, ...]
@@ -55,11 +55,11 @@ class Measured:
 
 
 def proved_obligations(proofs: Iterable[Proof]) -> tuple[Discharge, ...]:
-    """What the proofs rest on and a solver was asked for, each once."""
+    """The obligations that the proofs rest on and that needed a solver, each once."""
     found: dict[int, Discharge] = {}
     for proof in proofs:
-        if proof.finding.verdict is Verdict.PROVED:
-            found.update((id(each), each) for each in proof.finding.discharges if not each.obligation.by_frame)
+        if proof.assessment.verdict is Verdict.PROVED:
+            found.update((id(each), each) for each in proof.assessment.discharges if not each.obligation.by_frame)
     return tuple(found.values())
 
 

@@ -1,4 +1,4 @@
-"""The model of a theory, shown as an execution: a line of events for every process, and what is violated by whom.
+"""The model of a theory, shown as an execution: a line of events for every process, and the false formulas.
 
 A theory is about executions if it has the functions `src`, `dst`, `c` (causal-send), `d` (delivery) and the
 relations `sent`, `delivered` of messages; `s` and `network_sent` are shown where it has them. The model of any

@@ -9,7 +9,7 @@ For a relation R with rules B1 .. Bn (none of which speaks about R) and a last r
 since every chain of base steps can be read from the left. The claim is then shown for a base step, and kept
 by one more base step at the end: the linear form. Without that last rule, each rule gives one obligation in
 which the claim may be used wherever the rule uses R. In either form R itself stays available: it is closed
-under its rules, and what it relates the claim is true of.
+under its rules, and the claim is true of all that it relates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from thence.proofs.solving.finite_models import Problem
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a theorem is proved: the obligations, and a sentence that says by which principle."""
+    """The proof of a theorem: its obligations, and a sentence that names the principle."""
 
     obligations: tuple[Obligation, ...]
     principle: str
@@ -51,7 +51,7 @@ def signature_of(theory: ir.Theory) -> Signature:
 
 
 def closed_under_rules(inductive: ir.Inductive) -> tuple[ir.NamedFormula, ...]:
-    """For each rule: what it derives is in the relation."""
+    """For each rule: the relation has every tuple that the rule derives."""
     conclusion = holds(inductive.name, *(local(parameter) for parameter in inductive.parameters))
     return tuple(
         ir.NamedFormula(f"{inductive.name}_{rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))
@@ -193,10 +193,7 @@ def _listing(rules: list[ir.NamedFormula]) -> str:
 
 def consistency_problem(theory: ir.Theory, assumed: tuple[ir.NamedFormula, ...]) -> Problem:
     """An execution of the theory in which the assumptions are true."""
-    symbols = tuple(symbol for symbol in theory.symbols)
-    inductives = tuple(ir.Symbol(inductive.name, inductive.parameters, BOOL) for inductive in theory.inductives)
-    signature = Signature(theory.sorts, theory.ordered, (*symbols, *inductives))
-    return Problem(signature, (*theory.axioms, *assumed), theory.inductives)
+    return Problem(signature_of(theory), (*theory.axioms, *assumed), theory.inductives)
 
 
 def refutation_problem(theorem: ir.Theorem, assumed: tuple[ir.NamedFormula, ...]) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl import ir
@@ -12,11 +12,10 @@ from thence.dsl.ir.types import Sort
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import FALSE, Unsupported
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.solving.cores import cores_of
-from thence.proofs.solving.discharge import Discharge, Note, Options, discharge_all, level_of, solver_facts
-from thence.proofs.solving.finding import REFUTATION, Finding, Proof, unknown
-from thence.proofs.solving.finite_models import SIZES, Model, find_model
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.assessment import REFUTATION, Assessment, Proof, unknown
+from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
+from thence.proofs.solving.finite_models import SIZES, Model
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.theory.countermodel import counterexample
 from thence.proofs.theory.obligations import (
     Scheme,
@@ -32,15 +31,15 @@ LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
 """Universes for refuting theorems: one more message than for obligations."""
 
 BRIEF_MS = 1_500
-"""What the first solver gets for a proof without an assumption."""
+"""Time limit of a proof without an assumption."""
 
 FEW: tuple[Mapping[str, int], ...] = SIZES[:7]
-"""Universes looked at before a proof without an assumption is tried."""
+"""Universes that are searched before a proof without an assumption is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What became of a theorem when one assumption was dropped: needed (with an execution), not needed, or unknown."""
+    """Whether a theorem needs an assumption: needed (with an execution that shows it), not needed, or unknown."""
 
     assumption: str
     needed: bool | None
@@ -62,89 +61,88 @@ class Need:
         return f"whether {self.assumption} is needed is not known: no countermodel was found, and no proof without it"
 
 
-def prove_theorem(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None = None) -> Proof:
-    """The verdict on a theorem with its evidence, and what its file expects of it."""
+def prove_theorem(session: ProofSession, theorem: ir.Theorem) -> Proof:
+    """The verdict on a theorem with its evidence, compared to the expectation of its file."""
     started = time.monotonic()
     try:
-        finding, surprises = _prove(pool, theorem, options, note)
+        assessment, surprises = _prove(session, theorem)
     except Unsupported as reason:
-        finding, surprises = unknown(str(reason)), []
+        assessment, surprises = unknown(str(reason)), []
     result = Result(
         theorem.name,
         "theorem",
         theorem.theory.name,
-        finding.verdict,
-        finding.level,
-        _wanted(theorem) is finding.verdict and not surprises,
+        assessment.verdict,
+        assessment.level,
+        _wanted(theorem) is assessment.verdict and not surprises,
         time.monotonic() - started,
-        finding.facts,
-        "\n".join([finding.text, *surprises]),
-        finding.picture,
+        assessment.facts,
+        "\n".join([assessment.text, *surprises]),
+        assessment.picture,
     )
-    return Proof(result, finding)
+    return Proof(result, assessment)
 
 
-def _prove(pool: SolverPool, theorem: ir.Theorem, options: Options, note: Note | None) -> tuple[Finding, list[str]]:
-    """What was found, and how the assumptions that are needed differ from those that the file states."""
-    contradiction = inconsistency(pool, theorem, options)
+def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list[str]]:
+    """The assessment, and how the needed assumptions differ from those that the file states."""
+    contradiction = inconsistency(session, theorem)
     if contradiction is not None:
         return unknown(contradiction), []
     scheme = theorem_scheme(theorem)
     if "refuted" in {expectation.verdict for expectation in theorem.expects}:
-        model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+        model = _refutation(session, theorem, theorem.assume, LARGER)
         if model is not None:
-            return _refuted(theorem, model, options), []
-    discharges = discharge_all(pool, scheme.obligations, options, note)
-    facts = solver_facts(discharges, options)
+            return _refuted(session, theorem, model), []
+    discharges = session.discharge(scheme.obligations)
+    facts = solver_facts(discharges, session.options)
     if all(discharge.proved for discharge in discharges):
-        needs = tuple(_need(pool, theorem, assumption, options) for assumption in theorem.assume)
+        needs = tuple(_need(session, theorem, assumption) for assumption in theorem.assume)
         facts["assumptions"] = [need.to_json() for need in needs]
         models = {need.assumption: need.model for need in needs if need.model is not None}
         text = _proof_text(scheme, needs)
-        if options.cores:
-            cores = cores_of(pool, discharges, options, note)
+        if session.options.cores:
+            cores = session.cores(discharges)
             facts["used"] = [core.to_json() for core in cores]
             text = "\n".join([text, *(core.text for core in cores)])
-        proved = Finding(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
+        proved = Assessment(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
         return proved, _surprising_needs(theorem, needs)
-    model = _refutation(pool, theorem, theorem.assume, options, LARGER)
+    model = _refutation(session, theorem, theorem.assume, LARGER)
     if model is not None:
-        return _refuted(theorem, model, options, facts), []
+        return _refuted(session, theorem, model, facts), []
     reasons = [f"{discharge.obligation.name}: {discharge.reason}" for discharge in discharges if not discharge.proved]
     text = "\n".join([scheme.principle, *reasons, *_failed_steps(theorem, discharges)])
     return unknown("; ".join(reasons), facts, text), []
 
 
-def inconsistency(pool: SolverPool, theorem: ir.Theorem, options: Options) -> str | None:
-    """Why nothing is proved from these axioms and assumptions: they contradict each other. None if they do not."""
+def inconsistency(session: ProofSession, theorem: ir.Theorem) -> str | None:
+    """The reason why nothing is proved: the axioms and assumptions are contradictory, or may be; or None."""
     problem = consistency_problem(theorem.theory, theorem.assume)
-    if find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed).model is not None:
+    if session.find_model(problem).model is not None:
         return None
     facts = (*background(theorem.theory), *theorem.assume)
     contradiction = Obligation(
         "the assumptions contradict each other", signature_of(theorem.theory), facts, ir.NamedFormula("false", FALSE)
     )
-    (found,) = discharge_all(pool, (contradiction,), options, look_for_models=False)
+    (found,) = session.silent().discharge((contradiction,), look_for_models=False)
     if found.proved:
         return "the axioms and assumptions contradict each other: anything would follow, so nothing is proved"
     return "no execution was found that satisfies the axioms and assumptions; they may contradict each other"
 
 
 def _refutation(
-    pool: SolverPool,
+    session: ProofSession,
     theorem: ir.Theorem,
     assumed: Sequence[ir.NamedFormula],
-    options: Options,
     sizes: Sequence[Mapping[str, int]],
 ) -> Model | None:
     problem = refutation_problem(theorem, tuple(assumed))
-    return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
+    return session.find_model(problem, sizes).model
 
 
-def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, options: Options) -> Need:
+def _need(session: ProofSession, theorem: ir.Theorem, assumption: ir.NamedFormula) -> Need:
     """Drops an assumption: an execution that then violates the conclusion, or the proof without it."""
     rest = tuple(other for other in theorem.assume if other != assumption)
-    model = _refutation(pool, theorem, rest, options, FEW)
+    model = _refutation(session, theorem, rest, FEW)
     if model is None:
         without = ir.Theorem(
             theorem.name,
@@ -155,11 +153,11 @@ def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, op
             needs=(),
             expects=(),
         )
-        brief = replace(options, timeout_ms=min(BRIEF_MS, options.timeout_ms), solvers=options.solvers[:1])
-        discharges = discharge_all(pool, theorem_scheme(without).obligations, brief, look_for_models=False)
+        brief = session.silent().within(BRIEF_MS).with_one_solver()
+        discharges = brief.discharge(theorem_scheme(without).obligations, look_for_models=False)
         if all(discharge.proved for discharge in discharges):
             return Need(assumption.name, False)
-        model = _refutation(pool, theorem, rest, options, LARGER[len(FEW) :])
+        model = _refutation(session, theorem, rest, LARGER[len(FEW) :])
     if model is None:
         return Need(assumption.name, None)
     headline = f"without {assumption.name}"
@@ -167,15 +165,17 @@ def _need(pool: SolverPool, theorem: ir.Theorem, assumption: ir.NamedFormula, op
     return Need(assumption.name, True, shown, model)
 
 
-def _refuted(theorem: ir.Theorem, model: Model, options: Options, facts: Mapping[str, Any] | None = None) -> Finding:
+def _refuted(
+    session: ProofSession, theorem: ir.Theorem, model: Model, facts: Mapping[str, Any] | None = None
+) -> Assessment:
     shown = counterexample(theorem.theory, theorem.prove, model, "an execution that satisfies every assumption")
-    known = {"seed": options.seed, "timeout_ms": options.timeout_ms, **(facts or {})}
+    known = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms, **(facts or {})}
     found = {**known, "counterexample": dict(shown.facts)}
-    return Finding(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
+    return Assessment(Verdict.REFUTED, Level.L2, found, shown.drawn(), shown.picture(), models={REFUTATION: model})
 
 
 def _failed_steps(theorem: ir.Theorem, discharges: Sequence[Discharge]) -> list[str]:
-    """Where the induction breaks: a model of the obligation, in which the relation need not be the least one."""
+    """The failed steps of the induction: models of obligations, in which the relation need not be the least one."""
     return [
         counterexample(
             theorem.theory,
@@ -211,7 +211,7 @@ def _wanted(theorem: ir.Theorem) -> Verdict:
 
 
 def _surprising_needs(theorem: ir.Theorem, needs: Sequence[Need]) -> list[str]:
-    """How `needs` as stated differs from what was found. A theorem that states no needs claims nothing about them."""
+    """How the stated `needs` differ from those found. A theorem that states no needs claims nothing about them."""
     if not theorem.needs:
         return []
     surprises = []

@@ -1,7 +1,7 @@
-"""From results with their evidence to the statements of a certificate, each with all that its verdict rests on.
+"""The statements of a certificate, made from results with their evidence.
 
-The same function serves who writes a certificate and who checks one: the first gives it the proofs that were
-found, the second those that come out again when the sources are proved with the certificate's own obligations.
+Writing and checking a certificate use the same function: `build` with the proofs that were found, `rederive` with the
+proofs that come out when the sources are proved again with the certificate's obligations.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Literal
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.canonical import machine_statement_id, theorem_id
+from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import HISTORY, statement_formula, stating
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.prove import VACUITY, expected_names
-from thence.proofs.solving.finding import Proof, Run
+from thence.proofs.solving.assessment import Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a statement is about: a theorem, or a machine (that of a mutant included) and the statement's name in it."""
+    """The subject of a statement: a theorem, or a machine (also that of a mutant) and the statement's name in it."""
 
     theorem: ir.Theorem | None
     machine: ir.Machine | None
@@ -35,7 +35,7 @@ class Subject:
 
     @property
     def id(self) -> str:
-        """Of what is said. Raises: ValueError where the machine has no such statement."""
+        """The statement id. Raises: ValueError where the machine has no such statement."""
         if self.theorem is not None:
             return theorem_id(self.theorem)
         assert self.machine is not None
@@ -54,10 +54,10 @@ class Statement:
     Attributes:
         name: as a result names it; unique with `kind` and `subject`.
         says: the statement in the words of the file, for readers.
-        id: of what is said; see `canonical.py`.
+        id: the statement id; see `statement_id`.
         obligations: SMT-LIB2 texts that must all be unsatisfiable; empty where the verdict rests on models or runs.
-        models: by what they show: the refutation, or an assumption that is needed.
-        runs: by what they show: the refutation, or a transition that can happen.
+        models: the refutation, or for each needed assumption a model that shows it.
+        runs: the refutation, or for each transition a run in which it happens.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Statement:
     id: str
     obligations: tuple[str, ...] = ()
     models: Mapping[str, Model] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, RunEvidence] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -76,12 +76,16 @@ class Statement:
 
 
 def statement_of(specification: ir.Specification, proof: Proof) -> Statement | None:
-    """The statement that a result is about; None where nothing was found out, or nothing definite is said.
+    """The statement of a result; None where the result is neither `proved` nor `refuted`, or names no statement.
 
-    A mutant whose expectation names no statement says only that something fails: that is not a statement of its own.
+    A mutant whose expectation names no statement says only that something fails, which is no statement of its own.
     """
-    result, finding = proof.result, proof.finding
-    if finding.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in ("theorem", "machine", "mutant"):
+    result, assessment = proof.result, proof.assessment
+    if assessment.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in (
+        "theorem",
+        "machine",
+        "mutant",
+    ):
         return None
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
@@ -90,17 +94,17 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         result.name,
         result.kind,
         result.subject,
-        finding.verdict,
+        assessment.verdict,
         subject.says,
         subject.id,
-        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in finding.discharges)),
-        finding.models,
-        finding.runs,
+        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in assessment.discharges)),
+        assessment.models,
+        assessment.runs,
     )
 
 
 def subject_of(specification: ir.Specification, kind: str, subject: str, name: str) -> Subject | None:
-    """What a statement is about, by the kind, subject and name of its result; None if the file has no such thing."""
+    """The subject of a statement, by the kind, subject and name of its result; None if the file does not have it."""
     match kind:
         case "theorem":
             theorem = next((each for each in specification.theorems if each.name == name), None)

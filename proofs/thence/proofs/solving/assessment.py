@@ -1,4 +1,4 @@
-"""What was found out about a statement, and all the evidence that the verdict rests on."""
+"""The assessment of a statement: its verdict, with all the evidence that it rests on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-class Run(Protocol):
+class RunEvidence(Protocol):
     """A run of a machine, which evaluation can replay; see `machine.reachability.Run`."""
 
     @property
@@ -30,12 +30,12 @@ class Run(Protocol):
 
 
 REFUTATION = ""
-"""The key of a refuting model or run; the others are named by what they are evidence for."""
+"""The key of a refuting model or run. Other models and runs have the name of their assumption or transition."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found out about one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
+class Assessment:
+    """The verdict on one statement. `facts` are JSON values; the rest of the evidence is not in the JSON.
 
     Attributes:
         discharges: every obligation that a verdict `proved` rests on.
@@ -50,17 +50,17 @@ class Finding:
     picture: str = ""
     discharges: tuple[Discharge, ...] = ()
     models: Mapping[str, Model] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, RunEvidence] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A result with the evidence for it: what a certificate is written from."""
+    """A result with its evidence. Certificates are written from it."""
 
     result: Result
-    finding: Finding
+    assessment: Assessment
 
 
-def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Finding:
-    """Nothing was decided: why in a sentence, and at length for a reader."""
-    return Finding(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)
+def unknown(reason: str, facts: Mapping[str, Any] | None = None, text: str = "") -> Assessment:
+    """Nothing was decided: the reason in a sentence, and at length for a reader."""
+    return Assessment(Verdict.UNKNOWN, Level.L2, {**(facts or {}), "unknown": reason}, text or reason)

@@ -1,4 +1,4 @@
-"""Programs that run side by side, each for one batch of work; an interrupt ends all of them at once."""
+"""Processes that run side by side, each for one batch of work; an interrupt ends all of them at once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Outcome = TypeVar("Outcome")
 
 
 @dataclass(slots=True)
-class Programs:
-    """The processes that run now. After `kill` none is started any more."""
+class Processes:
+    """The processes that run now. After `kill` no process is started any more."""
 
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _over: bool = False
 
     def output(self, command: Sequence[str], limit_s: float, given: bytes = b"") -> str:
-        """What a program prints on stdout until it ends, or is killed when its time is over."""
+        """The standard output of a program until it ends, or is killed when its time is over."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as told:
             told.write(given)
             told.seek(0)
@@ -61,20 +61,20 @@ class Programs:
 
 
 def _environment() -> dict[str, str]:
-    """The environment, with what could make the same work come out differently held fixed."""
+    """The environment, with hash seeds fixed, so that the same work has the same outcome."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONHASHSEED": "0"}
 
 
 def side_by_side(
-    work: Callable[[Programs, Sequence[Item]], list[Outcome]], items: Sequence[Item], batch: int, workers: int
+    work: Callable[[Processes, Sequence[Item]], list[Outcome]], items: Sequence[Item], batch: int, workers: int
 ) -> tuple[Outcome, ...]:
     """The outcomes of all items in order; `work` is given batches of them, `workers` at a time."""
-    programs = Programs()
+    processes = Processes()
     threads = ThreadPoolExecutor(workers)
     try:
         batches = [items[start : start + batch] for start in range(0, len(items), batch)]
-        done = [threads.submit(work, programs, each) for each in batches]
+        done = [threads.submit(work, processes, each) for each in batches]
         return tuple(outcome for each in done for outcome in each.result())
     finally:
-        programs.kill()
+        processes.kill()
         threads.shutdown(wait=True, cancel_futures=True)

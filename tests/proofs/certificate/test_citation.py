@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from thence.proofs.certificate.cite import bibtex, citation_cff
+from thence.proofs.certificate.citation import bibtex, citation_cff
 from thence.proofs.certificate.manifest import (
     BadManifest,
     CertifiedObligation,
@@ -18,7 +18,7 @@ from thence.proofs.certificate.manifest import (
     manifest_of,
 )
 from thence.proofs.certificate.readme import readme
-from thence.proofs.certificate.trust import trust
+from thence.proofs.certificate.trust_base import trust_base
 from thence.spec.verdict import Level, Verdict
 
 PROVED = CertifiedStatement(
@@ -78,13 +78,13 @@ def test_bibtex_has_an_entry_for_every_statement_with_its_special_characters_tak
 
 
 def test_what_has_to_be_trusted_depends_on_what_was_done() -> None:
-    assert "1 of 1 obligations have a proof object" in trust(MANIFEST)
-    assert "**The evaluator**" in trust(MANIFEST)
+    assert "1 of 1 obligations have a proof object" in trust_base(MANIFEST)
+    assert "**The evaluator**" in trust_base(MANIFEST)
     without = replace(MANIFEST, statements=(PROVED,), obligations=(replace(OBLIGATION, proofs={}),))
-    assert "**The solvers**, z3 and cvc5" in trust(without)
-    assert "**The evaluator**" not in trust(without)
+    assert "**The solvers**, z3 and cvc5" in trust_base(without)
+    assert "**The evaluator**" not in trust_base(without)
     some = replace(MANIFEST, obligations=(OBLIGATION, replace(OBLIGATION, proofs={})))
-    assert "For the other 1, z3 and cvc5 are trusted." in trust(some)
+    assert "For the other 1, z3 and cvc5 are trusted." in trust_base(some)
 
 
 def test_the_readme_lists_the_statements() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thence.proofs.certificate.sexpr import expressions, plainness_fault, without_comments
+from thence.proofs.certificate.smt_commands import expressions, plainness_fault, without_comments
 
 OBLIGATION = """; a name; with a semicolon
 (set-logic ALL)

@@ -1,4 +1,4 @@
-"""How to cite what a certificate proves: CITATION.cff and BibTeX, made from the manifest and nothing else."""
+"""Citations of a certificate: CITATION.cff and BibTeX, made from the manifest and nothing else."""
 
 from __future__ import annotations
 

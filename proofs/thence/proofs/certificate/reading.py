@@ -1,6 +1,6 @@
-"""Reads a certificate and looks at everything that can be seen without solving: form, hashes, ids, references.
+"""Reads a certificate and checks everything that needs no solver: form, hashes, ids, references.
 
-A fault here means that the certificate has been changed since it was written, or was never written by Thence.
+A fault means that the certificate was changed after it was written, or was never written by Thence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from thence.proofs.certificate.manifest import (
     obligation_digest,
     proof_id,
 )
-from thence.proofs.certificate.sexpr import plainness_fault
+from thence.proofs.certificate.smt_commands import plainness_fault
 
 
 class NotACertificate(Exception):
@@ -131,7 +131,7 @@ def _sum_faults(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _set_faults(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
-    """The files must be exactly those that the manifest is about."""
+    """The files must be exactly those that the manifest names."""
     proofs = [file for each in manifest.obligations for file in each.proofs.values()]
     evidence = [each.file for statement in manifest.statements for each in statement.evidence]
     obligations = [each.file for each in manifest.obligations]
@@ -156,7 +156,7 @@ def _keys(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
 
 
 def _manifest_faults(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
-    """What the manifest says of itself and of the files that are made from it."""
+    """Faults of the manifest itself, and of the files that are made from it."""
     if files[MANIFEST] != manifest.text().encode():
         yield f"{MANIFEST} is not written as Thence writes it"
     if same_version(manifest):

@@ -1,9 +1,9 @@
 """The canonical typed form of a statement, and its id.
 
-Two statements have the same id exactly when they say the same in the same words: the names of relations, functions,
-sorts and transitions count, and so does every axiom, hypothesis, guard and update. What does not count: comments,
-positions and documentation; the names of the theorem, of formulas and of bound variables; the order of declarations;
-and whatever only helps a proof: a claim, the other invariants, what is needed or expected.
+Two statements have the same id exactly when they say the same in the same words. The id depends on the names of
+relations, functions, sorts and transitions, and on every axiom, hypothesis, guard and update. It does not depend on
+comments, positions and documentation; on the names of the theorem, of formulas and of bound variables; on the order of
+declarations; or on hints for a proof: claims, other invariants, `needs`, `expect`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def theorem_id(theorem: ir.Theorem) -> str:
 
 
 def machine_statement_id(machine: ir.Machine, name: str) -> str:
-    """The id of a statement about a machine: state, transitions, axioms, and what is said of them."""
+    """The id of a statement about a machine: state, transitions, axioms, and the goal."""
     return digest({"machine": machine_form(machine), "goal": goal_form(machine, name)})
 
 
@@ -75,7 +75,7 @@ def machine_form(machine: ir.Machine) -> Form:
 
 
 def goal_form(machine: ir.Machine, name: str) -> Form:
-    """What is said: a formula that is always true, or a statement of another kind, by its kind."""
+    """The goal: a formula that is always true, or a statement of another kind, by its kind."""
     for stable in machine.stable:
         if stable.formula.name == name:
             return ["stable", _types(stable.parameters), term(stable.formula.body, _bound(stable.parameters))]

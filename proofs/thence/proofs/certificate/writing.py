@@ -1,4 +1,4 @@
-"""Where a certificate goes: a directory, written whole or not at all."""
+"""Writes a certificate to a directory, whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from thence.proofs.certificate.build import MANIFEST, SUMS, Certificate, NotCert
 
 
 def write(found: Certificate, directory: Path) -> None:
-    """Writes the certificate whole or not at all; another certificate in its place is replaced.
+    """Writes the certificate whole or not at all. It replaces another certificate.
 
-    Raises: NotCertified where there is something else in its place, or it cannot be written.
+    Raises: NotCertified where the directory has something else in it, or cannot be written.
     """
     refuse_place(directory)
     target = directory.absolute()
@@ -35,7 +35,7 @@ def write(found: Certificate, directory: Path) -> None:
 
 
 def refuse_place(directory: Path) -> None:
-    """Raises: NotCertified where `write` would destroy what is not a certificate."""
+    """Raises: NotCertified where `write` would destroy files that are no certificate."""
     if not directory.exists():
         if not directory.absolute().parent.is_dir():
             raise NotCertified(f"{directory} cannot be written: there is no folder {directory.absolute().parent}")
@@ -47,7 +47,7 @@ def refuse_place(directory: Path) -> None:
 
 
 def _is_certificate(directory: Path) -> bool:
-    """Whether everything in the directory may be thrown away for a new certificate."""
+    """Whether the directory has a certificate and nothing else."""
     try:
         value = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         listed = (directory / SUMS).read_text(encoding="utf-8").splitlines()

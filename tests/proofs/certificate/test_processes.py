@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from thence.proofs.certificate.programs import Programs, side_by_side
+from thence.proofs.certificate.processes import Processes, side_by_side
 
 
 def python(code: str) -> list[str]:
@@ -16,7 +16,7 @@ def python(code: str) -> list[str]:
 
 
 def test_outcomes_come_in_order() -> None:
-    def work(programs: Programs, batch: Sequence[int]) -> list[int]:
+    def work(programs: Processes, batch: Sequence[int]) -> list[int]:
         told = programs.output(python("import sys; print(sys.stdin.read())"), 30, repr(list(batch)).encode())
         return [10 * int(number) for number in told.strip().strip("[]").split(",")]
 
@@ -26,14 +26,14 @@ def test_outcomes_come_in_order() -> None:
 def test_a_program_that_takes_too_long_is_killed_and_what_it_said_counts() -> None:
     started = time.monotonic()
     slow = python("import time; print('first', flush=True); time.sleep(60)")
-    assert Programs().output(slow, 2.0) == "first\n"
+    assert Processes().output(slow, 2.0) == "first\n"
     assert time.monotonic() - started < 30
 
 
 def test_an_error_ends_all_programs() -> None:
     started = time.monotonic()
 
-    def work(programs: Programs, batch: Sequence[str]) -> list[str]:
+    def work(programs: Processes, batch: Sequence[str]) -> list[str]:
         if batch[0] == "breaks":
             time.sleep(0.5)
             raise KeyboardInterrupt
@@ -45,6 +45,6 @@ def test_an_error_ends_all_programs() -> None:
 
 
 def test_after_killing_nothing_is_started() -> None:
-    programs = Programs()
+    programs = Processes()
     programs.kill()
     assert programs.output(python("print(1)"), 30) == ""

@@ -1,6 +1,6 @@
-"""The assertions of an obligation that are enough to contradict each other: what a search for a proof is given.
+"""Smaller obligations: only the assertions of an unsatisfiable core, as the input of a search for a proof.
 
-A proof from fewer assertions is a proof of the obligation: the checker compares what it assumes with the whole text.
+A proof from fewer assertions is a proof of the obligation: the checker compares its assumptions to the whole text.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from thence.proofs.solving.solver import Check, SolverPool
 _ASSERT = "(assert "
 
 
-def essences(texts: Sequence[str], options: Options) -> tuple[str, ...]:
-    """For each obligation the same text with fewer assertions, or the text itself where no fewer are known to do."""
+def smaller_obligations(texts: Sequence[str], options: Options) -> tuple[str, ...]:
+    """Each obligation with the assertions of its core alone, or the obligation itself where no core is found."""
     with SolverPool(options.workers) as pool:
         asked = [Check(options.solvers[0], named(text), options.timeout_ms, options.seed, core=True) for text in texts]
         found = list(texts)

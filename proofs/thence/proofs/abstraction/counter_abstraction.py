@@ -1,10 +1,14 @@
-"""The abstraction: what behaves alike from some size on is kept up to that size.
+"""The counter abstraction: equal packets and equal letters of queues are counted up to a bound.
 
-An abstract state is a state of the system. Of equal packets in flight one is kept (two where no balance counts
-them); of a run of equal letters in a queue one, and one more for each packet on its way that a balance takes away
-again: what is still on its way has not been counted. Either stands for so many or more. A counter with a balance
-has the value that the balance gives it. So an abstract state stands for all states that it is the `normal` form of,
-and `alternatives` has what steps of those can find: larger counters, and packets of which more are left.
+An abstract state is a state of the system in normal form.
+
+- Of equal packets in flight one is kept, or two where no balance counts them. They stand for that many or more.
+- Of a run of equal letters in a queue one is kept, and one more for each packet on its way that a balance subtracts,
+  since a packet on its way has not been counted yet. They stand for that many or more.
+- A counter with a balance has the value that the balance gives it.
+
+An abstract state stands for all states that it is the `normal` form of. `alternatives` has the differences that a step
+of these states can notice: larger counters, and packets of which more are left.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from thence.proofs.abstraction.discipline import Discipline, NotApplicable
 
 
 class BelowZero(NotApplicable):
-    """What a balance says is that a counter would go below zero."""
+    """A balance gives a counter a value below zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +44,11 @@ class _Skeleton:
 
 
 Slack: TypeAlias = tuple[tuple[int, int], ...]
-"""To whom a process has packets on their way that a balance takes away, and how many."""
+"""The receivers of packets on their way that a balance subtracts, with the number of packets for each."""
 
 
 @dataclass(slots=True)
-class Collapse:
+class CounterAbstraction:
     """The abstraction of one system."""
 
     system: ReusedIdentities
@@ -91,7 +95,7 @@ class Collapse:
         )
 
     def _values(self, state: State) -> list[list[int]]:
-        """For each balance what it says of every process."""
+        """For each balance its value at every process."""
         count = len(state.locals)
         found = [[balance.constant] * count for balance in self.balances]
         parts = [self._part(owner, local, -1) for owner, local in enumerate(state.locals)]
@@ -102,7 +106,7 @@ class Collapse:
         return found
 
     def _part(self, owner: int, local: int, packet: int) -> tuple[tuple[int, int, int], ...]:
-        """What a local state, or a packet, adds to balances: process, balance, how much."""
+        """The contribution of a local state, or of a packet, to balances: process, balance, amount."""
         known = self._parts.get((owner, local, packet))
         if known is None:
             count = self.system.workload.processes
@@ -121,7 +125,7 @@ class Collapse:
             yield from islice(same, self._copies(self.system.packet(number).kind))
 
     def _copies(self, kind: str) -> int | None:
-        """How many equal packets are kept: one where a balance tells whether there are more, two where nothing does."""
+        """How many equal packets are kept: one where a balance tells whether there are more, else two."""
         if kind not in self.collapsible:
             return None
         counted = any(factor > 0 for each in self.balances for (_, name, _), factor in each.terms if name == kind)
@@ -217,7 +221,7 @@ class Collapse:
         return known
 
     def silenced(self) -> frozenset[str]:
-        """Kinds whose arrival may do no more than count one down: they say nothing, and one balance counts them."""
+        """Kinds whose arrival may do no more than count one down: without arguments, and counted by one balance."""
         found = set()
         for kind in self.system.protocol.packets:
             terms = [
@@ -243,10 +247,10 @@ class Collapse:
         )
         return self._with_counters(local, values)
 
-    # --- what is counted ---------------------------------------------------------------------
+    # --- counts ---------------------------------------------------------------------
 
     def rows(self, state: State) -> list[Row]:
-        """What every process sees of queues and packets, as they are."""
+        """The queues and packets as every process sees them, uncut."""
         rows: list[Row] = []
         for process in range(len(state.locals)):
             row: Counter[Feature] = Counter()
@@ -258,7 +262,7 @@ class Collapse:
         return rows
 
     def _row(self, process: int, owner: int, local: int) -> Row:
-        """What the process sees of the queues of another, or of its own."""
+        """The queues of another process, or its own, as the process sees them."""
         row: Counter[Feature] = Counter()
         for (name, key), length in self._lengths(local).items():
             where = "own" if process == owner else "for it" if key == process else "elsewhere"
@@ -289,9 +293,9 @@ class Collapse:
     # --- what an abstract state stands for ---------------------------------------------------
 
     def alternatives(self, state: State, process: int) -> dict[int, set[frozenset[int]]]:
-        """The local states in which the process may be, as far as one step can tell them apart.
+        """The local states that the process may have, as far as one step can tell them apart.
 
-        With each, of which packets there may be more then than the state has, among those that balances count.
+        Each has the sets of packets of which there may be more than the state has, among those that balances count.
         """
         cut = self._cut(state, process)
         packets = sorted({packet for _, packet in cut if packet >= 0})
@@ -310,9 +314,9 @@ class Collapse:
         return found
 
     def _cut(self, state: State, process: int) -> list[tuple[Feature, int]]:
-        """What is cut and counted by balances of the process: each feature, with the packet (-1: it is a queue).
+        """The features that are cut and counted by balances of the process, each with its packet (-1: a queue).
 
-        Raises: NotApplicable, where more of it would make a counter less.
+        Raises: NotApplicable, where more of a feature would make a counter less.
         """
         factors: dict[Feature, set[int]] = {}
         for balance in self.balances:
@@ -335,7 +339,7 @@ class Collapse:
         return counted
 
     def left(self, state: State, packet: int, process: int, more: Iterable[frozenset[int]]) -> set[bool]:
-        """Whether one of the packet is left once it has arrived at the process, where there may be more of these."""
+        """Whether a copy of the packet may be left after its arrival, where there may be more of the packets `more`."""
         if not self._is_cut(state.network, packet):
             return {False}
         if any(number == packet for _, number in self._cut(state, process)):
@@ -358,9 +362,10 @@ class Collapse:
 
 
 def _most(key: int, slack: Slack, runs: int) -> int:
-    """How many equal letters in a row are kept in the queue for a process (-1: for all) that has so many runs.
+    """How many equal letters in a row are kept in the queue for a process (-1: for all).
 
-    Together one more than are still on their way, so that a balance tells whether any has arrived.
+    All runs together keep one letter more than there are packets on their way, so that a balance tells whether any
+    packet has arrived.
     """
     return max(1, 2 - runs + sum(count for target, count in slack if key in (target, -1)))
 

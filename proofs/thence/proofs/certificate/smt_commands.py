@@ -1,4 +1,4 @@
-"""S-expressions as text: where each one ends. Solver output is split, and obligations are kept to plain commands."""
+"""SMT-LIB2 commands as text: solver output split into S-expressions, and obligations restricted to plain commands."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _TOKEN = re.compile(r'"(?:[^"]|"")*"|\|[^|]*\||;[^\n]*|[()]|[^\s()";|]+')
 _PLAIN_COMMAND = re.compile(
     r"\(set-logic ALL\)|\(check-sat\)|\((?:assert|declare-sort|declare-fun|declare-const) [^;|\"]*\)"
 )
-"""What an obligation may consist of, one command a line. It prints nothing, sets nothing and defines nothing."""
+"""The commands of an obligation, one on each line. They print nothing, set nothing and define nothing."""
 
 
 def expressions(text: str) -> Iterator[str]:
     """The S-expressions of a text from left to right, comments between them left out.
 
-    Raises: ValueError for a text that ends inside of one, or closes what is not open.
+    Raises: ValueError for a text that ends inside of an expression, or has an unmatched parenthesis.
     """
     depth, start, covered = 0, 0, 0
     for token in _TOKEN.finditer(text):
@@ -39,16 +39,16 @@ def expressions(text: str) -> Iterator[str]:
 
 
 def without_comments(text: str) -> str:
-    """An obligation's commands alone: what a solver reads."""
+    """An obligation's commands, as a solver reads them."""
     lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
 
 
 def plainness_fault(text: str) -> str | None:
-    """Why a text is not an obligation in the form that Thence writes, or None.
+    """The reason why a text is not an obligation in the form that Thence writes, or None.
 
     The form is: a logic, declarations and assertions, and one `(check-sat)` at the end; one command a line. Anything
-    else (`echo`, `define-fun`, `set-option`, `pop`) could make a solver or checker say what it did not find.
+    else (`echo`, `define-fun`, `set-option`, `pop`) could make a solver or checker print a false answer.
     """
     commands = without_comments(text).splitlines()
     for command in commands:

@@ -1,24 +1,23 @@
-"""What the solvers say of a certificate's obligations, and proof objects for them."""
+"""The solvers' answers about a certificate's obligations, and proof objects for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 
 from thence.proofs.certificate.alethe import alethe_proofs
 from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
-from thence.proofs.certificate.essence import essences
 from thence.proofs.certificate.manifest import Program
-from thence.proofs.certificate.resolute import RESOURCE_LIMIT, Resolute
+from thence.proofs.certificate.smaller_obligations import smaller_obligations
+from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
 from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.solver import Check, SolverName, SolverPool
+from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
 
 Note = Callable[[str, int, int], None]
-"""Called with what is being done, how far it is, of how many."""
+"""Called with the current task, the number of items done, and their total."""
 
 
 def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> tuple[Mapping[str, str], ...]:
-    """For each obligation what each solver says: `unsat`, `sat` or `unknown`. Nothing is taken from a cache."""
+    """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used."""
     found: list[dict[str, str]] = [{} for _ in texts]
     asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
     with SolverPool(options.workers) as pool:
@@ -32,35 +31,34 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
 
 
 def proof_objects(
-    texts: Sequence[str], options: Options, resolute: Resolute | None, note: Note | None = None
+    texts: Sequence[str], options: Options, smtinterpol: Smtinterpol | None, note: Note | None = None
 ) -> tuple[Mapping[str, str], ...]:
-    """Proof objects by format: cvc5's, and, where SMTInterpol is at hand, those that its checker accepts."""
+    """Proof objects by format: those of cvc5, and, with SMTInterpol, those that its checker accepts."""
     found: list[dict[str, str]] = [{} for _ in texts]
     if note is not None:
         note("proof objects of cvc5", 0, len(texts))
     for number, proof in enumerate(alethe_proofs(texts, options.timeout_ms, options.workers)):
         if proof is not None:
             found[number]["alethe"] = proof
-    if resolute is not None:
+    if smtinterpol is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
-        proofs = resolute.prove(essences(texts, options), options.workers)
+        proofs = smtinterpol.prove(smaller_obligations(texts, options), options.workers)
         having = [(number, proof) for number, proof in enumerate(proofs) if proof is not None]
-        checked = resolute.check([(texts[number], proof) for number, proof in having], options.workers)
+        checked = smtinterpol.check([(texts[number], proof) for number, proof in having], options.workers)
         for (number, proof), verdict in zip(having, checked, strict=True):
             if verdict == "valid":
                 found[number]["resolute"] = proof
     return tuple(found)
 
 
-def programs(options: Options, resolute: Resolute | None) -> Mapping[str, Program]:
-    """The programs that take part, with their versions and options."""
+def programs(options: Options, smtinterpol: Smtinterpol | None) -> Mapping[str, Program]:
+    """The programs that make a certificate, with their versions and options."""
     limits = {"timeout_ms": str(options.timeout_ms), "seed": str(options.seed)}
-    packages: Mapping[SolverName, str] = {"z3": "z3-solver", "cvc5": "cvc5"}
-    found: dict[str, Program] = {name: Program(version(packages[name]), limits) for name in options.solvers}
+    found: dict[str, Program] = {name: Program(solver_version(name), limits) for name in options.solvers}
     if "cvc5" in found:
         alethe = {f"proof objects: {option}": value for option, value in ALETHE_OPTIONS.items()}
         found["cvc5"] = Program(found["cvc5"].version, {**limits, **alethe})
-    if resolute is not None:
-        found["smtinterpol"] = Program(resolute.version, {"reproducible-resource-limit": str(RESOURCE_LIMIT)})
+    if smtinterpol is not None:
+        found["smtinterpol"] = Program(smtinterpol.version, {"reproducible-resource-limit": str(RESOURCE_LIMIT)})
     return found

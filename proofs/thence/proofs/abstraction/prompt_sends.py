@@ -1,13 +1,16 @@
-"""Why it is enough to send promptly: a message that waits in the send queue may as well be sent when its turn comes.
+"""Prompt sends: it is enough to explore runs in which every message is network-sent as soon as it is causal-sent.
 
-Let X be a local state with an empty send queue. For every step b that X takes, and messages w of which the first
-would not be network-sent at X, the step of X with w waiting must be that of X, followed by prompt sends of the
-first messages of w, with the others waiting on; and another message sent at X with w waiting joins the queue and
-does nothing else. The text uses the queue as one (`discipline`), so a step that leaves a message in it has not
-looked behind that message: queues are tried only as long as each step empties them. By induction over a run, it is
-a run of prompt sends with waiting messages left out, until they are network-sent. They are so in the order in which
-they were causal-sent, so what is before a network-sent message, among network-sent ones, is also before it in the
-prompt run: what is violated there too.
+Let X be a local state with an empty send queue, and w a sequence of messages of which the first would not be
+network-sent at X. Two conditions are checked:
+
+- A step b of X with w waiting equals b at X, followed by prompt sends of the first messages of w; the others wait on.
+- A message that is causal-sent at X with w waiting joins the queue and does nothing else.
+
+The text uses the queue first in, first out (`discipline`). A step that leaves a message in the queue has therefore not
+looked behind that message, and longer queues are tried only while each step empties the queue. By induction, every run
+is a run of prompt sends in which waiting messages are left out until they are network-sent. Messages are network-sent
+in the order of their causal sends. So happens-before among network-sent messages is that of the prompt run, and a
+violation is a violation there too.
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.discipline import NotApplicable
 
 LONGEST = 8
-"""A step that network-sends so many waiting messages is refused: no bound on how many it sends is found."""
+"""Largest number of waiting messages that one step may network-send; a step that sends more is refused."""
 
 Step: TypeAlias = tuple[int, tuple[Emission, ...]]
 
 
 @dataclass(slots=True)
-class Waiting:
+class PromptSends:
     """The check for one system; each local step is checked once."""
 
     system: ReusedIdentities
@@ -57,7 +60,7 @@ class Waiting:
                     self._compare(action, local, step, (first,))
 
     def _blocked(self, process: int, local: int) -> tuple[Message, ...]:
-        """Messages that would have to wait at the local state, one to each destination; checked to do just that."""
+        """Messages that have to wait at the local state, one to each destination; each is checked to do only that."""
         known = self._waits.get((process, local))
         if known is not None:
             return known
@@ -78,7 +81,7 @@ class Waiting:
         return self._waits[process, local]
 
     def _compare(self, action: Action, local: int, step: Step, queued: tuple[Message, ...]) -> None:
-        """The step with these messages waiting, against the step and then prompt sends."""
+        """Compares the step with these messages waiting to the step followed by prompt sends."""
         process = action.process
         found = self._step(process, self._with(local, queued), action, None)
         after, emitted = step
@@ -110,7 +113,7 @@ class Waiting:
         return "a queue" if self.queue is None else f"`{self.queue}`"
 
     def _next_messages(self, process: int, queued: int) -> Iterator[Message]:
-        """Messages that no identity of the scope is used for."""
+        """Messages whose numbers are beyond the identities of the scope."""
         number = self.system.workload.identities(process) + queued + 1
         for destinations in self.system.workload.choices(process):
             yield Message(process, number, destinations)

@@ -1,4 +1,4 @@
-"""TRUST.md: what one still has to believe after a certificate has been checked; made from the manifest."""
+"""TRUST.md: the parts that a reader still has to trust after a recheck; made from the manifest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textwrap import dedent
 from thence.proofs.certificate.manifest import FORMAT, Manifest
 
 
-def trust(manifest: Manifest) -> str:
+def trust_base(manifest: Manifest) -> str:
     """The list, in Markdown."""
     proved = sum(bool(statement.obligations) for statement in manifest.statements)
     counted = f"{len(manifest.statements)} statements: {proved} by {len(manifest.obligations)} obligations, "

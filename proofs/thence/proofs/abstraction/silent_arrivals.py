@@ -1,10 +1,10 @@
-"""Packets whose arrival does nothing but count down: they may be taken to arrive at once.
+"""Silent arrivals: packets whose arrival only counts down may be taken to arrive at once.
 
-Let z be a local state of the search, and w the same with one more counted: that in which the packet is still on its
-way. If its arrival leads from w to z and emits nothing, and whatever else w does z does too, with the arrival before or
-after it alike, then any run is, up to the order of such arrivals, one in which each of them comes at once: what is
-delivered, sent and before what stays the same. That is checked for all states and steps of the search, and for as many
-of these packets as can be told from more. Where it is not so, they are explored like all others.
+Let z be a local state of the search, and w the same state with one more counted, so that the packet is still on its
+way. Two conditions are checked: the arrival leads from w to z and emits nothing; and every other step of w is also a
+step of z and commutes with the arrival. Then every run equals, up to the order of such arrivals, a run in which each of
+them comes at once, with the same deliveries, sends and happens-before. The check covers all states and steps of the
+search, and as many of these packets as a step can count. Packets that fail it are explored like all others.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from dataclasses import dataclass, field
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.abstraction.collapse import Collapse
-from thence.proofs.abstraction.waiting import Waiting
+from thence.proofs.abstraction.counter_abstraction import CounterAbstraction
+from thence.proofs.abstraction.prompt_sends import PromptSends
 from thence.proofs.native.symmetry import Symmetry
 
 
-class Loud(Exception):
-    """The arrival of a packet of this kind does more than count down."""
+class NotSilent(Exception):
+    """The arrival of a packet of this kind does more than count down. The message is the kind."""
 
 
 @dataclass(slots=True)
-class Silence:
+class SilentArrivals:
     """The check for one search."""
 
     system: ReusedIdentities
-    collapse: Collapse
-    waiting: Waiting
+    abstraction: CounterAbstraction
+    prompt_sends: PromptSends
     symmetry: Symmetry | None
     _checked: set[tuple[int, int, int]] = field(init=False, default_factory=set)
 
     def check(self, process: int, local: int, packet: int) -> None:
-        """Checks the state, and the arrival of the packet there (-1: sends only). Raises: Loud, NotApplicable."""
-        if not self.collapse.silent or (process, local, packet) in self._checked:
+        """Checks the state, and the arrival of the packet there (-1: sends only). Raises: NotSilent, NotApplicable."""
+        if not self.abstraction.silent or (process, local, packet) in self._checked:
             return
         self._checked.add((process, local, packet))
-        for kind in self.collapse.silent:
+        for kind in self.abstraction.silent:
             after = local
-            for _ in range(max(self.collapse.discipline.counters.values())):
-                before = self.collapse.with_one_more(after, kind)
+            for _ in range(max(self.abstraction.discipline.counters.values())):
+                before = self.abstraction.with_one_more(after, kind)
                 for source in range(self.system.workload.processes):
                     if source != process:
                         arrival = self.system.number_of(Packet(kind, source, process, ()))
@@ -53,28 +53,28 @@ class Silence:
         step = self.system.local_step(process, before, comes)
         kind = self.system.packet(arrival).kind
         if isinstance(step, Fault) or step != (after, ()):
-            raise Loud(kind)
-        self.waiting.check(comes, before, None)
+            raise NotSilent(kind)
+        self.prompt_sends.check(comes, before, None)
         if self.symmetry is not None:
             self.symmetry.check(comes, None, before, step)
         if packet >= 0 and not self._commutes(
             process, before, after, comes, Action("receive", process, (), packet), None
         ):
-            raise Loud(kind)
+            raise NotSilent(kind)
         for destinations in self.system.workload.choices(process):
             message = Message(process, self.system.workload.identities(process), destinations)
             send = Action("send", process, destinations)
             sent = self.system.local_step(process, before, send, message)
             if isinstance(sent, Fault) or (
-                self.waiting.is_prompt(sent, message)
+                self.prompt_sends.is_prompt(sent, message)
                 and not self._commutes(process, before, after, comes, send, message)
             ):
-                raise Loud(kind)
+                raise NotSilent(kind)
 
     def _commutes(
         self, process: int, before: int, after: int, comes: Action, other: Action, message: Message | None
     ) -> bool:
-        """Whether the other step does the same before and after the arrival, and the arrival before and after it."""
+        """Whether the other step commutes with the arrival."""
         early = self.system.local_step(process, before, other, message)
         late = self.system.local_step(process, after, other, message)
         if isinstance(early, Fault) or isinstance(late, Fault):

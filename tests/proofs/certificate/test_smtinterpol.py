@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from thence.proofs.certificate.essence import essences, kept, named
-from thence.proofs.certificate.resolute import BATCH, Resolute
+from thence.proofs.certificate.smaller_obligations import kept, named, smaller_obligations
+from thence.proofs.certificate.smtinterpol import BATCH, Smtinterpol
 from thence.proofs.solving.discharge import Options
 
 HEADER = "; n\n(set-logic ALL)\n(declare-const a Bool)\n(declare-const b Bool)\n"
@@ -16,22 +16,22 @@ MORE = MODUS_PONENS.replace("(assert a) ; x", "(assert (or a b)) ; w\n(assert a)
 
 
 @pytest.fixture(scope="module")
-def proofs(checker: Resolute) -> tuple[str, str]:
+def proofs(checker: Smtinterpol) -> tuple[str, str]:
     first, nothing, second = checker.prove((MODUS_PONENS, SATISFIABLE, BOTH))
     assert nothing is None
     assert first is not None and second is not None
     return first, second
 
 
-def test_a_proof_is_accepted_for_its_obligation(checker: Resolute, proofs: tuple[str, str]) -> None:
+def test_a_proof_is_accepted_for_its_obligation(checker: Smtinterpol, proofs: tuple[str, str]) -> None:
     assert checker.check([(MODUS_PONENS, proofs[0]), (BOTH, proofs[1])]) == ("valid", "valid")
 
 
-def test_a_proof_from_fewer_assertions_is_one_of_more(checker: Resolute, proofs: tuple[str, str]) -> None:
+def test_a_proof_from_fewer_assertions_is_one_of_more(checker: Smtinterpol, proofs: tuple[str, str]) -> None:
     assert checker.check([(MORE, proofs[0])]) == ("valid",)
 
 
-def test_a_proof_of_something_else_is_not_accepted(checker: Resolute, proofs: tuple[str, str]) -> None:
+def test_a_proof_of_something_else_is_not_accepted(checker: Smtinterpol, proofs: tuple[str, str]) -> None:
     weaker = MODUS_PONENS.replace("(assert a) ; x\n", "")
     pairs = [(BOTH, proofs[0]), (MODUS_PONENS, proofs[0]), (MODUS_PONENS, proofs[1]), (weaker, proofs[0])]
     assert checker.check(pairs) == ("invalid", "valid", "invalid", "invalid")
@@ -50,32 +50,34 @@ def test_a_proof_of_something_else_is_not_accepted(checker: Resolute, proofs: tu
         "unsat\n(",
     ],
 )
-def test_what_is_no_proof_is_not_accepted(checker: Resolute, forged: str) -> None:
+def test_what_is_no_proof_is_not_accepted(checker: Smtinterpol, forged: str) -> None:
     assert checker.check([(MODUS_PONENS, forged)]) == ("invalid",)
 
 
-def test_two_proofs_in_one_file_do_not_count_for_its_neighbour(checker: Resolute, proofs: tuple[str, str]) -> None:
+def test_two_proofs_in_one_file_do_not_count_for_its_neighbour(checker: Smtinterpol, proofs: tuple[str, str]) -> None:
     pairs = [(MODUS_PONENS, proofs[0] + proofs[1]), (BOTH, "")]
     assert checker.check(pairs) == ("invalid", "invalid")
 
 
-def test_an_obligation_that_speaks_for_the_checker_is_not_accepted(checker: Resolute, proofs: tuple[str, str]) -> None:
+def test_an_obligation_that_speaks_for_the_checker_is_not_accepted(
+    checker: Smtinterpol, proofs: tuple[str, str]
+) -> None:
     said = "valid\\nholes=0\\nassertions=0\\ndefinefuns=0\\naxioms=0\\nresolutions=0"
     loud = BOTH.replace("(check-sat)", f'(echo "{said}")\n(check-sat)')
     assert checker.check([(loud, proofs[0])]) == ("invalid",)
 
 
-def test_every_batch_comes_back_in_order(checker: Resolute) -> None:
+def test_every_batch_comes_back_in_order(checker: Smtinterpol) -> None:
     texts = [MODUS_PONENS, SATISFIABLE, BOTH] * (BATCH // 3 + 1)
     found = checker.prove(texts, workers=2)
     assert [proof is not None for proof in found] == [True, False, True] * (BATCH // 3 + 1)
 
 
 def test_the_essence_of_an_obligation_is_enough_and_less() -> None:
-    (essence,) = essences([MORE], Options(workers=1))
+    (essence,) = smaller_obligations([MORE], Options(workers=1))
     assert "(or a b)" not in essence
     assert essence == MODUS_PONENS
-    assert essences([SATISFIABLE], Options(workers=1)) == (SATISFIABLE,)
+    assert smaller_obligations([SATISFIABLE], Options(workers=1)) == (SATISFIABLE,)
 
 
 def test_assertions_are_named_and_kept_by_number() -> None:

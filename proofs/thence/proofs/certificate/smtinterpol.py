@@ -1,4 +1,4 @@
-"""Proof objects that a program of its own checks: the RESOLUTE format of SMTInterpol.
+"""SMTInterpol: proof objects in the RESOLUTE format, and the independent program that checks them.
 
 J. Hoenicke, T. Schindler: A simple proof format for SMT (SMT workshop 2022). SMTInterpol, a third solver, searches
 for the proof; the checker (`...smtinterpol.proof.checker.Main`) reads the SMT-LIB2 text and the proof, knows the axioms
@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from thence.proofs.certificate.programs import Programs, side_by_side
-from thence.proofs.certificate.sexpr import expressions, plainness_fault
+from thence.proofs.certificate.processes import Processes, side_by_side
+from thence.proofs.certificate.smt_commands import expressions, plainness_fault
 
 BATCH = 20
 """Obligations for one Java process."""
 
 RESOURCE_LIMIT = 1_000_000
-"""SMTInterpol's reproducible limit per obligation: the same proofs are found on a slow machine."""
+"""SMTInterpol's reproducible limit per obligation: a slow machine finds the same proofs."""
 
 PROVE_LIMIT_S = 60.0
-"""After so long without a proof a Java process is killed, and its last obligation has none."""
+"""Time limit of a Java process; when it is over, the process is killed, and its last obligation has no proof."""
 
 CHECK_LIMIT_S = 300.0
 
@@ -40,7 +40,7 @@ Checked: TypeAlias = Literal["valid", "invalid"]
 
 
 @dataclass(frozen=True, slots=True)
-class Resolute:
+class Smtinterpol:
     """SMTInterpol and its proof checker: the program `java`, and the archive that both are in, of this version."""
 
     java: Path
@@ -52,26 +52,26 @@ class Resolute:
         return side_by_side(self._prove_batch, texts, BATCH, workers)
 
     def check(self, pairs: Sequence[tuple[str, str]], workers: int = 1) -> tuple[Checked, ...]:
-        """What the checker says of each (obligation, proof): valid, without a hole, or not."""
+        """The verdict of the checker on each (obligation, proof): `valid` means proved without a hole."""
         return side_by_side(self._check_batch, pairs, BATCH, workers)
 
-    def _prove_batch(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+    def _prove_batch(self, processes: Processes, texts: Sequence[str]) -> list[str | None]:
         proofs: list[str | None] = []
         while len(proofs) < len(texts):
-            answered = self._answers(programs, texts[len(proofs) :])
+            answered = self._answers(processes, texts[len(proofs) :])
             proofs.extend(answered)
             if len(proofs) < len(texts):
                 proofs.append(None)
         return proofs
 
-    def _answers(self, programs: Programs, texts: Sequence[str]) -> list[str | None]:
+    def _answers(self, processes: Processes, texts: Sequence[str]) -> list[str | None]:
         """The proofs of the first obligations, up to where the process was killed or died."""
         header = ("(set-option :produce-proofs true)", "(set-option :print-success false)")
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
             problem = Path(folder) / "problem.smt2"
             problem.write_text(_script(texts, header), encoding="utf-8")
             options = ("-jar", str(self.jar), "-q", "-no-success", "-l", str(RESOURCE_LIMIT), str(problem))
-            output = self._run(programs, options, PROVE_LIMIT_S * max(1, len(texts) // 4))
+            output = self._run(processes, options, PROVE_LIMIT_S * max(1, len(texts) // 4))
         proofs: list[str | None] = []
         answers = _whole(output)
         for status in answers:
@@ -81,23 +81,23 @@ class Resolute:
             proofs.append(f"unsat\n{proof}\n" if status == "unsat" else None)
         return proofs[: len(texts)]
 
-    def _check_batch(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+    def _check_batch(self, processes: Processes, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
         if any(plainness_fault(text) or not _is_one_proof(proof) for text, proof in pairs):
-            return self._one_by_one(programs, pairs)
+            return self._one_by_one(processes, pairs)
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
             problem, proof = Path(folder) / "problem.smt2", Path(folder) / "proof"
             problem.write_text(_script([text for text, _ in pairs]), encoding="utf-8")
             proof.write_text("".join(proof for _, proof in pairs), encoding="utf-8")
-            output = self._run(programs, ("-cp", str(self.jar), _CHECKER, str(problem), str(proof)), CHECK_LIMIT_S)
+            output = self._run(processes, ("-cp", str(self.jar), _CHECKER, str(problem), str(proof)), CHECK_LIMIT_S)
         if re.fullmatch(f"(?:{_ACCEPTED.pattern}){{{len(pairs)}}}", output):
             return ["valid"] * len(pairs)
-        return self._one_by_one(programs, pairs)
+        return self._one_by_one(processes, pairs)
 
-    def _one_by_one(self, programs: Programs, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
-        return ["invalid"] if len(pairs) == 1 else [self._check_batch(programs, [pair])[0] for pair in pairs]
+    def _one_by_one(self, processes: Processes, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
+        return ["invalid"] if len(pairs) == 1 else [self._check_batch(processes, [pair])[0] for pair in pairs]
 
-    def _run(self, programs: Programs, arguments: Sequence[str], limit_s: float) -> str:
-        return programs.output([str(self.java), *_OPTIONS, *arguments], limit_s)
+    def _run(self, processes: Processes, arguments: Sequence[str], limit_s: float) -> str:
+        return processes.output([str(self.java), *_OPTIONS, *arguments], limit_s)
 
 
 def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
