@@ -12,7 +12,8 @@ import pytest
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Send
 from thence.conformance.conform.conform import conform
-from thence.conformance.harness.harness import COMMAND_LIMIT, run_case
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.participants import COMMAND_LIMIT
 from thence.conformance.systems.strangers import plain, say, shown, word
 from thence.impl.commands import Deliver
 from thence.impl.commands import Send as Transmit
