@@ -13,10 +13,12 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.replay.logged import Unfit, logs_of
+from thence.conformance.replay.configuration import Conditions, HiddenArrival
+from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.partial_observation import TolerantReplay, only_sends_send, prefix
+from thence.conformance.replay.process_logs import Unfit, logs_of
 from thence.conformance.replay.replay import Replay
-from thence.conformance.replay.state_estimate import Conditions, Search
+from thence.conformance.replay.state_estimate import RunSearch
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
@@ -197,10 +199,10 @@ def test_messages_go_where_those_of_the_protocol_go(library: Library) -> None:
         TolerantReplay(library("rst"), 3).judge(Execution(2, ()), Conditions())
 
 
-class Unreduced(Search):
+class Unreduced(RunSearch):
     """Without NOTE(put off): every step that cannot be seen is tried at every point."""
 
-    def _can_wait(self, process: int, unseen: list[tuple[int, int, int]]) -> bool:
+    def _can_wait(self, process: int, hidden: list[HiddenArrival]) -> bool:
         return False
 
 
@@ -232,11 +234,10 @@ def test_putting_steps_off_changes_no_verdict(name: str, library: Library) -> No
         logs = logs_of(replace(execution, events=bent(execution.events[:14], chance)))
         for free in (False, True):
             found = []
-            for kind in (Search, Unreduced):
-                search = kind(
-                    replay, logs, Conditions(reordering=protocol.network.reordering), frozenset(protocol.properties),
-                    free=free, watch_early=False, most_states=4_000,
-                )  # fmt: skip
+            for kind in (RunSearch, Unreduced):
+                steps = ObservedSteps(replay, logs, frozenset(protocol.properties))
+                conditions = Conditions(reordering=protocol.network.reordering)
+                search = kind(steps, conditions, free=free, watch_early=False, most_states=4_000)
                 run = search.run()
                 found.append(None if search.given_up else (run, None if run else search.matched))
             if None not in found:

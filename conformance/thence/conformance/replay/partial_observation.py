@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, Literal
 
+from thence.conformance.replay.configuration import Conditions
 from thence.conformance.replay.findings import CaseOutcome, Finding
 from thence.conformance.replay.guards import DecidingGuard
-from thence.conformance.replay.logged import Logs, logs_of, require_fit
+from thence.conformance.replay.observed_steps import ObservedSteps
+from thence.conformance.replay.process_logs import ProcessLogs, logs_of, require_fit
 from thence.conformance.replay.replay import Divergence, Replay
-from thence.conformance.replay.state_estimate import MOST_STATES, Conditions, Search
+from thence.conformance.replay.state_estimate import MOST_STATES, RunSearch
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.spec.diagram import Highlight
@@ -140,26 +142,25 @@ class TolerantReplay:
         finding = Finding("nonconformance", found.process, str(found), answer.matched, divergence=found)
         return replace(matched, findings=(*outcome.findings, finding))
 
-    def _search(self, logs: Logs, conditions: Conditions, *, free: bool = False, watch_early: bool = False) -> Search:
-        promises = frozenset(self.protocol.properties)
-        return Search(
-            self._replay, logs, conditions, promises,
-            free=free, watch_early=watch_early, most_states=self.most_states,
-        )  # fmt: skip
+    def _search(
+        self, logs: ProcessLogs, conditions: Conditions, *, free: bool = False, watch_early: bool = False
+    ) -> RunSearch:
+        steps = ObservedSteps(self._replay, logs, frozenset(self.protocol.properties))
+        return RunSearch(steps, conditions, free=free, watch_early=watch_early, most_states=self.most_states)
 
-    def _could_be_early(self, logs: Logs, conditions: Conditions) -> bool:
+    def _could_be_early(self, logs: ProcessLogs, conditions: Conditions) -> bool:
         """Whether another order of events at different processes could make a difference."""
         search = self._search(logs, conditions, watch_early=True)
         search.run()
         return search.may_be_early or search.given_up
 
     @staticmethod
-    def _found(execution: Execution, search: Search) -> Answer:
+    def _found(execution: Execution, search: RunSearch) -> Answer:
         events = len(execution.events)
         return Answer("conforming", events, events, None, search.states)
 
     @staticmethod
-    def _refused(logs: Logs, search: Search, verdict: Verdict) -> Answer:
+    def _refused(logs: ProcessLogs, search: RunSearch, verdict: Verdict) -> Answer:
         divergence = renamed(search.explain(), logs.names)
         return Answer(verdict, search.matched, len(logs.execution.events), divergence, search.states)
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from thence.conformance.replay.logged import Unfit
 from thence.conformance.replay.partial_observation import Answer, TolerantReplay, prefix
+from thence.conformance.replay.process_logs import Unfit
 from thence.conformance.replay.replay import Divergence
 from thence.conformance.replay.state_estimate import MOST_STATES
 from thence.dsl import ir
