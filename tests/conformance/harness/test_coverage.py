@@ -13,10 +13,10 @@ from thence.conformance.harness.coverage import (
     CoveredReplay,
     Features,
     abstraction,
-    guarded,
     scenarios,
 )
 from thence.conformance.harness.harness import run_case, run_scheduled
+from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.dsl import ir
@@ -33,7 +33,7 @@ def test_features(library: Library) -> None:
     handlers = [name for kind, name in features.names if kind == "handler"]
     assert handlers == ["causal_send", "receive NORMAL", "receive EAGER", "receive ACK", "receive YCT"]
     branches = [name for kind, name in features.names if kind == "branch"]
-    assert len(branches) == 2 * len(list(guarded(protocol))) > 4
+    assert len(branches) == 2 * len(list(conditionals_of(protocol))) > 4
     assert len(set(features.names)) == len(features.names)
     chosen = features.names[1:4]
     assert features.named(features.bits(chosen)) == chosen

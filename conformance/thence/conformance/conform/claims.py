@@ -15,7 +15,7 @@ from thence.conformance.harness.explain import explained
 from thence.conformance.harness.guided import BUILT_IN, Corpus
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import FindingKind
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject
 from thence.dsl import ir
 from thence.dsl.find import named_protocol, specification
@@ -80,8 +80,8 @@ class Plan:
             if self.protocol is not None and protocol is not None:
                 known = distinguishing(specification(self.protocol), protocol)
             if protocol is not None and held.protocol is None:
-                follow = TolerantReplay(protocol, self.settings.processes)
-                return Judged(self, (self._conform(None, known, follow),), tolerant=True)
+                follow = PartialObservationReplay(protocol, self.settings.processes)
+                return Judged(self, (self._conform(None, known, follow),), partially_observed=True)
             reports = []
             # Answers come from inside a delivery only where no protocol has to follow.
             for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
@@ -90,7 +90,9 @@ class Plan:
             self.subject.close()
         return Judged(self, tuple(reports))
 
-    def _conform(self, protocol: ir.Protocol | None, known: Corpus, follow: TolerantReplay | None = None) -> Report:
+    def _conform(
+        self, protocol: ir.Protocol | None, known: Corpus, follow: PartialObservationReplay | None = None
+    ) -> Report:
         report = conform(
             self.subject.make_process, protocol, self.settings,
             cases=self.cases, seed=self.seed, operations=self.operations, known=known,
@@ -121,12 +123,12 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A plan, and what came of it: several reports where it was run in several ways. `tolerant`: only what can be seen
+    """A plan, and what came of it: several reports where it was run in several ways. `partially_observed`: only the visible events
     of the cases was replayed."""
 
     plan: Plan
     reports: tuple[Report, ...]
-    tolerant: bool = False
+    partially_observed: bool = False
 
     def refutation(self, claim: str) -> Refutation | None:
         """The shortened case that refutes a claim, if there is one."""
@@ -146,7 +148,9 @@ class Judged:
         protocol = self.plan.protocol if "nonconformance" in kinds else None
         return Refutation(
             f"{finding}\n\n{self.plan.subject.name}: {count} {size}:\n\n{explained(shown)}",
-            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.tolerant),
+            RecordedCase(
+                self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.partially_observed
+            ),
         )
 
 

@@ -29,7 +29,7 @@ from thence.conformance.harness.guided import BUILT_IN, Corpus
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import SLOW, Counterexample
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
@@ -130,7 +130,7 @@ def conform(
     known: Corpus = BUILT_IN,
     progress: Progress | None = None,
     limit_s: float = LIMIT_S,
-    follow: TolerantReplay | None = None,
+    follow: PartialObservationReplay | None = None,
 ) -> Report:
     """Runs `cases` cases, and shortens a failure of each kind that shows.
 

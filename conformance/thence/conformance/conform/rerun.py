@@ -13,7 +13,7 @@ from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.harness.explain import case_explained
 from thence.conformance.harness.harness import run_case
 from thence.conformance.replay.findings import CaseOutcome, Finding
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.foreign import SystemRaised
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
@@ -81,14 +81,14 @@ def rerun_against(
     subject = load_subject(recorded.system, recorded.settings.processes, limits)
     try:
         held = opposite(subject, recorded.settings, protocol).protocol
-        if recorded.tolerant:
+        if recorded.partially_observed:
             held = None
         replay = None if held is None else Replay(held, recorded.settings.processes)
         limit_s = LIMIT_S if subject.external is None else None
         outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
         if protocol is None or held is not None:
             return outcome
-        follow = TolerantReplay(protocol, recorded.settings.processes)
+        follow = PartialObservationReplay(protocol, recorded.settings.processes)
         outcome = follow.follow(outcome)
         if follow.undecided and not outcome.findings:
             raise SubjectError(

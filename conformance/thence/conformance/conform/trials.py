@@ -15,7 +15,7 @@ from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.harness.observing import Observer
 from thence.conformance.harness.shortening import Counterexample, Shortening
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import MakeProcess
 from thence.conformance.systems.system import ExternalSystem
 from thence.dsl import ir
@@ -41,7 +41,7 @@ class Trials:
         operations: int,
         known: Corpus,
         limit_s: float,
-        follow: TolerantReplay | None = None,
+        follow: PartialObservationReplay | None = None,
     ) -> None:
         """`limit_s`: what a case may take before a class of Python hangs; a foreign system has limits of its own.
         `follow`: replays each case when it is over, where no step can be compared with the `protocol`."""

@@ -9,13 +9,14 @@ which were met says how far cases go where local states are without number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from thence.conformance.cases.schedule import React
 from thence.conformance.replay.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
+from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
@@ -57,7 +58,7 @@ class Features:
         found: list[Feature] = []
         if protocol is not None:
             found += [("handler", _handler(handler)) for handler in protocol.handlers]
-            for statement in guarded(protocol):
+            for statement in conditionals_of(protocol):
                 found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
             found += [("scenario", name) for name in protocol.witnesses]
         found += [("scenario", name) for name in SCENARIOS]
@@ -75,28 +76,6 @@ class Features:
         """How many of a kind are in the set, and how many there are."""
         of_kind = [place for place, name in enumerate(self.names) if name[0] == kind]
         return sum(bits >> place & 1 for place in of_kind), len(of_kind)
-
-
-def guarded(protocol: ir.Protocol) -> Iterator[ir.If | ir.While]:
-    """Every `if` and `while` of the protocol, in the text's order."""
-    for body in (*(handler.body for handler in protocol.handlers), *(each.body for each in protocol.procedures)):
-        yield from _guarded(body)
-
-
-def _guarded(block: tuple[ir.Stmt, ...]) -> Iterator[ir.If | ir.While]:
-    for statement in block:
-        match statement:
-            case ir.If(then=then, otherwise=otherwise):
-                yield statement
-                yield from _guarded(then)
-                yield from _guarded(otherwise)
-            case ir.While(body=body):
-                yield statement
-                yield from _guarded(body)
-            case ir.For(body=body):
-                yield from _guarded(body)
-            case _:
-                continue
 
 
 def _handler(handler: ir.Handler) -> str:

@@ -16,6 +16,29 @@ from thence.dsl.write.show import show_expression
 Block: TypeAlias = tuple[ir.Stmt, ...]
 
 
+def conditionals_of(protocol: ir.Protocol) -> Iterator[ir.If | ir.While]:
+    """Every `if` and `while` of the protocol, in the text's order."""
+    for body in (*(handler.body for handler in protocol.handlers), *(each.body for each in protocol.procedures)):
+        yield from conditionals(body)
+
+
+def conditionals(block: Block) -> Iterator[ir.If | ir.While]:
+    """Every `if` and `while` of the block, in the text's order."""
+    for statement in block:
+        match statement:
+            case ir.If(then=then, otherwise=otherwise):
+                yield statement
+                yield from conditionals(then)
+                yield from conditionals(otherwise)
+            case ir.While(body=body):
+                yield statement
+                yield from conditionals(body)
+            case ir.For(body=body):
+                yield from conditionals(body)
+            case _:
+                continue
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """An event to look for in the text: the sending of a packet `kind` to `to`, or with `kind` None a delivery."""
@@ -61,7 +84,7 @@ class GuardFinder:
         self._procedures = {procedure.name: procedure for procedure in self.protocol.procedures}
         bodies = [handler.body for handler in self.protocol.handlers]
         bodies += [procedure.body for procedure in self.protocol.procedures]
-        self._owners = {id(statement): body for body in bodies for statement in _guarded(body)}
+        self._owners = {id(statement): body for body in bodies for statement in conditionals(body)}
 
     def preventing(self, guards: Sequence[Guard], wanted: Wanted, emitted: int) -> DecidingGuard | None:
         """The last guard that kept the event from happening: the event stands in the branch that was not taken, or the
@@ -122,22 +145,6 @@ class GuardFinder:
                 case _:
                     continue
         return False
-
-
-def _guarded(block: Block) -> Iterator[ir.If | ir.While]:
-    for statement in block:
-        match statement:
-            case ir.If(then=then, otherwise=otherwise):
-                yield statement
-                yield from _guarded(then)
-                yield from _guarded(otherwise)
-            case ir.While(body=body):
-                yield statement
-                yield from _guarded(body)
-            case ir.For(body=body):
-                yield from _guarded(body)
-            case _:
-                continue
 
 
 def _by_moment(guards: Sequence[Guard], emitted: int) -> Iterator[Guard]:

@@ -60,7 +60,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class TolerantReplay:
+class PartialObservationReplay:
     """A protocol among `processes` processes, in which executions are replayed. It remembers steps.
 
     `most_states`: how many states are looked at, beyond those of the first attempt, before the answer is unknown.

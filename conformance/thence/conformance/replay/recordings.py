@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from thence.conformance.replay.partial_observation import Answer, TolerantReplay, prefix
+from thence.conformance.replay.partial_observation import Answer, PartialObservationReplay, prefix
 from thence.conformance.replay.process_logs import Unfit
 from thence.conformance.replay.replay import Divergence
 from thence.conformance.replay.state_estimate import MOST_STATES
@@ -72,8 +72,8 @@ class Opposite:
 
 
 @lru_cache(maxsize=8)
-def _replay(name: str, processes: int, most_states: int) -> TolerantReplay:
-    return TolerantReplay(named_protocol(name), processes, most_states)
+def _replay(name: str, processes: int, most_states: int) -> PartialObservationReplay:
+    return PartialObservationReplay(named_protocol(name), processes, most_states)
 
 
 def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any]) -> bool:

@@ -225,7 +225,7 @@ class RunSearch:
             yield from self._outcomes(process, given, own, (*answers, (last, entry.number, entry.destinations)))
 
     def _takes(self, left: list[tuple[int, str]], message: str) -> int:
-        """The index of the message in `left`, if it may be delivered before those that stand before it; otherwise -1."""
+        """The index of the message in `left`, if it may be delivered before those ahead of it; otherwise -1."""
         for at, (_, name) in enumerate(left):
             if name == message:
                 return at
