@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 from thence.conformance.campaign.reporting import FailingCase
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.cases.schedule import Schedule
-from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import LIMIT_S
 from thence.conformance.harness.explain import case_explained, picture
 from thence.conformance.harness.harness import run_case
 from thence.conformance.harness.shortening import Shortening

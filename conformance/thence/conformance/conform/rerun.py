@@ -9,7 +9,7 @@ from typing import Any
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
-from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import LIMIT_S
 from thence.conformance.harness.explain import case_explained
 from thence.conformance.harness.harness import run_case
 from thence.conformance.replay.findings import CaseOutcome, Finding
