@@ -15,6 +15,7 @@ from thence.conformance.cases.schedule import Receive, Schedule, Send
 from thence.conformance.conform.rerun import assert_case_passes, opposite, pytest_file, rerun
 from thence.conformance.replay.findings import Finding
 from thence.conformance.systems.subject import SubjectError, load_subject
+from thence.dsl.load import SourceError
 
 TRIANGLE: Schedule = (Send(0, 1), Send(0, 2), Receive(0, (0, 2)), Send(2, 1), Receive(0, (2, 1)))
 
@@ -32,7 +33,7 @@ def test_a_case_is_judged_by_the_oracle_and_its_protocol() -> None:
 def test_what_cannot_be_run_is_said() -> None:
     with pytest.raises(SubjectError, match="there is no module nothing"):
         rerun(case("nothing:X"))
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(SourceError, match="there is no file nothing"):
         rerun(case("thence.impl.rst:RST", "nothing"))
     with pytest.raises(SubjectError, match="the case has unicast messages; cbcast is broadcast"):
         rerun(case("thence.impl.cbcast:CBCAST", "cbcast"))

@@ -61,7 +61,7 @@ def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
 
     Raises:
         SubjectError: the system cannot be used.
-        ValueError: the protocol cannot be read.
+        UserError: the protocol cannot be read.
     """
     protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
     return rerun_against(recorded, protocol, limits)
