@@ -21,7 +21,7 @@ from thence.conformance.cases.time_limit import OutOfTime, limited
 
 
 @dataclass(frozen=True, slots=True)
-class CaseOutcome:
+class SeedOutcome:
     """What one seed did to the system under test.
 
     Attributes:
@@ -47,7 +47,7 @@ class CaseOutcome:
     states: tuple[int, ...] = ()
 
 
-CaseFunction: TypeAlias = Callable[[int], CaseOutcome]
+CaseFunction: TypeAlias = Callable[[int], SeedOutcome]
 """Runs the case of one seed. It depends on the seed alone, not on the cases that it ran before.
 
 It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that says, before it runs, which (system,
@@ -130,7 +130,7 @@ def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterabl
         yield sink.getvalue()
 
 
-def row_digest(outcome: CaseOutcome, error: str | None) -> int:
+def row_digest(outcome: SeedOutcome, error: str | None) -> int:
     """64 bits of a row, as a signed number. The seed takes part, so that equal cases do not cancel out in a XOR."""
     kind = None if error is None else error.partition(":")[0]
     counted = [outcome.seed, outcome.system, outcome.group, outcome.events, outcome.digest]
@@ -156,7 +156,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         error = _say(raised)
     if error is not None:
         system, group = _cell(case_function, seed)
-        outcome = CaseOutcome(seed=seed, events=0, system=system, group=group)
+        outcome = SeedOutcome(seed=seed, events=0, system=system, group=group)
     return {
         "seed": seed,
         "system": outcome.system,
@@ -200,8 +200,8 @@ def bits_of(words: Iterable[int]) -> int:
 
 def _check_outcome(outcome: object, seed: int) -> None:
     """A runner is other people's code: what it returns fits the row, or is an error of that case."""
-    if not isinstance(outcome, CaseOutcome):
-        raise TypeError(f"the runner returned {type(outcome).__name__}, not CaseOutcome")
+    if not isinstance(outcome, SeedOutcome):
+        raise TypeError(f"the runner returned {type(outcome).__name__}, not SeedOutcome")
     if outcome.seed != seed:
         raise ValueError(f"the runner returned the outcome of seed {outcome.seed!r}")
     findings = outcome.findings

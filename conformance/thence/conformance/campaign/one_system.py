@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from thence.conformance.campaign.case import CaseOutcome
+from thence.conformance.campaign.case import SeedOutcome
 from thence.conformance.cases.network import PROMISES, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedulers import Scheduler
@@ -129,7 +129,7 @@ class HarnessRunner:
         """The system, and the scheduler that the seed has."""
         return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
 
-    def __call__(self, seed: int) -> CaseOutcome:
+    def __call__(self, seed: int) -> SeedOutcome:
         """Runs the case of the seed.
 
         Of a system whose applications can answer from inside a delivery, every other round of the schedulers is not
@@ -155,7 +155,7 @@ class HarnessRunner:
             protocol = None if replay is None else self._protocol_name
             case = RecordedCase(self._subject.name, protocol, self._settings, outcome.operations)
             recorded = case.text()
-        return CaseOutcome(
+        return SeedOutcome(
             seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
         )
 

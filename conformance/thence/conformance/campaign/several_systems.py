@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thence.conformance.campaign.case import CaseOutcome
+from thence.conformance.campaign.case import SeedOutcome
 from thence.conformance.campaign.one_system import HarnessRunner, campaign_runner
 
 
@@ -53,7 +53,7 @@ class SeveralRunner:
         turn, place = divmod(seed, len(self._runners))
         return self._runners[place].cell(turn)
 
-    def __call__(self, seed: int) -> CaseOutcome:
+    def __call__(self, seed: int) -> SeedOutcome:
         """Runs the case of the seed."""
         turn, place = divmod(seed, len(self._runners))
         return replace(self._runners[place](turn), seed=seed)

@@ -1,4 +1,4 @@
-"""Running a campaign: the batches that are not there yet, one after the other."""
+"""The batches of a campaign, run one after the other: all of a new one, the missing ones of one that was stopped."""
 
 from __future__ import annotations
 
