@@ -13,7 +13,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedule import Receive, Schedule, Send
 from thence.conformance.conform.rerun import assert_case_passes, opposite, pytest_file, rerun
-from thence.conformance.replay.findings import Finding
+from thence.conformance.replay.findings import CaseFinding
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl.load import SourceError
 
@@ -49,7 +49,9 @@ def test_a_test_shows_what_is_wrong() -> None:
 
 def test_a_written_test_is_python_whatever_was_found() -> None:
     found = case("exec:x 'y' \"z\" \\")
-    text = pytest_file(found, [Finding("phantom", 0, 'p0 delivers """\\u0041\\', 0), Finding("crash", 1, "p1 ends", 0)])
+    text = pytest_file(
+        found, [CaseFinding("phantom", 0, 'p0 delivers """\\u0041\\', 0), CaseFinding("crash", 1, "p1 ends", 0)]
+    )
     tree = ast.parse(text)
     assert "p0 delivers '''\\u0041\\" in (ast.get_docstring(tree, clean=False) or "")
     [test] = [node for node in tree.body if isinstance(node, ast.FunctionDef)]

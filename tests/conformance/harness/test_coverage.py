@@ -9,9 +9,9 @@ from thence.conformance.cases.schedule import React, Receive, Schedule, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.harness.coverage import (
     SCENARIOS,
-    Coverage,
     CoveredReplay,
     Features,
+    ProtocolCoverage,
     abstraction,
     scenarios,
 )
@@ -77,7 +77,7 @@ def test_it_is_the_same_in_another_process_and_order(library: Library) -> None:
 
 def test_more_cases_reach_more_and_what_is_missing_is_named(library: Library) -> None:
     replay = CoveredReplay(library("rst"), 3)
-    coverage = Coverage(replay.features)
+    coverage = ProtocolCoverage(replay.features)
     for seed in range(60):
         coverage.add(replay.reached(run_scheduled(RST, SCHEDULERS["uniform"], seed, 12, Settings(), replay)))
     assert coverage.cases == 60 and coverage.curve[0][0] == 1
@@ -86,7 +86,7 @@ def test_more_cases_reach_more_and_what_is_missing_is_named(library: Library) ->
     said = coverage.to_json()
     assert said["handlers"] == {"reached": 2, "there": 2}
     assert len(said["missing"]) == len(coverage.missing)
-    fresh = Coverage(replay.features)
+    fresh = ProtocolCoverage(replay.features)
     assert len(fresh.missing) == len(replay.features.names)
 
 

@@ -46,7 +46,7 @@ def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None)
     `schedule` itself has to fail; if it does not, it comes back as it is. The budget, `ATTEMPTS` unless given, bounds
     the search. Ctrl-C ends the attempt, and goes on to the caller.
     """
-    search = _Search(attempt, Budget() if budget is None else budget)
+    search = _Shrinking(attempt, Budget() if budget is None else budget)
     current = search.run(schedule)
     if current is None:
         return schedule
@@ -61,7 +61,7 @@ def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None)
             return current
 
 
-class _Search:
+class _Shrinking:
     """Attempts, each schedule once, until the budget is spent."""
 
     def __init__(self, attempt: Attempt, budget: Budget) -> None:

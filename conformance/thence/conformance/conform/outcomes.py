@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from thence.conformance.cases.tally import failure_bound
-from thence.conformance.harness.coverage import CaseCoverage, Coverage
+from thence.conformance.harness.coverage import CaseCoverage, ProtocolCoverage
 from thence.conformance.harness.observing import Observer
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
 
@@ -25,7 +25,7 @@ class Reach:
     """
 
     name: str
-    coverage: Coverage
+    coverage: ProtocolCoverage
     failures: int = 0
     events: int = 0
     kinds: dict[FindingKind, int] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Outcomes:
         self.reaches: dict[str, Reach] = {}
         self.matched = self.arrivals = self.withheld = 0
         self.slowest: CaseOutcome | None = None
-        self._seen = Coverage(observer.features)
+        self._seen = ProtocolCoverage(observer.features)
         self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
 
     @property
@@ -120,7 +120,7 @@ class Outcomes:
         """A case of a scheduler, which has just ended; whether it reached anything that none had before."""
         reach = self.reaches.get(name)
         if reach is None:
-            reach = self.reaches[name] = Reach(name, Coverage(self.observer.features))
+            reach = self.reaches[name] = Reach(name, ProtocolCoverage(self.observer.features))
         self.matched += outcome.matched
         self.arrivals += outcome.arrivals
         self.withheld += outcome.withheld

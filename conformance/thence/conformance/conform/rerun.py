@@ -12,7 +12,7 @@ from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.conform.trials import LIMIT_S
 from thence.conformance.harness.explain import case_explained
 from thence.conformance.harness.harness import run_case
-from thence.conformance.replay.findings import CaseOutcome, Finding
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.foreign import SystemRaised
@@ -128,7 +128,7 @@ def test_{name}() -> None:
 '''
 
 
-def pytest_file(recorded: RecordedCase, findings: Sequence[Finding]) -> str:
+def pytest_file(recorded: RecordedCase, findings: Sequence[CaseFinding]) -> str:
     """The text of a test that fails as long as the case does. What was found is its title."""
     title = "\n".join(str(finding) for finding in findings) + "."
     lines = [f"    {key!r}: {value!r}," for key, value in recorded.to_json().items() if key != "operations"]

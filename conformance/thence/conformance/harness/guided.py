@@ -26,7 +26,7 @@ from thence.conformance.cases.schedule import (
     to_json,
 )
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler, follow_up
-from thence.conformance.harness.coverage import Coverage, CoveredReplay
+from thence.conformance.harness.coverage import CoveredReplay, ProtocolCoverage
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.conformance.systems.strangers import word
@@ -243,7 +243,7 @@ class Grown:
     """A corpus and what it reaches of its protocol."""
 
     corpus: Corpus
-    coverage: Coverage
+    coverage: ProtocolCoverage
 
 
 def grown(
@@ -253,7 +253,7 @@ def grown(
     """Runs the protocol itself, and keeps every schedule that reaches something new. The seed fixes the result."""
     replay = CoveredReplay(protocol, settings.processes)
     system = ProtocolSystem(protocol)
-    coverage = Coverage(replay.features)
+    coverage = ProtocolCoverage(replay.features)
     kept: list[Schedule] = []
     random = Random(seed)
     others = list(SCHEDULERS.values())

@@ -11,7 +11,7 @@ from thence.conformance.replay.findings import (
     DELIVERED,
     RECEIVED,
     SENT,
-    Finding,
+    CaseFinding,
     FindingKind,
     LogEntry,
     event_of,
@@ -60,7 +60,7 @@ class CaseJudge:
         self._came: list[set[str]] = [set() for _ in range(count)]
         """For each process, the messages that arrived there before it delivered them."""
         self.log: list[LogEntry] = []
-        self.findings: list[Finding] = []
+        self.findings: list[CaseFinding] = []
         self.outstanding = 0
         self.arrived: list[list[str]] = [[] for _ in range(count)]
         self.kept: list[tuple[int, str, int]] = []
@@ -104,13 +104,13 @@ class CaseJudge:
         if sender != sent_by:
             said = f"p{sender}" if type(sender) is int else shown(sender)
             text = f"p{process} delivers {message} as a message from {said}, and p{sent_by} sent it"
-            self.findings.append(Finding("phantom", process, text, index))
+            self.findings.append(CaseFinding("phantom", process, text, index))
 
     def find(
         self, kind: FindingKind, process: int, text: str, *, divergence: Divergence | None = None, traceback: str = ""
     ) -> None:
         """Notes a finding at the end of the log."""
-        self.findings.append(Finding(kind, process, text, len(self.log), None, divergence, traceback))
+        self.findings.append(CaseFinding(kind, process, text, len(self.log), None, divergence, traceback))
 
     def judge_delays(self, process: int) -> None:
         """After a step of the process: each message that arrived and that nothing is missing for has been delivered."""
@@ -136,7 +136,7 @@ class CaseJudge:
             sends = (index for index, entry in enumerate(self.log) if entry[0] == SENT and entry[2] == found.message)
             self.findings.append(from_oracle(found, next(sends)))
 
-    def crossing(self) -> tuple[Finding, ...]:
+    def crossing(self) -> tuple[CaseFinding, ...]:
         """The first two messages that two processes deliver in different orders, where a total order is promised."""
         if not self._settings.total_order:
             return ()
@@ -152,4 +152,4 @@ class CaseJudge:
             return ()
         process = crossing.other_first
         index = self.log.index((DELIVERED, process, crossing.one, -1))
-        return (Finding("total_order", process, str(crossing), index),)
+        return (CaseFinding("total_order", process, str(crossing), index),)

@@ -1,6 +1,4 @@
-"""Which guard decided: of the conditions that a step of the protocol evaluated, the one that kept an event from
-happening, or that let it happen.
-"""
+"""The deciding guard of a step: the condition that kept an event from happening, or that let it happen."""
 
 from __future__ import annotations
 
@@ -53,10 +51,10 @@ class DecidingGuard:
 
     Attributes:
         condition: as in the protocol's text.
-        outcome: what it gave.
+        outcome: its value.
         label: the paper's line, where the text has one.
-        line: where it stands in the protocol's file, from 1.
-        values: what it was computed from, as (expression, value) texts.
+        line: in the protocol's file, from 1.
+        values: the values that it depends on, as (expression, value) texts.
     """
 
     condition: str
@@ -88,7 +86,8 @@ class GuardFinder:
 
     def preventing(self, guards: Sequence[Guard], wanted: Wanted, emitted: int) -> DecidingGuard | None:
         """The last guard that kept the event from happening: the event stands in the branch that was not taken, or the
-        one that was returns from a body that has the event. Guards evaluated after `emitted` emissions come first.
+        branch that was taken returns from a body that has the event. Guards evaluated after `emitted` emissions come
+        first.
         """
         for guard in _by_moment(guards, emitted):
             taken, other = _branches(guard)
