@@ -1,8 +1,8 @@
 """Campaigns: a great many seeded cases on Spark, stopped and resumed without losing or repeating one.
 
-A *case* is what one seed does to a system under test. A *runner* is a function that builds the case function
-from parameters; it is named by import path, so that every worker process builds its own. Only this package
-imports Spark, and only when a campaign runs: `status` and `report` read files.
+A seed fixes a *case* of a system under test. A *runner* is a function that builds the case function from parameters; it
+is named by import path, so that every worker process builds its own. Only this package imports Spark, and only when a
+campaign runs: `status` and `report` read files.
 """
 
 from thence.conformance.campaign.batches import Progress, resume, start

@@ -22,17 +22,17 @@ from thence.conformance.cases.time_limit import OutOfTime, limited
 
 @dataclass(frozen=True, slots=True)
 class SeedOutcome:
-    """What one seed did to the system under test.
+    """The outcome of the case of one seed.
 
     Attributes:
         seed: the seed.
-        events: how many events the case had.
-        findings: what was wrong, one entry each, `kind` or `kind: detail`; empty for a case that passed.
+        events: number of events of the case.
+        findings: `kind` or `kind: detail`, one entry each; empty for a case that passed.
         operations_json: the case as replayable operations; stored for cases that failed.
-        digest: 64 bits of everything that the case did, the same wherever and whenever it runs.
-        system: which system under test, where the runner has several.
-        group: what the case is counted under in reports, the scheduler for example.
-        covered: what the case reached, as bits; what they mean is the runner's business.
+        digest: a hash of the whole case, 64 bits, the same on every machine.
+        system: the system under test, where the runner has several.
+        group: the group of the case in reports, the scheduler for example.
+        covered: the coverage of the case, as bits; their meaning is the runner's business.
         states: hashes of a fixed part of the abstract states that the case met: a state is always in it, or never.
     """
 
@@ -50,8 +50,8 @@ class SeedOutcome:
 CaseFunction: TypeAlias = Callable[[int], SeedOutcome]
 """Runs the case of one seed. It depends on the seed alone, not on the cases that it ran before.
 
-It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that says, before it runs, which (system,
-group) the case of a seed has: what a case without an outcome is counted under.
+It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that gives the (system, group) of a
+seed's case before it runs. A case without an outcome is counted there.
 """
 
 SCHEMA = pa.schema(
@@ -100,7 +100,7 @@ def load_runner(runner: str, params: Mapping[str, Any]) -> CaseFunction:
 
 
 def runner_facts(case_function: CaseFunction) -> dict[str, Any]:
-    """What the runner says of its inputs: its attribute `facts`, JSON values by name; without one, nothing.
+    """The runner's facts about its inputs: its attribute `facts`, JSON values by name; empty without one.
 
     Raises:
         CampaignError: it is anything else.
@@ -172,7 +172,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
 
 
 def _cell(case_function: CaseFunction, seed: int) -> tuple[str, str]:
-    """What the case of a seed is counted under; a runner that does not say it well has said nothing."""
+    """The (system, group) of a seed's case; empty where the runner gives none that fits."""
     try:
         system, group = getattr(case_function, "cell", _no_cell)(seed)
     except Exception:
@@ -194,12 +194,12 @@ def words_of(bits: int) -> list[int]:
 
 
 def bits_of(words: Iterable[int]) -> int:
-    """What `words_of` has cut up."""
+    """The inverse of `words_of`."""
     return sum(word << _WORD * place for place, word in enumerate(words))
 
 
 def _check_outcome(outcome: object, seed: int) -> None:
-    """A runner is other people's code: what it returns fits the row, or is an error of that case."""
+    """A runner is other people's code: a result that does not fit the row is an error of that case."""
     if not isinstance(outcome, SeedOutcome):
         raise TypeError(f"the runner returned {type(outcome).__name__}, not SeedOutcome")
     if outcome.seed != seed:

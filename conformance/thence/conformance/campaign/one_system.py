@@ -50,7 +50,7 @@ _PARAMETERS: Final = {
 
 
 STATE_SAMPLE: Final = 8
-"""One abstract state in so many is recorded with a case: those whose hash it divides. Campaigns meet millions."""
+"""An abstract state is recorded with its case if this number divides its hash. Campaigns meet millions of them."""
 
 
 def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
@@ -58,9 +58,9 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
 
     Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
     each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
-    `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
+    `corpus`, the start of the guided scheduler beside the built-in scripts (`Corpus.to_json`), or null;
     `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; and the
-    fields of `Settings`, by default what the protocol says of its network.
+    fields of `Settings`, by default as the protocol states.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
@@ -95,7 +95,7 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
 
 
 class HarnessRunner:
-    """The case function of the harness. `facts` says what its inputs are, and what its bits mean."""
+    """The case function of the harness. `facts` has the hashes of its inputs and the meaning of its bits."""
 
     def __init__(
         self,
@@ -132,8 +132,8 @@ class HarnessRunner:
     def __call__(self, seed: int) -> SeedOutcome:
         """Runs the case of the seed.
 
-        Of a system whose applications can answer from inside a delivery, every other round of the schedulers is not
-        replayed: only there they do, where no protocol can follow.
+        Applications answer from inside a delivery only where no protocol has to follow. So for a system that can, every
+        other round of the schedulers is not replayed.
         """
         turn, place = divmod(seed, len(self._schedulers))
         name, scheduler = self._schedulers[place]

@@ -39,7 +39,8 @@ def several_runner(params: Mapping[str, Any]) -> SeveralRunner:
 class SeveralRunner:
     """The case function of several systems, which have the seeds in turn.
 
-    Of n systems, the one at place i runs at the seed n * k + i what it runs in a campaign of its own at the seed k.
+    Of n systems, the one at place i runs at the seed n * k + i the case that it has in a campaign of its own at the
+    seed k.
     """
 
     def __init__(self, names: Sequence[str], runners: Sequence[HarnessRunner]) -> None:

@@ -1,4 +1,4 @@
-"""A case in a file: what was tested, under which settings, and the operations. It outlives the generators."""
+"""A case in a file: the system, the settings, the operations. It outlives the generators."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class RecordedCase:
 
     Attributes:
         system: the subject, `module:Class`.
-        protocol: the file or library name of the protocol that it was replayed in, or None.
-        settings: what network and application were allowed.
+        protocol: the file or library name of the protocol in which it was replayed, or None.
+        settings: the abilities of network and application.
         operations: the schedule.
         partially_observed: only sends, arrivals and deliveries of the case are replayed in the protocol.
     """

@@ -227,7 +227,7 @@ class _Run:
     def scheduled(self) -> None:
         """The portfolio; last the guided scheduler, which has learned from all cases before."""
         counts = {name: self._share(name) for name in (*SCHEDULERS, GUIDED)}
-        # Hypothesis ends with its first failure: the default scheduler has what is left over.
+        # Hypothesis ends with its first failure: the default scheduler has its remaining cases.
         counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
         for name, count in counts.items():
             for number in range(count):
@@ -257,8 +257,8 @@ class _Run:
 
 
 class _Failed(Exception):
-    """A case had findings: Hypothesis shrinks what raises."""
+    """A case had findings: Hypothesis shrinks cases that raise."""
 
 
 class _Enough(BaseException):
-    """The attempts at shrinking are spent. Hypothesis lets pass what is no Exception."""
+    """The attempts at shrinking are spent. Hypothesis lets a BaseException pass."""

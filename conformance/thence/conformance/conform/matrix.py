@@ -148,12 +148,12 @@ class Cell:
 
     @property
     def cases(self) -> int:
-        """How many ran."""
+        """Number of cases."""
         return 0 if self.whole is None else self.whole.cases
 
     @property
     def failures(self) -> int:
-        """How many of them failed."""
+        """Number of cases that failed."""
         return 0 if self.whole is None else self.whole.failures
 
     @property

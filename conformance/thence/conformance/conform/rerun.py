@@ -24,12 +24,12 @@ from thence.dsl.find import named_protocol
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """What a subject is held against step by step: a protocol that is replayed in lock step, or only the oracle.
+    """The opposite of a subject, step by step: a protocol that is replayed in lock step, or only the oracle.
 
     Attributes:
-        protocol: what is replayed, or None.
-        why_not: why the protocol that was asked for is not; empty where it is, or none was asked for. What can be seen
-            of a case is replayed all the same, see `thence.conformance.replay.partial_observation`.
+        protocol: replayed in lock step; None where there is none.
+        why_not: why the requested protocol is not replayed in lock step; otherwise empty. The visible events of a case
+            are replayed all the same, see `thence.conformance.replay.partial_observation`.
     """
 
     protocol: ir.Protocol | None
@@ -37,7 +37,7 @@ class Opposite:
 
 
 def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
-    """What a subject can be held against. A foreign system is started and asked; a class is made to send on trial.
+    """The opposite that a subject can have. A foreign system is started and asked; a class sends on trial.
 
     Raises:
         SubjectError: the system refuses such settings, or its messages go elsewhere.
@@ -57,7 +57,7 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
 
 
 def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
-    """What happens when the case is run again.
+    """The outcome of the case, run again.
 
     Raises:
         SubjectError: the system cannot be used.
@@ -73,8 +73,8 @@ def rerun_against(
     limits: Limits | None = None,
     transcript: list[str] | None = None,
 ) -> CaseOutcome:
-    """As `rerun`, against a protocol that is already there. What was said to a foreign system and what it said, line
-    by line, is added to `transcript`."""
+    """As `rerun`, against a protocol that is already there. The requests to a foreign system and its replies are added
+    to `transcript`, line by line."""
     if protocol is not None and protocol.delivery != recorded.settings.delivery:
         delivery = recorded.settings.delivery
         raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
@@ -105,7 +105,7 @@ def assert_case_passes(case: Mapping[str, Any] | str) -> None:
     """Runs a recorded case again, given as a mapping or as its text. For tests: nothing may be wrong with it.
 
     Raises:
-        AssertionError: something is wrong; the message shows what, with the diagram.
+        AssertionError: there is a finding; the message shows it with the diagram.
         ScheduleError: it is no recorded case. And as in `rerun`.
     """
     outcome = rerun(read_case(case if isinstance(case, str) else json.dumps(case)))
@@ -135,7 +135,7 @@ def pytest_file(recorded: RecordedCase, findings: Sequence[CaseFinding]) -> str:
     operations = [f"        {operation!r}," for operation in recorded.to_json()["operations"]]
     case = "\n".join(["{", *lines, "    'operations': [", *operations, "    ],", "}"])
     kinds = dict.fromkeys(finding.kind for finding in findings)
-    # What a foreign system calls its messages is in the title.
+    # The title may contain a foreign system's names of messages.
     return _TEMPLATE.format(
         title=title.replace("\\", "\\\\").replace('"""', "'''"), case=case, name="_".join(["no", *kinds])
     )

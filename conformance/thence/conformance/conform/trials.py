@@ -25,8 +25,8 @@ LIMIT_S: Final = 5.0
 """Seconds that a case may take before a class of Python counts as hanging. A foreign system has limits of its own."""
 
 Against: TypeAlias = ir.Protocol | PartialObservationReplay | None
-"""What a system is held against, beside the oracle: a protocol in lock step; the replay of each case in a protocol when
-the case is over, where single steps cannot be compared; or nothing."""
+"""The opposite of a system, beside the oracle: a protocol in lock step; the replay of each case in a protocol when the
+case is over, where single steps cannot be compared; or nothing."""
 
 
 class Trials:
@@ -68,11 +68,11 @@ class Trials:
         return self._counted(name, self._followed(outcome))
 
     def run_schedule(self, name: str, schedule: Schedule) -> CaseOutcome:
-        """One case with operations that came from elsewhere."""
+        """One case with given operations."""
         return self._counted(name, self.again(schedule))
 
     def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
-        """A schedule that counts for nothing."""
+        """Runs a schedule without counting it."""
         replay = self._replay if replayed else None
         outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
         return self._followed(outcome) if replayed else outcome
@@ -81,7 +81,7 @@ class Trials:
         return outcome if self._follow is None else self._follow.follow(outcome)
 
     def hopeless(self) -> str:
-        """Why there is no point in running more cases; empty where there is."""
+        """Why more cases are pointless; empty where they are not."""
         return (self._foreign.hopeless() or "") if self._foreign is not None else ""
 
     def counterexamples(self, attempts: int) -> Sequence[Counterexample]:

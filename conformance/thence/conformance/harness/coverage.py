@@ -207,7 +207,7 @@ class CoveredLockstep(Lockstep):
         self.met: list[tuple[int, ...]] = []
 
     def accept(self, process: int, expected: Expected) -> None:
-        """The subject did what was expected."""
+        """The subject took the expected step."""
         self.taken.append((process, self.states[process], expected.input))
         Lockstep.accept(self, process, expected)
         if self.replay.protocol.invariants:

@@ -1,4 +1,4 @@
-"""The drain: what follows the operations of a case, so that a message that can still be delivered is delivered.
+"""The drain at the end of a case, so that every message that can still be delivered is delivered.
 
 Every packet in flight arrives, oldest first. Then every timer fires, process by process. Both repeat until timers send
 nothing more, or nothing new is delivered for a while. A message that is undelivered then is stuck.

@@ -1,4 +1,4 @@
-"""The processes of the system under test, called so that whatever goes wrong in a call is a value.
+"""The processes of the system under test, called so that a call that fails returns a value.
 
 A failure ends the case. Ctrl-C and the end of a time limit pass through as exceptions.
 """
