@@ -93,7 +93,6 @@ def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
         ({"sytem": "x"}, "unknown parameter sytem"),
         ({"system": 3}, "module:Class"),
         ({"protocol": 3}, "a name or null"),
-        ({"protocol": "nf"}, "mf"),
         ({"scheduler": "random"}, "starve_one_channel, uniform, pct, swarm, guided or portfolio"),
         ({"scheduler": ["pct"]}, "or portfolio"),
         ({"operations": 0}, "at least one"),
@@ -107,6 +106,11 @@ def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
 def test_impossible_parameters_are_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         campaign_runner({**MF, **change})
+
+
+def test_a_protocol_that_is_not_there_is_said() -> None:
+    with pytest.raises(SourceError, match="mf"):
+        campaign_runner({**MF, "protocol": "nf"})
 
 
 def test_a_system_that_cannot_be_used_is_said() -> None:

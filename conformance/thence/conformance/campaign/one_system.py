@@ -64,7 +64,7 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
-        SubjectError: the system cannot be used.
+        UserError: there is no such protocol, or the system cannot be used.
     """
     unknown = sorted(set(params) - _PARAMETERS)
     if unknown:
