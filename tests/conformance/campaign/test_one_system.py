@@ -22,6 +22,7 @@ from thence.conformance.cases.tally import tally_rows
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl.find import named_protocol, parted
+from thence.dsl.load import SourceError
 from thence.impl.mf import MF as MFImplementation
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
