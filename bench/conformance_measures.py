@@ -19,7 +19,9 @@ from thence.conformance.cases.network import PER_MILLE, Settings
 from thence.conformance.cases.schedule import React, Receive, Send, Tick
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.harness.harness import Case, run_scheduled
+from thence.conformance.harness.case import Case
+from thence.conformance.harness.drain import drain
+from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import MakeProcess, load_subject
@@ -77,7 +79,7 @@ def state_machine(make: MakeProcess, allowed: Settings) -> tuple[type[RuleBasedS
             self.case.perform(Tick(source))
 
         def teardown(self) -> None:
-            self.case.drain()
+            drain(self.case)
             done[0] += 1
             assert not self.case.outcome().findings
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import Report, conform
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.systems.system import ExternalSystem
 
@@ -44,7 +45,7 @@ def found(command: str) -> str:
     system = ExternalSystem(command)
     try:
         begun = time.perf_counter()
-        report: Report = conform(system, None, Settings(), cases=300, operations=OPERATIONS)
+        report: Report = conform(system, None, Settings(), Sampling(cases=300, operations=OPERATIONS))
         took = time.perf_counter() - begun
     finally:
         system.close()

@@ -58,11 +58,11 @@ def cases(make: Any, allowed: Any, replay: Any, count: int, operations: int) -> 
     return time.process_time() - begun, found
 
 
-def replayed(tolerant: Any, executions: list[Any]) -> str:
+def replayed(partial: Any, executions: list[Any]) -> str:
     """Events a second of processor time."""
     begun = time.process_time()
     for execution in executions:
-        answer = tolerant.judge(execution, tolerant.conditions(execution, ordered=True))
+        answer = partial.judge(execution, partial.conditions(execution, ordered=True))
         assert answer.verdict == "conforming", answer
     return f"{sum(len(execution.events) for execution in executions) / (time.process_time() - begun):,.0f}"
 
@@ -72,7 +72,7 @@ def against_a_protocol() -> str:
     implementation, and by what can be seen, with and without arrivals; and of one long recording."""
     from thence.conformance.conform.conform import settings_for
     from thence.conformance.implementations import SHIPPED
-    from thence.conformance.replay.partial_observation import TolerantReplay
+    from thence.conformance.replay.partial_observation import PartialObservationReplay
     from thence.conformance.replay.replay import Replay
     from thence.conformance.systems.subject import load_subject
     from thence.dsl.find import named_protocol
@@ -81,7 +81,7 @@ def against_a_protocol() -> str:
     said = []
     for name in ("rst", "cykas", "hybrid_basic"):
         protocol, make = named_protocol(name), load_subject(SHIPPED[name]).make_process
-        allowed, tolerant = settings_for(protocol), TolerantReplay(protocol, 3)
+        allowed, partial = settings_for(protocol), PartialObservationReplay(protocol, 3)
         alone, executions = cases(make, allowed, None, CASES, 12)
         lockstep, _ = cases(make, allowed, Replay(protocol, 3), CASES, 12)
         bare = [
@@ -92,8 +92,8 @@ def against_a_protocol() -> str:
         events = sum(len(execution.events) for execution in executions)
         said.append(
             f"{name}: lock step {events / max(lockstep - alone, 1e-3):,.0f} events/s, what can be seen "
-            f"{replayed(tolerant, executions)}, without arrivals {replayed(tolerant, bare)}, "
-            f"one of {len(long[0].events):,} events {replayed(tolerant, long)}"
+            f"{replayed(partial, executions)}, without arrivals {replayed(partial, bare)}, "
+            f"one of {len(long[0].events):,} events {replayed(partial, long)}"
         )
     return "; ".join(said)
 

@@ -13,7 +13,7 @@ from faults.rst import MergeDiscarded
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedule import Receive, ScheduleError, Send
-from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import Corpus
@@ -32,7 +32,7 @@ def written(path: Path, text: str) -> str:
 
 def shows(corpus: Corpus) -> set[str]:
     """What following the corpus, and nothing else, shows of a system that forgets to merge."""
-    trials = Trials(MergeDiscarded, None, Settings(), 12, corpus, LIMIT_S)
+    trials = Trials(MergeDiscarded, None, Settings(), Sampling(operations=12, known=corpus))
     for scheduler in trials.guide.directed[: len(corpus.scripts) + len(corpus.schedules)]:
         trials.run(DIRECTED, scheduler, 0)
     return set(trials.outcomes.kinds)

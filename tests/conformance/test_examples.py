@@ -16,6 +16,7 @@ import pytest
 from thence.conformance.cases.network import Settings
 from thence.conformance.conform.conform import Report, conform
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.systems.subject import Subject, load_subject
 from thence.conformance.systems.system import ExternalSystem
 
@@ -95,7 +96,7 @@ def run(subject: Subject, example: Example, protocol: Any = None, cases: int = 1
     chosen = Settings(delivery=example.delivery, **settings)
     held = opposite(subject, chosen, protocol)
     assert (held.protocol, held.why_not) == (protocol, "")
-    return conform(subject.make_process, protocol, chosen, cases=cases, operations=12)
+    return conform(subject.make_process, protocol, chosen, Sampling(cases=cases, operations=12))
 
 
 @pytest.mark.parametrize("example", ALL, ids=lambda example: example.folder)
@@ -158,7 +159,7 @@ def test_an_answer_from_inside_a_delivery_shows_what_one_after_it_does_not(load:
     assert subject.external is not None
     assert run(subject, JAVASCRIPT, cases=200).failures > 0
     opposite(subject, Settings(), None)
-    assert conform(Afterwards(subject.external), None, Settings(), cases=200, operations=12).failures == 0
+    assert conform(Afterwards(subject.external), None, Settings(), Sampling(cases=200, operations=12)).failures == 0
 
 
 @pytest.mark.parametrize("example", ALL, ids=lambda example: example.folder)

@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Broken(Exception):
-    """The mark asks for what there is not."""
+    """A mark with a claim, an option or a system that does not exist."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim of the system of the mark: what the fixture `claim` is."""
+    """One claim of the system of the mark: the value of the fixture `claim`."""
 
     name: str
     run: Run
@@ -138,7 +138,7 @@ def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str,
 
 
 def _save(folder: Path, claim: str, system: str, text: str) -> Path:
-    """Keeps a recorded case, under a name that says what it is about."""
+    """Keeps a recorded case, under a name made of its system and its claim."""
     folder.mkdir(exist_ok=True)
     stem = "".join(letter if letter.isalnum() else "_" for letter in system)[-60:].strip("_")
     number, path = 1, folder / f"{stem}-{claim}.json"
@@ -169,10 +169,10 @@ class CaseFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """Runs a recorded case again: nothing may be wrong with it."""
+    """Runs a recorded case again: it must have no finding."""
 
     def runtest(self) -> None:
-        """Fails with what is wrong, and the diagram."""
+        """Fails with the findings and the diagram."""
         from thence.conformance.conform.rerun import assert_case_passes
         from thence.spec.user_error import UserError
 
@@ -187,5 +187,5 @@ class CaseItem(pytest.Item):
             pytest.fail(wrong, pytrace=False)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Where it is."""
+        """The place of the case."""
         return self.path, None, f"recorded case {self.path.name}"

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from thence.conformance.campaign import CaseOutcome
+from thence.conformance.campaign import SeedOutcome
 
 
-def walk(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
+def walk(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     """A random walk; it fails when it climbs above `limit`. `pause_s` makes cases slow."""
     steps, limit, pause_s = int(params["steps"]), int(params["limit"]), float(params.get("pause_s", 0))
 
-    def case(seed: int) -> CaseOutcome:
+    def case(seed: int) -> SeedOutcome:
         generator = random.Random(seed)
         moves = [generator.choice((-1, 1)) for _ in range(steps)]
         height = digest = 0
@@ -27,7 +27,7 @@ def walk(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
             digest = (digest * 31 + height) % 2**64
         time.sleep(pause_s)
         failed = highest > limit
-        return CaseOutcome(
+        return SeedOutcome(
             seed=seed,
             events=steps,
             findings=(f"above: reached {highest}",) if failed else (),
@@ -39,11 +39,11 @@ def walk(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
     return case
 
 
-def troubled(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
+def troubled(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     """A runner with a fault: `how` says which, at the seed `at`."""
     how, at = params["how"], params["at"]
 
-    def case(seed: int) -> CaseOutcome:
+    def case(seed: int) -> SeedOutcome:
         if seed == at:
             if how == "raise":
                 raise RuntimeError("the case\nfell over")
@@ -54,21 +54,21 @@ def troubled(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
             if how == "die":
                 os._exit(7)
             if how == "other seed":
-                return CaseOutcome(seed=seed + 1, events=1)
+                return SeedOutcome(seed=seed + 1, events=1)
             if how == "bad findings":
-                return CaseOutcome(seed=seed, events=1, findings=["a list"])  # type: ignore[arg-type]
-        return CaseOutcome(seed=seed, events=1, digest=seed)
+                return SeedOutcome(seed=seed, events=1, findings=["a list"])  # type: ignore[arg-type]
+        return SeedOutcome(seed=seed, events=1, digest=seed)
 
     return case
 
 
-def counted(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
+def counted(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     """Leaves a file in the directory `built` each time that it is built in a process."""
     Path(params["built"], f"{os.getpid()}-{time.monotonic_ns()}").touch()
-    return lambda seed: CaseOutcome(seed=seed, events=1, digest=seed)
+    return lambda seed: SeedOutcome(seed=seed, events=1, digest=seed)
 
 
-def refusing(params: Mapping[str, Any]) -> Callable[[int], CaseOutcome]:
+def refusing(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     """Takes no parameters at all."""
     raise ValueError(f"unknown system {params.get('system')!r}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from thence.conformance.campaign import CampaignError, CaseOutcome
+from thence.conformance.campaign import CampaignError, SeedOutcome
 from thence.conformance.campaign.case import SCHEMA, load_runner, row_digest, run_cases
 
 WALK = json.dumps({"steps": 20, "limit": 6})
@@ -90,13 +90,13 @@ def test_a_runner_that_cannot_be_built_is_explained(runner: str, says: str) -> N
 
 
 def test_the_row_digest_sees_everything_but_the_wording_of_an_error() -> None:
-    outcome = CaseOutcome(seed=1, events=2, findings=("causal",), digest=3, group="uniform")
+    outcome = SeedOutcome(seed=1, events=2, findings=("causal",), digest=3, group="uniform")
     others = [
-        CaseOutcome(seed=2, events=2, findings=("causal",), digest=3, group="uniform"),
-        CaseOutcome(seed=1, events=3, findings=("causal",), digest=3, group="uniform"),
-        CaseOutcome(seed=1, events=2, findings=("fifo",), digest=3, group="uniform"),
-        CaseOutcome(seed=1, events=2, findings=("causal",), digest=4, group="uniform"),
-        CaseOutcome(seed=1, events=2, findings=("causal",), digest=3, group="starve"),
+        SeedOutcome(seed=2, events=2, findings=("causal",), digest=3, group="uniform"),
+        SeedOutcome(seed=1, events=3, findings=("causal",), digest=3, group="uniform"),
+        SeedOutcome(seed=1, events=2, findings=("fifo",), digest=3, group="uniform"),
+        SeedOutcome(seed=1, events=2, findings=("causal",), digest=4, group="uniform"),
+        SeedOutcome(seed=1, events=2, findings=("causal",), digest=3, group="starve"),
     ]
     digests = {row_digest(each, None) for each in (outcome, *others)}
     assert len(digests) == 6

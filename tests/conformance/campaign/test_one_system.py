@@ -21,7 +21,8 @@ from thence.conformance.cases.schedule import Send
 from thence.conformance.cases.tally import tally_rows
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.subject import SubjectError, load_subject
-from thence.dsl.find import named_protocol, parted
+from thence.dsl.find import NotThere, Rejected, named_protocol, parted
+from thence.dsl.load import SourceError
 from thence.impl.mf import MF as MFImplementation
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
@@ -93,7 +94,6 @@ def test_the_network_is_the_protocols_unless_said_otherwise() -> None:
         ({"sytem": "x"}, "unknown parameter sytem"),
         ({"system": 3}, "module:Class"),
         ({"protocol": 3}, "a name or null"),
-        ({"protocol": "nf"}, "mf"),
         ({"scheduler": "random"}, "starve_one_channel, uniform, pct, swarm, guided or portfolio"),
         ({"scheduler": ["pct"]}, "or portfolio"),
         ({"operations": 0}, "at least one"),
@@ -109,6 +109,11 @@ def test_impossible_parameters_are_refused(change: dict[str, Any], said: str) ->
         campaign_runner({**MF, **change})
 
 
+def test_a_protocol_that_is_not_there_is_said() -> None:
+    with pytest.raises(SourceError, match="mf"):
+        campaign_runner({**MF, "protocol": "nf"})
+
+
 def test_a_system_that_cannot_be_used_is_said() -> None:
     with pytest.raises(SubjectError, match="no class FM; it has MF"):
         campaign_runner({"system": "thence.impl.mf:FM"})
@@ -117,18 +122,18 @@ def test_a_system_that_cannot_be_used_is_said() -> None:
 def test_a_file_with_errors_has_no_protocol(tmp_path: Any) -> None:
     broken = tmp_path / "broken.thence"
     broken.write_text("protocol x\n")
-    with pytest.raises(ValueError, match="has errors"):
+    with pytest.raises(Rejected, match="has errors"):
         named_protocol(str(broken))
     several = tmp_path / "several.thence"
     several.write_text("# nothing\n")
-    with pytest.raises(ValueError, match=r"declares nothing|has errors"):
+    with pytest.raises(SourceError, match="declares nothing"):
         named_protocol(str(several))
 
 
 def test_a_protocol_is_named_by_its_file_or_in_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert parted("mf") == ("mf", "") and parted("mf:as_is") == ("mf", "as_is") and parted("a:b/c") == ("a:b/c", "")
     assert named_protocol("mf:mf") == named_protocol("mf")
-    with pytest.raises(ValueError, match="mf has no protocol nf"):
+    with pytest.raises(NotThere, match="there is no protocol nf; did you mean mf"):
         named_protocol("mf:nf")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mf:mf").write_text("protocol x\n")

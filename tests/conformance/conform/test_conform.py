@@ -14,6 +14,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Receive, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import Report, conform, settings_for
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.harness import run_case
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
@@ -190,7 +191,7 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)
     settings = settings_for(protocol)
     assert (settings.loss, settings.duplication) == (protocol.network.lossy, protocol.network.duplicating)
-    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, cases=300, seed=1)
+    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, Sampling(cases=300, seed=1))
     assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
     assert [reach.name for reach in report.reaches] == ["directed", "hypothesis", *SCHEDULERS, "guided"]
     assert report.matched >= report.events > (2_500 if name == "synchronous" else 5_000)
@@ -207,14 +208,14 @@ def test_it_conforms_under_other_settings(
     protocol = library(name)
     settings = settings_for(protocol, processes)
     settings = replace(settings, channels=channels or settings.channels, loss=False, duplication=False)
-    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, cases=60)
+    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, Sampling(cases=60))
     assert (report.failures, report.counterexamples) == (0, ())
 
 
 @pytest.mark.parametrize("name", ["mf", "cykas", "hybrid_basic", "hybrid_multicast"])
 def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
     settings = Settings(self_sends=True, delivery=library(name).delivery)
-    report = conform(load_subject(SHIPPED[name]).make_process, library(name), settings, cases=60)
+    report = conform(load_subject(SHIPPED[name]).make_process, library(name), settings, Sampling(cases=60))
     assert report.counterexamples == ()
 
 
@@ -222,7 +223,7 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
     expected = EXPECTED[name][fault.__name__]
     settings = settings_under_which(fault, library(name))
-    report = conform(fault, library(name), settings, cases=250)
+    report = conform(fault, library(name), settings, Sampling(cases=250))
     found = shortest(report)
     assert expected.keys() <= found.keys()
     assert {kind: found[kind] for kind in expected if found[kind] > expected[kind]} == {}
@@ -257,21 +258,21 @@ def test_only_faults_that_need_more_take_more_than_six_operations() -> None:
 def test_faults_of_counting_are_causal_in_the_end(fault: str) -> None:
     """They take many messages: the oracle alone finds them rarely, and the replay at once."""
     subject = next(known for known in FAULTS["cykas"] if known.__name__ == fault)
-    report = conform(subject, None, Settings(), cases=3_000)
+    report = conform(subject, None, Settings(), Sampling(cases=3_000))
     assert "causal" in shortest(report)
     assert report.matched == 0
 
 
 def test_a_report_does_not_depend_on_anything_but_the_seed(library: Library) -> None:
     def summary(seed: int) -> Any:
-        report = conform(MF, library("mf"), Settings(), cases=80, seed=seed)
+        report = conform(MF, library("mf"), Settings(), Sampling(cases=80, seed=seed))
         return report.events, report.matched, report.reaches
 
     assert summary(3) == summary(3) != summary(4)
 
 
 def test_a_counterexample_reads_well(at_once: Any) -> None:
-    report = conform(at_once, None, Settings(), cases=100)
+    report = conform(at_once, None, Settings(), Sampling(cases=100))
     example = report.counterexamples[0]
     assert example.kinds == ("causal", "fifo")
     assert example.operations == (Send(0, 1), Send(0, 1), Receive(1, (0, 1)))
@@ -290,7 +291,7 @@ def test_a_subject_that_hangs_or_crashes_does_not_end_the_run() -> None:
         def receive(self, sender: int, packet: Any) -> list[Command]:
             raise KeyError(sender)
 
-    report = conform(Crashes, None, Settings(), cases=50)
+    report = conform(Crashes, None, Settings(), Sampling(cases=50))
     assert report.cases == 50
     assert shortest(report) == {"crash": 1}
 
@@ -306,7 +307,7 @@ def test_a_subject_that_does_not_always_do_the_same_is_said_to() -> None:
                 raise RuntimeError("once")
             return super().receive(sender, packet)
 
-    report = conform(Sometimes, None, Settings(), cases=60)
+    report = conform(Sometimes, None, Settings(), Sampling(cases=60))
     assert [example.reproduced for example in report.counterexamples] == [False]
     assert "came out otherwise" in report.counterexamples[0].text()
     assert report.failures == 1
@@ -318,24 +319,26 @@ def test_an_interruption_keeps_what_there_is(library: Library) -> None:
         if done >= 200:
             raise KeyboardInterrupt
 
-    report = conform(MF, library("mf"), Settings(), cases=1_000, progress=stop)
+    report = conform(MF, library("mf"), Settings(), Sampling(cases=1_000), progress=stop)
     assert report.interrupted
     assert 200 <= report.cases < 1_000
 
 
 def test_progress_is_told(library: Library) -> None:
     told: list[tuple[int, int]] = []
-    conform(MF, library("mf"), Settings(), cases=60, progress=lambda done, planned: told.append((done, planned)))
+    conform(
+        MF, library("mf"), Settings(), Sampling(cases=60), progress=lambda done, planned: told.append((done, planned))
+    )
     assert told == [(20, 60), (40, 60), (60, 60)]
 
 
 def test_the_current_directory_stays_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    conform(MF, None, Settings(), cases=40)
+    conform(MF, None, Settings(), Sampling(cases=40))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("numbers", [{"cases": 0}, {"operations": 0}])
 def test_nothing_to_run_is_refused(numbers: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least one case of one operation"):
-        conform(MF, None, Settings(), **numbers)  # type: ignore[arg-type]
+        conform(MF, None, Settings(), Sampling(**numbers))  # type: ignore[arg-type]

@@ -13,7 +13,8 @@ from thence.conformance.cases.network import Network, Settings
 from thence.conformance.cases.schedule import React
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells, claims, without_reactions
+from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells, without_reactions
+from thence.conformance.conform.sampling import Sampling
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.impl.cbcast import CBCAST
@@ -25,15 +26,8 @@ Library = Callable[[str], ir.Protocol]
 
 def matrix(make: object, name: str, library: Library, cases: int = 60) -> dict[tuple[str, str], Cell]:
     protocol = library(name)
-    found = cells(
-        make,
-        [protocol.delivery],
-        protocol,
-        settings_for(protocol),
-        replayed=True,
-        cases=cases,
-        operations=12,  # type: ignore[arg-type]
-    )
+    system = MatrixSubject(make, [protocol.delivery], settings_for(protocol), protocol, replayed=True)  # type: ignore[arg-type]
+    found = cells(system, Sampling(cases, operations=12))
     return {(cell.assumption.name, cell.delivery): cell for cell in found}
 
 
@@ -83,10 +77,12 @@ def test_broadcasts(library: Library) -> None:
 def test_what_is_claimed(library: Library) -> None:
     mf, hybrid = library("mf"), library("hybrid_basic")
     default = settings_for(mf)
-    assert claims(mf, default, default) and claims(mf, replace(default, channels="fifo"), default)
-    assert not claims(mf, replace(default, loss=True), default)
-    assert not claims(mf, replace(default, self_sends=True), default)
-    assert claims(hybrid, replace(default, loss=True, duplication=True), default)
+    follower = MatrixSubject(RST, ["unicast"], default, mf)
+    assert follower.claims(default) and follower.claims(replace(default, channels="fifo"))
+    assert not follower.claims(replace(default, loss=True))
+    assert not follower.claims(replace(default, self_sends=True))
+    assert replace(follower, protocol=hybrid).claims(replace(default, loss=True, duplication=True))
+    assert replace(follower, protocol=None).claims(default) is None
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)

@@ -9,7 +9,8 @@ from faults.rst import MergeDiscarded, TimerDelivers
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Receive, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
-from thence.conformance.conform.conform import LIMIT_S, conform
+from thence.conformance.conform.conform import conform
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import BUILT_IN
@@ -20,7 +21,7 @@ from thence.impl.rst import RST
 
 
 def test_each_scheduler_and_all_of_them_add_up(library: Callable[[str], ir.Protocol]) -> None:
-    report = conform(MergeDiscarded, library("rst"), Settings(), cases=200)
+    report = conform(MergeDiscarded, library("rst"), Settings(), Sampling(cases=200))
     reaches, whole = report.reaches, report.whole
     assert [reach.name for reach in reaches] == [DIRECTED, "hypothesis", *SCHEDULERS, "guided"]
     assert sum(reach.cases for reach in reaches) == whole.cases == report.cases == 200
@@ -35,7 +36,7 @@ def test_each_scheduler_and_all_of_them_add_up(library: Callable[[str], ir.Proto
 
 
 def test_without_a_protocol_there_are_scenarios_and_situations() -> None:
-    report = conform(RST, None, Settings(), cases=120)
+    report = conform(RST, None, Settings(), Sampling(cases=120))
     found = report.whole.coverage.to_json()
     assert found["handlers"] == found["branches"] == {"reached": 0, "there": 0}
     assert found["scenarios"]["reached"] == 7
@@ -47,7 +48,7 @@ def test_without_a_protocol_there_are_scenarios_and_situations() -> None:
 
 
 def test_what_reaches_something_new_is_learned_and_followed(library: Callable[[str], ir.Protocol]) -> None:
-    trials = Trials(RST, library("rst"), Settings(), 12, BUILT_IN, LIMIT_S)
+    trials = Trials(RST, library("rst"), Settings(), Sampling(operations=12, known=BUILT_IN))
     assert len(trials.guide.directed) == len(BUILT_IN.scripts)
     for seed in range(30):
         trials.run("guided", trials.guide.scheduler, seed)
@@ -58,7 +59,7 @@ def test_what_reaches_something_new_is_learned_and_followed(library: Callable[[s
 
 
 def test_the_longest_delay_is_kept(library: Callable[[str], ir.Protocol]) -> None:
-    report = conform(TimerDelivers, None, Settings(), cases=100)
+    report = conform(TimerDelivers, None, Settings(), Sampling(cases=100))
     assert 0 < report.withheld <= report.arrivals
     assert report.slowest is not None
     worst = report.slowest.longest_delay
@@ -66,4 +67,4 @@ def test_the_longest_delay_is_kept(library: Callable[[str], ir.Protocol]) -> Non
     assert str(worst).endswith(f"while {worst.arrivals} other messages arrived, though nothing was missing")
     again = run_case(TimerDelivers, report.slowest.operations, Settings())
     assert again.longest_delay == worst and len(again.delays) == again.withheld
-    assert conform(RST, library("rst"), Settings(), cases=40).slowest is None
+    assert conform(RST, library("rst"), Settings(), Sampling(cases=40)).slowest is None

@@ -13,8 +13,9 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedule import Receive, Schedule, Send
 from thence.conformance.conform.rerun import assert_case_passes, opposite, pytest_file, rerun
-from thence.conformance.replay.findings import Finding
+from thence.conformance.replay.findings import CaseFinding
 from thence.conformance.systems.subject import SubjectError, load_subject
+from thence.dsl.load import SourceError
 
 TRIANGLE: Schedule = (Send(0, 1), Send(0, 2), Receive(0, (0, 2)), Send(2, 1), Receive(0, (2, 1)))
 
@@ -32,7 +33,7 @@ def test_a_case_is_judged_by_the_oracle_and_its_protocol() -> None:
 def test_what_cannot_be_run_is_said() -> None:
     with pytest.raises(SubjectError, match="there is no module nothing"):
         rerun(case("nothing:X"))
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(SourceError, match="there is no file nothing"):
         rerun(case("thence.impl.rst:RST", "nothing"))
     with pytest.raises(SubjectError, match="the case has unicast messages; cbcast is broadcast"):
         rerun(case("thence.impl.cbcast:CBCAST", "cbcast"))
@@ -48,7 +49,9 @@ def test_a_test_shows_what_is_wrong() -> None:
 
 def test_a_written_test_is_python_whatever_was_found() -> None:
     found = case("exec:x 'y' \"z\" \\")
-    text = pytest_file(found, [Finding("phantom", 0, 'p0 delivers """\\u0041\\', 0), Finding("crash", 1, "p1 ends", 0)])
+    text = pytest_file(
+        found, [CaseFinding("phantom", 0, 'p0 delivers """\\u0041\\', 0), CaseFinding("crash", 1, "p1 ends", 0)]
+    )
     tree = ast.parse(text)
     assert "p0 delivers '''\\u0041\\" in (ast.get_docstring(tree, clean=False) or "")
     [test] = [node for node in tree.body if isinstance(node, ast.FunctionDef)]

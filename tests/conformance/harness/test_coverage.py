@@ -9,14 +9,14 @@ from thence.conformance.cases.schedule import React, Receive, Schedule, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.harness.coverage import (
     SCENARIOS,
-    Coverage,
     CoveredReplay,
     Features,
+    ProtocolCoverage,
     abstraction,
-    guarded,
     scenarios,
 )
 from thence.conformance.harness.harness import run_case, run_scheduled
+from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.dsl import ir
@@ -33,7 +33,7 @@ def test_features(library: Library) -> None:
     handlers = [name for kind, name in features.names if kind == "handler"]
     assert handlers == ["causal_send", "receive NORMAL", "receive EAGER", "receive ACK", "receive YCT"]
     branches = [name for kind, name in features.names if kind == "branch"]
-    assert len(branches) == 2 * len(list(guarded(protocol))) > 4
+    assert len(branches) == 2 * len(list(conditionals_of(protocol))) > 4
     assert len(set(features.names)) == len(features.names)
     chosen = features.names[1:4]
     assert features.named(features.bits(chosen)) == chosen
@@ -77,7 +77,7 @@ def test_it_is_the_same_in_another_process_and_order(library: Library) -> None:
 
 def test_more_cases_reach_more_and_what_is_missing_is_named(library: Library) -> None:
     replay = CoveredReplay(library("rst"), 3)
-    coverage = Coverage(replay.features)
+    coverage = ProtocolCoverage(replay.features)
     for seed in range(60):
         coverage.add(replay.reached(run_scheduled(RST, SCHEDULERS["uniform"], seed, 12, Settings(), replay)))
     assert coverage.cases == 60 and coverage.curve[0][0] == 1
@@ -86,7 +86,7 @@ def test_more_cases_reach_more_and_what_is_missing_is_named(library: Library) ->
     said = coverage.to_json()
     assert said["handlers"] == {"reached": 2, "there": 2}
     assert len(said["missing"]) == len(coverage.missing)
-    fresh = Coverage(replay.features)
+    fresh = ProtocolCoverage(replay.features)
     assert len(fresh.missing) == len(replay.features.names)
 
 

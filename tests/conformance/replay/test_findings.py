@@ -7,7 +7,7 @@ from dataclasses import replace
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Send
 from thence.conformance.harness.harness import run_case
-from thence.conformance.replay.findings import CaseOutcome, Finding
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.impl.mf import MF
 
 
@@ -21,7 +21,7 @@ def test_the_digest_is_pinned() -> None:
 
 def test_the_digest_covers_events_and_findings() -> None:
     outcome = outcome_of(1)
-    finding = Finding("crash", 0, "p0 raises <object at 0x7f0123456789>", 1)
+    finding = CaseFinding("crash", 0, "p0 raises <object at 0x7f0123456789>", 1)
     crashed = replace(outcome, findings=(finding,))
     assert len({outcome.digest(), outcome_of(2).digest(), crashed.digest()}) == 3
     elsewhere = replace(finding, text="p0 raises <object at 0x7fffffffffff>")

@@ -1,4 +1,5 @@
-"""Tolerant replay: right runs are accepted, whatever their logs leave out; wrong ones are refused, with the reason."""
+"""Replay of partial observations: right runs are accepted, whatever their logs leave out; wrong ones are refused, with
+the reason."""
 
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.replay.logged import Unfit, logs_of
-from thence.conformance.replay.partial_observation import TolerantReplay, only_sends_send, prefix
+from thence.conformance.replay.configuration import Conditions, HiddenArrival
+from thence.conformance.replay.observed_steps import ObservedSteps
+from thence.conformance.replay.partial_observation import PartialObservationReplay, only_sends_send, prefix
+from thence.conformance.replay.process_logs import Unfit, logs_of
 from thence.conformance.replay.replay import Replay
-from thence.conformance.replay.state_estimate import Conditions, Search
+from thence.conformance.replay.state_estimate import RunSearch
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
@@ -51,7 +54,7 @@ def test_what_lock_step_accepts_is_accepted(name: str, library: Library) -> None
     """With all arrivals logged, with some, with none; and put together in another order."""
     protocol = library(name)
     subject, settings = load_subject(SHIPPED[name]), settings_for(protocol)
-    lockstep, tolerant = Replay(protocol, 3), TolerantReplay(protocol, 3)
+    lockstep, partial = Replay(protocol, 3), PartialObservationReplay(protocol, 3)
     for seed in range(6):
         scheduler = list(SCHEDULERS.values())[seed % len(SCHEDULERS)]
         outcome = run_scheduled(subject.make_process, scheduler, seed, 16, settings, lockstep)
@@ -60,7 +63,7 @@ def test_what_lock_step_accepts_is_accepted(name: str, library: Library) -> None
         logged = outcome.execution
         some = without_arrivals(logged, lambda: chance.random() < 0.5)  # noqa: B023  # used at once
         for execution, ordered in ((logged, True), (some, True), (merged_anew(some, seed), False)):
-            answer = tolerant.judge(execution, tolerant.conditions(execution, ordered=ordered))
+            answer = partial.judge(execution, partial.conditions(execution, ordered=ordered))
             # A total order by clocks has too many possible states where arrivals are not logged.
             assert answer.verdict == "conforming" or (name == "newtop" and answer.verdict == "unknown"), answer
             assert answer.verdict == "unknown" or answer.matched == answer.events == len(execution.events)
@@ -70,7 +73,7 @@ def test_what_lock_step_accepts_is_accepted(name: str, library: Library) -> None
 def test_a_run_that_is_not_causal_is_refused(name: str, library: Library) -> None:
     """With and without arrivals in the log: none of these protocols has such a run."""
     protocol = library(name)
-    tolerant, refused = TolerantReplay(protocol, 3), 0
+    partial, refused = PartialObservationReplay(protocol, 3), 0
     settings = replace(settings_for(protocol), causal=True)
     for fault in FAULTS[name]:
         if fault.NEEDS:
@@ -80,7 +83,7 @@ def test_a_run_that_is_not_causal_is_refused(name: str, library: Library) -> Non
             if "causal" not in outcome.kinds or outcome.kinds & {"crash", "endless", "phantom"}:
                 continue
             for execution in (outcome.execution, without_arrivals(outcome.execution, lambda: False)):
-                answer = tolerant.judge(execution, tolerant.conditions(execution, ordered=True))
+                answer = partial.judge(execution, partial.conditions(execution, ordered=True))
                 assert answer.verdict == "nonconforming", (fault, seed, answer)
                 assert answer.divergence is not None
                 assert answer.matched < answer.events
@@ -89,9 +92,9 @@ def test_a_run_that_is_not_causal_is_refused(name: str, library: Library) -> Non
 
 
 def judged(protocol: ir.Protocol, events: Iterable[Event], conditions: Conditions | None = None) -> object:
-    tolerant = TolerantReplay(protocol, 3)
+    partial = PartialObservationReplay(protocol, 3)
     execution = Execution(3, tuple(events))
-    return tolerant.judge(execution, conditions or tolerant.conditions(execution, ordered=True)).verdict
+    return partial.judge(execution, conditions or partial.conditions(execution, ordered=True)).verdict
 
 
 def test_the_order_of_concurrent_deliveries_inside_one_step_is_free(library: Library) -> None:
@@ -128,18 +131,18 @@ def test_another_order_of_events_at_different_processes(library: Library) -> Non
     """The delivery at p2 needs an acknowledgement of p1, whose delivery stands after it in the file."""
     events = (Send(0, "a", (1,)), Send(0, "b", (2,)), Deliver(2, "b"), Deliver(1, "a"))
     protocol = library("mf")
-    tolerant = TolerantReplay(protocol, 3)
+    partial = PartialObservationReplay(protocol, 3)
     execution = Execution(3, events)
-    ordered, merged = (tolerant.judge(execution, tolerant.conditions(execution, ordered=one)) for one in (True, False))
+    ordered, merged = (partial.judge(execution, partial.conditions(execution, ordered=one)) for one in (True, False))
     assert (ordered.verdict, ordered.matched) == ("nonconforming", 2)
     assert merged.verdict == "conforming"
 
 
 def test_a_refusal_says_what_why_and_with_which_values(library: Library) -> None:
     events = (Send(0, "first", (1,)), Send(0, "second", (1,)), Deliver(1, "second"), Deliver(1, "first"))
-    tolerant = TolerantReplay(library("rst"), 3)
+    partial = PartialObservationReplay(library("rst"), 3)
     execution = Execution(3, events)
-    answer = tolerant.judge(execution, tolerant.conditions(execution))
+    answer = partial.judge(execution, partial.conditions(execution))
     assert (answer.verdict, answer.matched, answer.events) == ("nonconforming", 2, 4)
     found = answer.divergence
     assert found is not None
@@ -155,16 +158,16 @@ def test_a_refusal_says_what_why_and_with_which_values(library: Library) -> None
 
 def test_too_many_states_are_unknown_and_never_a_success(library: Library) -> None:
     protocol = library("newtop")
-    tolerant = TolerantReplay(protocol, 3, most_states=50)
+    partial = PartialObservationReplay(protocol, 3, most_states=50)
     subject, settings = load_subject(SHIPPED["newtop"]), settings_for(protocol)
     outcome = run_scheduled(subject.make_process, SCHEDULERS["uniform"], 2, 30, settings)
     execution = without_arrivals(outcome.execution, lambda: False)
-    answer = tolerant.judge(execution, tolerant.conditions(execution))
+    answer = partial.judge(execution, partial.conditions(execution))
     assert answer.verdict == "unknown"
     assert answer.divergence is not None
     assert "too many possible states" in str(answer)
-    tolerant.follow(replace(outcome, log=tuple(entry for entry in outcome.log if entry[0] != 1)))
-    assert tolerant.undecided == 1
+    partial.follow(replace(outcome, log=tuple(entry for entry in outcome.log if entry[0] != 1)))
+    assert partial.undecided == 1
 
 
 def test_channels_keep_their_order_unless_the_recording_says_otherwise(library: Library) -> None:
@@ -176,15 +179,15 @@ def test_channels_keep_their_order_unless_the_recording_says_otherwise(library: 
 
 
 def test_what_a_header_says_of_the_network(library: Library) -> None:
-    tolerant = TolerantReplay(library("mf_pipelined"), 3)
+    partial = PartialObservationReplay(library("mf_pipelined"), 3)
     twice = Execution(3, (Send(0, "a", (1,)), Receive(1, "a", 0), Deliver(1, "a"), Receive(1, "a", 0)))
     none = Execution(3, (Send(0, "a", (1,)),))
-    assert tolerant.conditions(none).reordering is False
-    assert tolerant.conditions(none, {"channels": "reordering", "loss": True}) == Conditions(True, False, True, False)
-    assert tolerant.conditions(none, {"duplication": True}).duplicating is True
-    assert tolerant.conditions(twice).duplicating is True
+    assert partial.conditions(none).reordering is False
+    assert partial.conditions(none, {"channels": "reordering", "loss": True}) == Conditions(True, False, True, False)
+    assert partial.conditions(none, {"duplication": True}).duplicating is True
+    assert partial.conditions(twice).duplicating is True
     # Where arrivals are logged, they say whether anything arrives twice.
-    assert tolerant.conditions(Execution(3, twice.events[:3]), {"duplication": True}).duplicating is False
+    assert partial.conditions(Execution(3, twice.events[:3]), {"duplication": True}).duplicating is False
 
 
 def test_messages_go_where_those_of_the_protocol_go(library: Library) -> None:
@@ -194,13 +197,13 @@ def test_messages_go_where_those_of_the_protocol_go(library: Library) -> None:
     with pytest.raises(ValueError, match="comes before it is sent"):
         judged(library("rst"), (Deliver(1, "a"),))
     with pytest.raises(ValueError, match="the execution has 2 processes, the replay 3"):
-        TolerantReplay(library("rst"), 3).judge(Execution(2, ()), Conditions())
+        PartialObservationReplay(library("rst"), 3).judge(Execution(2, ()), Conditions())
 
 
-class Unreduced(Search):
+class Unreduced(RunSearch):
     """Without NOTE(put off): every step that cannot be seen is tried at every point."""
 
-    def _can_wait(self, process: int, unseen: list[tuple[int, int, int]]) -> bool:
+    def _can_wait(self, process: int, hidden: list[HiddenArrival]) -> bool:
         return False
 
 
@@ -232,11 +235,10 @@ def test_putting_steps_off_changes_no_verdict(name: str, library: Library) -> No
         logs = logs_of(replace(execution, events=bent(execution.events[:14], chance)))
         for free in (False, True):
             found = []
-            for kind in (Search, Unreduced):
-                search = kind(
-                    replay, logs, Conditions(reordering=protocol.network.reordering), frozenset(protocol.properties),
-                    free=free, watch_early=False, most_states=4_000,
-                )  # fmt: skip
+            for kind in (RunSearch, Unreduced):
+                steps = ObservedSteps(replay, logs, frozenset(protocol.properties))
+                conditions = Conditions(reordering=protocol.network.reordering)
+                search = kind(steps, conditions, free=free, watch_early=False, most_states=4_000)
                 run = search.run()
                 found.append(None if search.given_up else (run, None if run else search.matched))
             if None not in found:

@@ -13,7 +13,8 @@ import pytest
 
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.harness.harness import Case
+from thence.conformance.harness.case import Case
+from thence.conformance.harness.drain import drain
 from thence.conformance.replay.replay import Replay
 from thence.dsl import ir
 from thence.impl.cbcast import CBCAST
@@ -102,13 +103,13 @@ def test_the_state_is_that_of_the_protocol(
             scheduler = SCHEDULERS["starve_one_channel" if seed % 2 else "uniform"]
             for operation in scheduler(Random(seed), settings, case.network, 20):
                 case.perform(operation)
-                lockstep = case._lockstep
+                lockstep = case.lockstep
                 assert lockstep is not None, case.outcome().findings
-                for process, number in zip(case._processes, lockstep.states, strict=True):
+                for process, number in zip(case.participants.processes, lockstep.states, strict=True):
                     state = dict(zip(variables, replay._states[number], strict=True))
                     ours, theirs = both(process, state, processes)
                     assert ours == theirs
                     compared += 1
-            case.drain()
+            drain(case)
             assert case.outcome().findings == ()
     assert compared > 5_000

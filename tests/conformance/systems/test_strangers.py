@@ -12,7 +12,9 @@ import pytest
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Send
 from thence.conformance.conform.conform import conform
-from thence.conformance.harness.harness import COMMAND_LIMIT, run_case
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.harness.harness import run_case
+from thence.conformance.harness.participants import COMMAND_LIMIT
 from thence.conformance.systems.strangers import plain, say, shown, word
 from thence.impl.commands import Deliver
 from thence.impl.commands import Send as Transmit
@@ -104,7 +106,7 @@ def test_what_is_asked_of_a_process_may_fail() -> None:
 
     [finding] = run_case(Blocked, (Send(0, 1),), Settings()).findings
     assert (finding.kind, finding.text) == ("crash", "p0: blocked raises RuntimeError: who knows")
-    assert conform(Blocked, None, Settings(), cases=20).counterexamples[0].kinds == ("crash",)
+    assert conform(Blocked, None, Settings(), Sampling(cases=20)).counterexamples[0].kinds == ("crash",)
 
 
 def test_an_interruption_is_none_of_its_faults() -> None:

@@ -14,6 +14,7 @@ import pytest
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import React, Receive, Schedule, Send
 from thence.conformance.conform.conform import conform
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.foreign import ForeignSystem, SystemFailed, SystemRaised
 from thence.conformance.systems.os_process import CommandError
@@ -94,7 +95,7 @@ def test_too_much_memory_is_a_finding_of_its_own(make: Make, what: str) -> None:
 
 @LINUX
 def test_memory_that_grows_is_noticed_sooner_or_later_and_enough_is_enough(make: Make) -> None:
-    report = conform(make("growing", 1, MEAGRE), None, Settings(), cases=400, operations=12)
+    report = conform(make("growing", 1, MEAGRE), None, Settings(), Sampling(cases=400, operations=12))
     assert "memory" in {kind for shown in report.counterexamples for kind in shown.kinds}
     assert report.stopped == "3 times it used more memory than 200 MiB" and report.cases < 400
 
@@ -142,7 +143,7 @@ def test_its_last_words_are_kept(make: Make) -> None:
 
 def test_the_run_goes_on_with_a_fresh_process(make: Make) -> None:
     system = make("exit", 3)
-    report = conform(system, None, Settings(), cases=40, operations=3)
+    report = conform(system, None, Settings(), Sampling(cases=40, operations=3))
     assert report.cases == 40
     assert 0 < report.failures < 40
     assert {kind for shown in report.counterexamples for kind in shown.kinds} == {"crash"}
@@ -152,7 +153,7 @@ def test_the_run_goes_on_with_a_fresh_process(make: Make) -> None:
 
 def test_a_process_serves_many_cases(make: Make) -> None:
     system = make("stubborn")
-    report = conform(system, None, Settings(), cases=60, operations=4)
+    report = conform(system, None, Settings(), Sampling(cases=60, operations=4))
     assert system.starts == 1
     assert report.failures > 0, "it delivers whatever arrives"
     assert isinstance(system, ForeignSystem)
@@ -175,7 +176,7 @@ def test_one_process_for_each_participant(make: Make) -> None:
 @pytest.mark.parametrize("what", ["garbage", "exit", "version", "echo", "nothing"])
 def test_one_that_never_says_a_proper_word_is_given_up(make: Make, what: str) -> None:
     system = make(what)
-    report = conform(system, None, Settings(), cases=100)
+    report = conform(system, None, Settings(), Sampling(cases=100))
     assert system.starts == 3
     assert 0 < report.cases < 100 and report.failures == report.cases
     assert report.stopped == "its processes do not answer their first request"
@@ -186,14 +187,14 @@ def test_one_that_never_says_a_proper_word_is_given_up(make: Make, what: str) ->
 def test_one_that_hangs_at_the_start_is_given_up_at_once(make: Make) -> None:
     system = make("hang", limits=Limits(start_s=0.5))
     begun = time.monotonic()
-    report = conform(system, None, Settings(), cases=100)
+    report = conform(system, None, Settings(), Sampling(cases=100))
     assert (report.cases, report.failures, system.starts) == (1, 1, 1)
     assert "gives no answer in 0.5 s" in str(report.counterexamples[0].findings[0])
     assert time.monotonic() - begun < 10
 
 
 def test_one_that_hangs_again_and_again_is_given_up(make: Make) -> None:
-    report = conform(make("hang", 2, Limits(reply_s=0.05)), None, Settings(), cases=100, operations=4)
+    report = conform(make("hang", 2, Limits(reply_s=0.05)), None, Settings(), Sampling(cases=100, operations=4))
     assert report.stopped.endswith("requests had no answer in time")
     assert report.cases < 100
     [shown] = report.counterexamples

@@ -17,12 +17,14 @@ from thence.conformance.conform.conform import Report, settings_for
 from thence.conformance.conform.conform import conform as drive
 from thence.conformance.conform.outcomes import rounded
 from thence.conformance.conform.rerun import opposite, pytest_file, rerun_against
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Against
 from thence.conformance.harness.explain import case_explained, explained, picture
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED, Subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
@@ -186,12 +188,9 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         if session is not None:
             session.status(f"{request.impl}: {done:,} of {planned:,} cases")
 
-    def run(against: ir.Protocol | None, follow: TolerantReplay | None = None) -> Report:
-        return drive(
-            subject.make_process, against, settings,
-            cases=request.cases, seed=request.seed, operations=request.operations, known=corpus, progress=progress,
-            follow=follow,
-        )  # fmt: skip
+    def run(against: Against) -> Report:
+        sampling = Sampling(request.cases, request.operations, request.seed, corpus)
+        return drive(subject.make_process, against, settings, sampling, progress=progress)
 
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
@@ -204,7 +203,7 @@ def _driven(session: Session | None, request: Request) -> list[_Driven]:
         if request.lockstep and held.why_not:
             raise BadInput(f"{request.impl} cannot be replayed in lock step: {held.why_not}")
         if protocol is not None and (held.protocol is None or request.lockstep is False):
-            report = run(None, TolerantReplay(protocol, settings.processes))
+            report = run(PartialObservationReplay(protocol, settings.processes))
             return [_Driven(report, request.protocol, held.why_not, unlimited, tolerant=True)]
         runs = []
         if held.protocol is None or subject.reacts:

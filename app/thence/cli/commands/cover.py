@@ -8,9 +8,10 @@ from typing import Any
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import reach_table, seen_and_missing
 from thence.cli.session import Session
-from thence.conformance.conform.conform import LIMIT_S, settings_for
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
@@ -50,7 +51,8 @@ def cover(session: Session, request: Request) -> Output:
             raise BadInput(f"{subject.name} cannot be replayed in {protocol.name}: {held.why_not}")
         session.status(f"{protocol.name}: schedules that reach something")
         corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=request.seed).corpus
-        trials = Trials(subject.make_process, protocol, settings, request.operations, corpus, LIMIT_S)
+        sampling = Sampling(request.cases, request.operations, request.seed, corpus)
+        trials = Trials(subject.make_process, protocol, settings, sampling)
         for name, scheduler in portfolio(corpus).items():
             for number in range(request.cases):
                 if trials.hopeless():

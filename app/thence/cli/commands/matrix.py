@@ -12,8 +12,9 @@ from thence.cli.session import Session
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells
+from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
 from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.systems.subject import load_subject
@@ -58,12 +59,13 @@ def matrix(session: Session, request: Request) -> Output:
             deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
         session.status("counterexamples that are known")
         corpus = known_schedules(found_in, protocol, request.sources)
+        system = MatrixSubject(
+            subject.make_process, deliveries, default, protocol, replayed=foreign is None, reacts=subject.reacts
+        )
+        sampling = Sampling(request.cases, request.operations, request.seed, corpus)
         made = cells(
-            subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
-            cases=request.cases, operations=request.operations, seed=request.seed,
-            known=corpus,
-            progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
-        )  # fmt: skip
+            system, sampling, lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases")
+        )
         try:
             found += made
         except KeyboardInterrupt:

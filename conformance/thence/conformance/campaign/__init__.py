@@ -1,12 +1,12 @@
 """Campaigns: a great many seeded cases on Spark, stopped and resumed without losing or repeating one.
 
-A *case* is what one seed does to a system under test. A *runner* is a function that builds the case function
-from parameters; it is named by import path, so that every worker process builds its own. Only this package
-imports Spark, and only when a campaign runs: `status` and `report` read files.
+A seed fixes a *case* of a system under test. A *runner* is a function that builds the case function from parameters; it
+is named by import path, so that every worker process builds its own. Only this package imports Spark, and only when a
+campaign runs: `status` and `report` read files.
 """
 
-from thence.conformance.campaign.case import CaseFunction, CaseOutcome
-from thence.conformance.campaign.drive import Progress, resume, start
+from thence.conformance.campaign.batches import Progress, resume, start
+from thence.conformance.campaign.case import CaseFunction, SeedOutcome
 from thence.conformance.campaign.page import write_report
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters
 from thence.conformance.campaign.reporting import FailingCase, Report, failing_cases, report
@@ -17,10 +17,10 @@ __all__ = [
     "CampaignError",
     "CampaignParameters",
     "CaseFunction",
-    "CaseOutcome",
     "FailingCase",
     "Progress",
     "Report",
+    "SeedOutcome",
     "Status",
     "Tally",
     "failing_cases",

@@ -21,18 +21,18 @@ from thence.conformance.cases.time_limit import OutOfTime, limited
 
 
 @dataclass(frozen=True, slots=True)
-class CaseOutcome:
-    """What one seed did to the system under test.
+class SeedOutcome:
+    """The outcome of the case of one seed.
 
     Attributes:
         seed: the seed.
-        events: how many events the case had.
-        findings: what was wrong, one entry each, `kind` or `kind: detail`; empty for a case that passed.
+        events: number of events of the case.
+        findings: `kind` or `kind: detail`, one entry each; empty for a case that passed.
         operations_json: the case as replayable operations; stored for cases that failed.
-        digest: 64 bits of everything that the case did, the same wherever and whenever it runs.
-        system: which system under test, where the runner has several.
-        group: what the case is counted under in reports, the scheduler for example.
-        covered: what the case reached, as bits; what they mean is the runner's business.
+        digest: a hash of the whole case, 64 bits, the same on every machine.
+        system: the system under test, where the runner has several.
+        group: the group of the case in reports, the scheduler for example.
+        covered: the coverage of the case, as bits; their meaning is the runner's business.
         states: hashes of a fixed part of the abstract states that the case met: a state is always in it, or never.
     """
 
@@ -47,11 +47,11 @@ class CaseOutcome:
     states: tuple[int, ...] = ()
 
 
-CaseFunction: TypeAlias = Callable[[int], CaseOutcome]
+CaseFunction: TypeAlias = Callable[[int], SeedOutcome]
 """Runs the case of one seed. It depends on the seed alone, not on the cases that it ran before.
 
-It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that says, before it runs, which (system,
-group) the case of a seed has: what a case without an outcome is counted under.
+It may have the attributes `facts` (see `runner_facts`) and `cell`, a function that gives the (system, group) of a
+seed's case before it runs. A case without an outcome is counted there.
 """
 
 SCHEMA = pa.schema(
@@ -100,7 +100,7 @@ def load_runner(runner: str, params: Mapping[str, Any]) -> CaseFunction:
 
 
 def runner_facts(case_function: CaseFunction) -> dict[str, Any]:
-    """What the runner says of its inputs: its attribute `facts`, JSON values by name; without one, nothing.
+    """The runner's facts about its inputs: its attribute `facts`, JSON values by name; empty without one.
 
     Raises:
         CampaignError: it is anything else.
@@ -130,7 +130,7 @@ def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterabl
         yield sink.getvalue()
 
 
-def row_digest(outcome: CaseOutcome, error: str | None) -> int:
+def row_digest(outcome: SeedOutcome, error: str | None) -> int:
     """64 bits of a row, as a signed number. The seed takes part, so that equal cases do not cancel out in a XOR."""
     kind = None if error is None else error.partition(":")[0]
     counted = [outcome.seed, outcome.system, outcome.group, outcome.events, outcome.digest]
@@ -156,7 +156,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         error = _say(raised)
     if error is not None:
         system, group = _cell(case_function, seed)
-        outcome = CaseOutcome(seed=seed, events=0, system=system, group=group)
+        outcome = SeedOutcome(seed=seed, events=0, system=system, group=group)
     return {
         "seed": seed,
         "system": outcome.system,
@@ -172,7 +172,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
 
 
 def _cell(case_function: CaseFunction, seed: int) -> tuple[str, str]:
-    """What the case of a seed is counted under; a runner that does not say it well has said nothing."""
+    """The (system, group) of a seed's case; empty where the runner gives none that fits."""
     try:
         system, group = getattr(case_function, "cell", _no_cell)(seed)
     except Exception:
@@ -194,14 +194,14 @@ def words_of(bits: int) -> list[int]:
 
 
 def bits_of(words: Iterable[int]) -> int:
-    """What `words_of` has cut up."""
+    """The inverse of `words_of`."""
     return sum(word << _WORD * place for place, word in enumerate(words))
 
 
 def _check_outcome(outcome: object, seed: int) -> None:
-    """A runner is other people's code: what it returns fits the row, or is an error of that case."""
-    if not isinstance(outcome, CaseOutcome):
-        raise TypeError(f"the runner returned {type(outcome).__name__}, not CaseOutcome")
+    """A runner is other people's code: a result that does not fit the row is an error of that case."""
+    if not isinstance(outcome, SeedOutcome):
+        raise TypeError(f"the runner returned {type(outcome).__name__}, not SeedOutcome")
     if outcome.seed != seed:
         raise ValueError(f"the runner returned the outcome of seed {outcome.seed!r}")
     findings = outcome.findings

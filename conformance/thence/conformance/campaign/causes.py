@@ -1,4 +1,4 @@
-"""Failing cases grouped by what is behind them: the same guard of the protocol, or the same schedule when shortened.
+"""Failing cases grouped by cause: the same guard of the protocol, or the same schedule when shortened.
 
 First by the system, and the guard that decided where a case left its protocol; cases without one by the gravest kind
 of finding. Of each such group the shortest case is shortened; groups of a system whose shortened schedules are the same
@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 from thence.conformance.campaign.reporting import FailingCase
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.cases.schedule import Schedule
-from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import LIMIT_S
 from thence.conformance.harness.explain import case_explained, picture
 from thence.conformance.harness.harness import run_case
 from thence.conformance.harness.shortening import Shortening
@@ -26,7 +26,7 @@ from thence.dsl.find import named_protocol
 from thence.spec.user_error import UserError
 
 MOST_SHORTENED: Final = 48
-"""So many groups are shortened: the largest of each system, then the others by size. The rest stay as they are."""
+"""Groups that are shortened: the largest of each system first, then the others by size."""
 
 ATTEMPTS: Final = 1_500
 
@@ -37,17 +37,17 @@ _GUARD = re.compile(r"; (\[[^\]]*\] .*? was (?:true|false))")
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What is behind some failing cases.
+    """The cause of some failing cases.
 
     Attributes:
         systems: which systems failed so.
         kinds: the kinds of finding.
         guard: the condition of the protocol that decided, where the cases left it.
-        cases: how many.
+        cases: their number.
         seeds: the first of them.
         finding: one of them in words.
-        recorded: a case that shows it, shortened where that was possible; None where cases cannot be run again.
-        shortened: whether it was.
+        recorded: a case that shows it, shortened where possible; None where cases cannot be run again.
+        shortened: whether `recorded` is shortened.
         explanation: the case in words, and drawn.
         picture: its diagram as SVG.
     """
@@ -145,7 +145,7 @@ def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]
 
 
 def _size(case: FailingCase) -> tuple[int, int]:
-    """How grave its findings are, the gravest first, and how long it is."""
+    """The gravity of its findings, the gravest first, and its length."""
     return _rank(_kinds(case)[0]), len(case.operations_json or "")
 
 

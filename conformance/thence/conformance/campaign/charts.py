@@ -1,4 +1,4 @@
-"""Line charts for reports, as SVG: what grows with the cases."""
+"""Line charts for reports, as SVG: values that grow with the cases."""
 
 from __future__ import annotations
 

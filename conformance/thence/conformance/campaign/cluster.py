@@ -30,7 +30,7 @@ _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 STOP_LIMIT_S = 20.0
 
 SPARK_ERRORS = (Py4JError, PySparkException, OSError)
-"""What a call to Spark raises when it, or the way to it, is broken."""
+"""The exceptions of a call to Spark when Spark, or the connection to it, is broken."""
 
 OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "HADOOP_CONF_DIR")
 """Variables that would lead an embedded Spark to another installation or to its settings."""
@@ -55,11 +55,11 @@ class Cluster:
 
     @property
     def parallelism(self) -> int:
-        """How many tasks run at the same time, as far as Spark knows by now."""
+        """Number of tasks that run at the same time, as far as Spark knows by now."""
         return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
 
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
-        """What `function` yields for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
+        """The results of `function` for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
 
         Raises:
             CampaignError: a task failed, so that the seeds have no result.
@@ -95,12 +95,12 @@ def _beside_archives(function: Callable[[Iterable[int]], Iterator[bytes]], seeds
 def open_cluster(
     master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 ) -> Iterator[Cluster]:
-    """A Spark at `master`, ended with the block. All that it says goes to the file `log`.
+    """A Spark at `master`, ended with the block. Its output goes to the file `log`.
 
     `shipped` are Python files, and archives, which are sent to the workers.
 
-    The workers of an embedded Spark (`local[...]`) run this interpreter and import what it imports. Those of a cluster
-    run `python3`, or what the variable PYSPARK_PYTHON names, which has to have Thence and the runner installed.
+    The workers of an embedded Spark (`local[...]`) run this interpreter with its import path. Those of a cluster run
+    `python3`, or the interpreter that the variable PYSPARK_PYTHON names, which has to have Thence and the runner.
 
     Raises:
         CampaignError: no usable Java, or Spark does not start.
@@ -148,7 +148,7 @@ def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, .
 
 
 def _uri(name: str) -> str:
-    """`FILE` or `FILE#FOLDER` as Spark takes it, whatever the directory is called."""
+    """`FILE` or `FILE#FOLDER` as Spark takes it, with any characters in the directory's name."""
     file, mark, folder = name.partition("#")
     return f"{Path(file).resolve().as_uri()}{mark}{folder}"
 
@@ -196,7 +196,7 @@ def _configuration(master: str) -> SparkConf:
             "spark.driver.memory": "512m",
             # Java only hands out the work: a small heap, and no time spent on optimising it.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            # The workers import what this process can import.
+            # The workers have the import path of this process.
             "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
     configuration = SparkConf(loadDefaults=False)
@@ -233,7 +233,7 @@ def _set_environment(values: dict[str, str | None]) -> None:
 
 
 def _reason(error: BaseException, log: Path) -> str:
-    """The line that says what happened: of a Python traceback, of Java's, or of the log where Java did not start."""
+    """The line with the reason: of a Python traceback, of Java's, or of the log where Java did not start."""
     try:
         text = str(error)
     except SPARK_ERRORS:

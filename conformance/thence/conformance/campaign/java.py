@@ -27,13 +27,13 @@ OLDEST = 17
 """The first Java version that Spark 4 runs on."""
 
 VECTOR_OPTION = "--add-modules=jdk.incubator.vector"
-"""What Spark's launcher asks of every Java."""
+"""An option that Spark's launcher gives to every Java."""
 
 PROBE_LIMIT_S = 30.0
 
 
 class JavaMissing(UserError):
-    """No Java that Spark could use; the message says what to install."""
+    """No Java that Spark could use; the message has advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def ensure_java() -> Path:
 
 
 def probe(java: Path) -> Runtime | None:
-    """What the program `java` is, or None if it does not start or is not Java."""
+    """The runtime behind the program `java`, or None if it does not start or is not Java."""
     for options in ((VECTOR_OPTION,), ()):
         described = _describe(java, options)
         if described is not None:
@@ -160,8 +160,8 @@ def _packaged() -> Path | None:
 
 
 def _home(runtime: Runtime, java: Path) -> Path:
-    """A JAVA_HOME for Spark. The directory that `java` was started from counts, not what the runtime behind it
-    says: `java` may be one of our own scripts.
+    """A JAVA_HOME for Spark. The directory that `java` was started from counts, not that of the runtime
+    behind it: `java` may be one of our own scripts.
     """
     if not runtime.vector:
         return without_vector(runtime)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from thence.conformance.campaign.case import CaseOutcome
+from thence.conformance.campaign.case import SeedOutcome
 from thence.conformance.cases.network import PROMISES, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedulers import Scheduler
@@ -50,7 +50,7 @@ _PARAMETERS: Final = {
 
 
 STATE_SAMPLE: Final = 8
-"""One abstract state in so many is recorded with a case: those whose hash it divides. Campaigns meet millions."""
+"""An abstract state is recorded with its case if this number divides its hash. Campaigns meet millions of them."""
 
 
 def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
@@ -58,13 +58,13 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
 
     Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
     each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
-    `corpus`, what the guided scheduler starts from beside the built-in scripts (`Corpus.to_json`), or null;
+    `corpus`, the start of the guided scheduler beside the built-in scripts (`Corpus.to_json`), or null;
     `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; and the
-    fields of `Settings`, by default what the protocol says of its network.
+    fields of `Settings`, by default as the protocol states.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
-        SubjectError: the system cannot be used.
+        UserError: there is no such protocol, or the system cannot be used.
     """
     unknown = sorted(set(params) - _PARAMETERS)
     if unknown:
@@ -95,7 +95,7 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
 
 
 class HarnessRunner:
-    """The case function of the harness. `facts` says what its inputs are, and what its bits mean."""
+    """The case function of the harness. `facts` has the hashes of its inputs and the meaning of its bits."""
 
     def __init__(
         self,
@@ -129,11 +129,11 @@ class HarnessRunner:
         """The system, and the scheduler that the seed has."""
         return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
 
-    def __call__(self, seed: int) -> CaseOutcome:
+    def __call__(self, seed: int) -> SeedOutcome:
         """Runs the case of the seed.
 
-        Of a system whose applications can answer from inside a delivery, every other round of the schedulers is not
-        replayed: only there they do, where no protocol can follow.
+        Applications answer from inside a delivery only where no protocol has to follow. So for a system that can, every
+        other round of the schedulers is not replayed.
         """
         turn, place = divmod(seed, len(self._schedulers))
         name, scheduler = self._schedulers[place]
@@ -155,7 +155,7 @@ class HarnessRunner:
             protocol = None if replay is None else self._protocol_name
             case = RecordedCase(self._subject.name, protocol, self._settings, outcome.operations)
             recorded = case.text()
-        return CaseOutcome(
+        return SeedOutcome(
             seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
         )
 

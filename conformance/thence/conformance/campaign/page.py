@@ -1,4 +1,4 @@
-"""What the HTML report of a campaign shows, as values for its template."""
+"""The HTML report of a campaign: the values for its template."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS: Final = ("handler", "branch", "scenario")
 
 
 class ShownCause(Protocol):
-    """What a report shows of failures with one cause; see `thence.conformance.campaign.causes`."""
+    """Failures with one cause, as a report shows them; see `thence.conformance.campaign.causes`."""
 
     @property
     def systems(self) -> tuple[str, ...]: ...
@@ -49,7 +49,7 @@ class Row:
 
     Attributes:
         name: the system, or the scheduler.
-        protocol: what its cases are replayed in, "" where that is nothing or not said.
+        protocol: the protocol in which its cases are replayed, "" without one.
         reached: (reached, there) of handlers, branches, scenarios; None for a kind that there is none of.
         states: abstract states met, about.
         cells: the counts of its schedulers, in the order of the columns.
@@ -64,7 +64,7 @@ class Row:
 
     @property
     def rate(self) -> float:
-        """Of the cases that have an outcome, how many failed."""
+        """The share of failures among the cases that have an outcome."""
         judged = self.count.cases - self.count.errors
         return self.count.failures / judged if judged else 0.0
 
@@ -150,13 +150,13 @@ def _protocols(report: Report) -> dict[str, str]:
 
 
 def _missing(report: Report) -> list[tuple[str, list[str]]]:
-    """What was not reached, by system."""
+    """The features that were not reached, by system."""
     found = [(name, [" ".join(feature) for feature in reached.missing]) for name, reached in report.reached.items()]
     return [(name or report.status.subject, missing) for name, missing in found if missing]
 
 
 def _scenarios(report: Report) -> list[tuple[str, int, int]]:
-    """What should happen sometimes: in how many cases it did, and in those of how many systems."""
+    """Each scenario, with the number of cases that showed it, and of systems with such cases."""
     seen: dict[str, tuple[int, int]] = {}
     for reached in report.reached.values():
         for (kind, name), count in zip(reached.features, reached.seen, strict=True):
@@ -180,7 +180,7 @@ def _pictures(report: Report) -> list[str]:
 
 
 def _inputs(report: Report) -> list[tuple[str, str]]:
-    """The hashes of what was tested and what it was held against."""
+    """The hashes of systems and protocols."""
     facts = report.status.facts
     several = facts.get("systems")
     if not isinstance(several, dict):

@@ -1,4 +1,4 @@
-"""What a campaign is: a runner and a range of seeds."""
+"""The parameters of a campaign: a runner and a range of seeds."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ RUNNER_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 class CampaignError(UserError):
-    """A campaign that cannot be started, resumed or read; the message says what to do about it."""
+    """A campaign that cannot be started, resumed or read; the message has advice."""
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignParameters:
     """The parameters of a campaign.
 
-    The first four decide what every case does, and with it the digest; the others only how the work is cut up.
+    The first four fix every case, and with it the digest; the others only divide the work.
 
     Attributes:
         runner: import path `module:factory`; `factory(params)` returns the case function.
-        params: what the factory is called with, JSON values.
+        params: the argument of the factory, JSON values.
         first_seed: the seeds are `first_seed` up to, without, `first_seed + cases`.
-        cases: how many.
-        batch: seeds a batch: what an interruption can lose at most, and what one file holds.
+        cases: their number.
+        batch: seeds of a batch. One file holds a batch, and an interruption loses one batch at most.
         partitions: Spark tasks a batch; 0 leaves it to the number of cores.
         master: the Spark master; `local[*]` is embedded.
         case_limit_s: seconds after which a case is given up and counted as an error.
@@ -96,7 +96,7 @@ class CampaignParameters:
         return [range(first, min(first + self.batch, self.end_seed)) for first in starts]
 
     def identity(self) -> str:
-        """A hash of what decides the outcome of the cases: campaigns of one identity have one digest."""
+        """A hash of the parameters that fix the cases: campaigns of one identity have one digest."""
         deciding = [self.runner, dict(self.params), self.first_seed, self.cases]
         return blake2b(canonical_json(deciding).encode(), digest_size=16).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What the cases of a campaign reached, read back from its rows: by system, by scheduler, and over its course."""
+"""The coverage of a campaign, read back from its rows: by system, by scheduler, and over its course."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import pyarrow.compute as pc
 from thence.conformance.campaign.case import bits_of
 
 Feature: TypeAlias = tuple[str, str]
-"""(kind, name): what a bit stands for."""
+"""(kind, name) of a bit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the cases of one system reached, as far as the runner says it.
+    """The coverage of the cases of one system, as far as the runner records it.
 
     Attributes:
-        features: what the bits stand for, from the campaign's manifest.
+        features: the meaning of the bits, from the campaign's manifest.
         bits: of all cases.
-        seen: how many cases had each bit.
+        seen: number of cases with each bit.
         states: hashes of abstract states, a fixed part of all: one in `sample`.
         by_group: the same for each group.
-        sample: see `states`; 0 where nothing is said.
+        sample: see `states`; 0 where the manifest has none.
     """
 
     features: tuple[Feature, ...] = ()
@@ -36,7 +36,7 @@ class Reached:
     sample: int = 0
 
     def count(self, kind: str) -> tuple[int, int]:
-        """How many features of a kind were reached, and how many there are."""
+        """Number of features of a kind that were reached, and that there are."""
         places = [place for place, feature in enumerate(self.features) if feature[0] == kind]
         return sum(self.bits >> place & 1 for place in places), len(places)
 
@@ -51,7 +51,7 @@ class Reached:
         return tuple(feature for place, feature in enumerate(self.features) if not self.bits >> place & 1)
 
     def about(self, group: str | None = None) -> int:
-        """How many abstract states were met, by a group or by all, about: the part, times what it is a part of."""
+        """Estimate of the abstract states met, by a group or by all: the sampled ones, scaled up."""
         return self.sample * len(self.states if group is None else self.by_group.get(group, ()))
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Point:
 
 
 class Reaching:
-    """Adds up what batches reached, batch by batch. `facts` are the manifest's."""
+    """Adds up the coverage of batches. `facts` are the manifest's."""
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         several = facts.get("systems")
@@ -103,7 +103,7 @@ class Reaching:
         self.curve: list[Point] = []
 
     def add(self, rows: pa.Table, seconds: float) -> None:
-        """One more batch, and how long it took."""
+        """Adds a batch, and the seconds that it took."""
         for system in pc.unique(rows.column("system")).to_pylist():
             self._of(system).add(rows.filter(pc.equal(rows.column("system"), system)))
         last = self.curve[-1] if self.curve else Point(0, 0.0, 0.0, 0, 0, 0)
@@ -123,12 +123,12 @@ class Reaching:
         return self._systems[system]
 
     def reached(self) -> dict[str, Reached]:
-        """What they reached, by system."""
+        """The coverage so far, by system."""
         return {name: system.reached() for name, system in sorted(self._systems.items())}
 
 
 class _System:
-    """What the cases of one system reached."""
+    """The coverage of one system, under construction."""
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._features = tuple((str(kind), str(name)) for kind, name in facts.get("features", ()))
@@ -139,7 +139,7 @@ class _System:
         self.states: set[int] = set()
 
     def add(self, rows: pa.Table) -> None:
-        """The rows of more cases."""
+        """Adds the rows of more cases."""
         counted: dict[tuple[int, ...], int] = {}
         for words in rows.column("covered").to_pylist():
             key = tuple(words)
@@ -156,6 +156,6 @@ class _System:
             self.states.update(met)
 
     def reached(self) -> Reached:
-        """What they reached."""
+        """The coverage so far."""
         by_group = {group: frozenset(states) for group, states in self._by_group.items()}
         return Reached(self._features, self.bits, tuple(self._seen), frozenset(self.states), by_group, self.sample)

@@ -1,7 +1,7 @@
 """Many recorded executions: the files of folders, judged one after the other or on Spark, with the same outcomes.
 
-A file that cannot be read is an outcome of its own and stops nothing. Outcomes come as they are there, so that what is
-judged is kept when the rest is not waited for.
+A file that cannot be read is an outcome of its own and stops nothing. Outcomes come as soon as they are there, so that
+an interruption keeps them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
 from thence.spec.trace import TraceError
-from thence.spec.verdict import Result
+from thence.spec.verdict import Level, Result, Verdict
 
 MANY_FILES: Final = 1_000
 MANY_BYTES: Final = 256 << 20
-"""From so many files, or bytes in several files, Spark is worth its start on a machine with several processors."""
+"""Number of files, or of bytes in several files, from which Spark is worth its start on several processors."""
 
 A_JOB: Final = 64
-"""So many files a processor are given to Spark at once: what an interruption can cost."""
+"""Files for each processor that Spark has at once; an interruption loses as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ Judge: TypeAlias = Callable[[str], Result]
 
 
 def listed(paths: Iterable[str]) -> list[str]:
-    """The files that are meant: for a directory, all files in it and below it by name, but no hidden ones.
+    """The files of the paths: of a directory, all files in it and below it by name, but no hidden ones.
 
     Raises:
         TraceError: a directory cannot be read, or has no files.
@@ -86,11 +86,21 @@ def _size(file: str) -> int:
 
 
 def outcome_of(judge: Judge, file: str) -> Outcome:
-    """What came of a file."""
+    """The outcome of a file."""
     try:
         return judge(file)
     except TraceError as error:
         return Unreadable(str(error))
+
+
+def result_of(file: str, outcome: Outcome) -> Result:
+    """The outcome as a result; a file that cannot be read has none but the reason."""
+    match outcome:
+        case Unreadable(problem):
+            facts = {"unknown": f"not judged: {problem}"}
+            return Result("causal delivery", "trace", file, Verdict.UNKNOWN, Level.L0, False, 0.0, facts)
+        case Result():
+            return outcome
 
 
 def one_by_one(files: Iterable[str], judge: Judge) -> Outcomes:

@@ -17,7 +17,7 @@ from thence.conformance.campaign.store import finished_batches, read_manifest, r
 from thence.conformance.cases.tally import Tally, tally_rows
 
 SHOWN_CASES = 100
-"""How many failing cases a report shows; the Parquet files have all."""
+"""Failing cases that a report shows; the Parquet files have all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Report:
     curve: tuple[Point, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values: the status, what was reached, and the failing cases that are shown."""
+        """JSON values: the status, the coverage, and the failing cases that are shown."""
         cases = [
             {
                 "seed": case.seed,

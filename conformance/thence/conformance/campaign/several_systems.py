@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thence.conformance.campaign.case import CaseOutcome
+from thence.conformance.campaign.case import SeedOutcome
 from thence.conformance.campaign.one_system import HarnessRunner, campaign_runner
 
 
@@ -39,7 +39,8 @@ def several_runner(params: Mapping[str, Any]) -> SeveralRunner:
 class SeveralRunner:
     """The case function of several systems, which have the seeds in turn.
 
-    Of n systems, the one at place i runs at the seed n * k + i what it runs in a campaign of its own at the seed k.
+    Of n systems, the one at place i runs at the seed n * k + i the case that it has in a campaign of its own at the
+    seed k.
     """
 
     def __init__(self, names: Sequence[str], runners: Sequence[HarnessRunner]) -> None:
@@ -53,7 +54,7 @@ class SeveralRunner:
         turn, place = divmod(seed, len(self._runners))
         return self._runners[place].cell(turn)
 
-    def __call__(self, seed: int) -> CaseOutcome:
+    def __call__(self, seed: int) -> SeedOutcome:
         """Runs the case of the seed."""
         turn, place = divmod(seed, len(self._runners))
         return replace(self._runners[place](turn), seed=seed)

@@ -1,4 +1,4 @@
-"""What is sent to the workers, and how it is found there and here.
+"""The files that are sent to the workers, and their places there and here.
 
 A Python file, or an archive of packages, is put on the import path. Other archives are unpacked into a folder each,
 side by side; the workers' current directory is then where these folders are, so that `./FOLDER/program` is a command.
@@ -23,7 +23,7 @@ from thence.conformance.campaign.parameters import CampaignError
 
 PYTHON_SUFFIXES: Final = (".py", ".zip", ".egg")
 ARCHIVE_SUFFIXES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".jar")
-"""What Spark unpacks."""
+"""Archives that Spark unpacks."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 """Names that mean the same to a file system and in the URIs by which Spark names files."""

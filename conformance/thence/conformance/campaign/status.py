@@ -1,4 +1,4 @@
-"""How far a campaign is, and what its cases say."""
+"""The progress of a campaign, and the verdict of its cases."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Status:
     """A campaign at one moment.
 
     Attributes:
-        directory: where it is.
-        parameters: what it is.
+        directory: of the campaign.
+        parameters: of the campaign.
         versions: of the programs that it began with.
         code: hash of the code that it began with.
         batches_done: finished batches; `tally` counts exactly their cases.
         batches_total: all batches.
         interrupted: whether the call that returned this was interrupted by the user.
-        seconds: how long the finished batches took, without what Spark takes to start.
-        facts: what the runner says of its inputs: hashes, and what its bits mean.
+        seconds: of the finished batches, without the start of Spark.
+        facts: the runner's: hashes of its inputs, and the meaning of its bits.
         running: whether some process works on it.
     """
 
@@ -44,7 +44,7 @@ class Status:
 
     @property
     def subject(self) -> str:
-        """What is tested: the parameter `system`, the number of several, or the runner where there is neither."""
+        """The parameter `system`, the number of several systems, or the runner where there is neither."""
         params = self.parameters.params
         several = params.get("systems")
         if isinstance(several, list):
@@ -58,7 +58,7 @@ class Status:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at that rate; None where there is none yet."""
+        """Seconds that the rest takes at that rate; None where there is no rate yet."""
         return None if not self.rate else (self.parameters.cases - self.tally.cases) / self.rate
 
     @property
@@ -74,7 +74,7 @@ class Status:
         return Verdict.TESTED if self.complete and not self.tally.errors else Verdict.UNKNOWN
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values: what it is, how far it is, what came out."""
+        """JSON values: parameters, progress, counts."""
         return {
             "directory": str(self.directory),
             "parameters": self.parameters.to_json(),

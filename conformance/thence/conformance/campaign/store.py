@@ -3,10 +3,10 @@
     campaign.json    parameters, versions, hash of the code; written once
     batches/         one Parquet file a finished batch, its tally in the footer
     lock             held by the process that works on the campaign
-    spark.log        what Spark said the last time
+    spark.log        the output of the last Spark
 
 Every file appears whole or not at all: written beside, flushed to disk, renamed. The files in `batches` *are* the
-record of what is done, so that no moment of a kill leaves two records that disagree.
+record of the finished batches, so that a kill at any moment leaves no two records that disagree.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ BATCH_NAME = re.compile(r"seeds-(\d{19})-(\d{19})\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was decided when the campaign began.
+    """The inputs of a campaign at its beginning.
 
     Attributes:
-        code: `code_fingerprint()` of then.
-        facts: what the runner said of its inputs then, as `runner_facts` has it.
+        code: `code_fingerprint()` at that time.
+        facts: `runner_facts()` at that time.
     """
 
     parameters: CampaignParameters
@@ -67,8 +67,8 @@ class Batch:
     """A finished batch: its seeds, its file, its tally.
 
     Attributes:
-        seconds: how long it took.
-        finished: when it was done, in seconds since 1970.
+        seconds: its wall time.
+        finished: the time of its end, in seconds since 1970.
     """
 
     seeds: range
@@ -101,7 +101,7 @@ def check_vacant(directory: Path, parameters: CampaignParameters) -> None:
 
 
 def create(directory: Path, parameters: CampaignParameters, facts: Mapping[str, Any]) -> Manifest:
-    """Make `directory` a campaign. The lock is held. `facts` are what the runner says of its inputs.
+    """Make `directory` a campaign. The lock is held. `facts` are the runner's.
 
     Raises:
         CampaignError: it is a campaign already, or holds something else.
@@ -149,11 +149,10 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) -> None:
-    """A campaign is of one program, and of one system under test: its digest would otherwise mean nothing.
+    """Checks that program and inputs have not changed, without which the digest means nothing.
 
     Raises:
-        CampaignError: the packages of Thence, or what the runner says of its inputs, are not those that the campaign
-            began with.
+        CampaignError: the packages of Thence, or the runner's facts, are not those that the campaign began with.
     """
     changed = _changed(manifest.facts, facts)
     if manifest.code == code_fingerprint() and changed:
@@ -222,7 +221,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def clear_drafts(directory: Path) -> None:
-    """Remove what a killed process left half-written. The lock is held."""
+    """Remove the half-written files of a killed process. The lock is held."""
     for place in (directory, directory / BATCHES):
         for draft in place.glob(DRAFT_PREFIX + "*"):
             draft.unlink()
@@ -231,7 +230,7 @@ def clear_drafts(directory: Path) -> None:
 def write_batch(
     directory: Path, parameters: CampaignParameters, seeds: range, rows: pa.Table, tally: Tally, seconds: float = 0.0
 ) -> Batch:
-    """Add a finished batch, which took so many seconds: whole, on disk, or not at all."""
+    """Add a finished batch, which took `seconds`: whole, on disk, or not at all."""
     timing = {"seconds": round(seconds, 3), "finished": round(time.time(), 3)}
     metadata = {
         TALLY_KEY: canonical_json(tally.to_json()).encode(),

@@ -1,4 +1,4 @@
-"""The network of the harness: packets in flight, and what may happen to them.
+"""The network of the harness: packets in flight, and its faults.
 
 Packets are opaque. The harness owns them from the moment that a process hands them over until they arrive.
 """
@@ -16,22 +16,22 @@ Channel: TypeAlias = tuple[int, int]
 """(source, destination)."""
 
 Destination: TypeAlias = int | tuple[int, ...] | None
-"""Where a causal send goes, as a schedule has it: to a process; to a set of processes, ascending; None, to all."""
+"""The destination of a causal send in a schedule: a process; a set of processes, ascending; None for all."""
 
 PER_MILLE: Final = 1_000
-"""A position among the packets in flight is a fraction, in thousandths: it means something however many there are."""
+"""A position among the packets in flight is a fraction, in thousandths, which fits any number of them."""
 
 
 MOST_PROCESSES: Final = 256
-"""In a case. Some protocols have metadata of their cube."""
+"""Most processes of a case. The metadata of some protocols grow with the cube of their number."""
 
 PROMISES: Final = ("causal", "fifo", "delivered", "total_order")
-"""What a system may promise, and the harness judge; that nothing is delivered twice or made up is always judged."""
+"""The promises that a system may make and the harness judges. Duplicate and phantom deliveries are always judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the network and the application may do.
+    """The abilities of network and application, and the promises of the system.
 
     Attributes:
         processes: their number.
@@ -40,10 +40,10 @@ class Settings:
         loss: a packet may vanish.
         self_sends: a process may causal-send to itself; with broadcast, each of its messages goes to itself too.
         delivery: a message goes to one process, to a set of processes, or to all.
-        causal, fifo, delivered: what the system promises: that deliveries are in causal order; that those of one sender
-            are in the order of its sends; that every message is delivered. What is not promised is not judged.
-        total_order: it promises that no two processes deliver two messages in different orders. It may then withhold
-            what causal delivery alone would let it deliver.
+        causal, fifo, delivered: promises of the system: deliveries are in causal order; those of one sender are in the
+            order of its sends; every message is delivered. Only promises are judged.
+        total_order: the promise that no two processes deliver two messages in different orders. The system may then
+            withhold messages that causal delivery alone would let it deliver.
 
     Raises:
         ValueError: a value is out of range.
@@ -83,8 +83,8 @@ class Settings:
     def destinations(self, process: int, destination: Destination) -> tuple[int, ...]:
         """The processes, ascending, that a message of `process` goes to; none if it may not be sent like that.
 
-        Where delivery is multicast, one process stands for the set of it, and None for all that are allowed; where it
-        is broadcast, whatever is given, a message goes to all.
+        With multicast, one process stands for a set of one, and None for all that are allowed. With broadcast, a
+        message always goes to all.
         """
         count = self.processes
         if not 0 <= process < count:
@@ -101,7 +101,7 @@ class Settings:
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What the system promises."""
+        """The promises of the system."""
         return tuple(name for name in PROMISES if getattr(self, name))
 
     def to_json(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Settings:
 
     @staticmethod
     def from_json(value: object) -> Settings:
-        """Settings as `to_json` wrote them; what is left out has its default.
+        """Settings as `to_json` wrote them; fields that are left out have their defaults.
 
         Raises:
             ValueError: `value` is anything else.
@@ -140,7 +140,7 @@ class Network:
         self.flights: list[Flight] = []
 
     def receivable(self) -> list[int]:
-        """Where in `flights` the packets stand that may arrive next."""
+        """The indices in `flights` of the packets that may arrive next."""
         if not self.fifo:
             return list(range(len(self.flights)))
         return list(self._heads().values())
@@ -158,7 +158,7 @@ class Network:
         return list(heads.values())
 
     def _heads(self) -> dict[Channel, int]:
-        """Where the oldest packet of each channel stands."""
+        """The index of the oldest packet of each channel."""
         heads: dict[Channel, int] = {}
         for index, flight in enumerate(self.flights):
             channel = flight[:2]
@@ -167,7 +167,7 @@ class Network:
         return heads
 
     def find(self, position: int, channel: Channel | None) -> int:
-        """Where in `flights` a packet stands; -1 if there is none.
+        """The index of a packet in `flights`; -1 if there is none.
 
         With a channel, its `position`-th packet, from 0; on FIFO channels only 0 is there. Without one, `position`
         thousandths of the way through the packets that may arrive next.

@@ -1,4 +1,4 @@
-"""A case in a file: what was tested, under which settings, and the operations. It outlives the generators."""
+"""A case in a file: the system, the settings, the operations. It outlives the generators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMAT: Final = "thence-case/1"
 _FIELDS: Final = {"format", "system", "protocol", "settings", "operations"}
 
 TOLERANT: Final = "tolerant"
-"""What stands in the field `replay`, which only a case has that is replayed by what can be seen of it."""
+"""The value of the field `replay`, which only the replay of a partial observation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class RecordedCase:
 
     Attributes:
         system: the subject, `module:Class`.
-        protocol: the file or library name of the protocol that it was replayed in, or None.
-        settings: what network and application were allowed.
+        protocol: the file or library name of the protocol in which it was replayed, or None.
+        settings: the abilities of network and application.
         operations: the schedule.
-        tolerant: whether only what can be seen of the case is replayed in the protocol.
+        partially_observed: only sends, arrivals and deliveries of the case are replayed in the protocol.
     """
 
     system: str
     protocol: str | None
     settings: Settings
     operations: Schedule
-    tolerant: bool = False
+    partially_observed: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The case as JSON values."""
@@ -43,7 +43,7 @@ class RecordedCase:
             "protocol": self.protocol,
             "settings": self.settings.to_json(),
             "operations": to_json(self.operations),
-            **({"replay": TOLERANT} if self.tolerant else {}),
+            **({"replay": TOLERANT} if self.partially_observed else {}),
         }
 
     def text(self) -> str:
@@ -66,11 +66,11 @@ def read_case(text: str) -> RecordedCase:
     system, protocol = value["system"], value["protocol"]
     if not isinstance(system, str) or not isinstance(protocol, str | None):
         raise ScheduleError("the system of a recorded case is module:Class, its protocol a name or null")
-    tolerant = "replay" in value
-    if tolerant and value["replay"] != TOLERANT:
+    partially_observed = "replay" in value
+    if partially_observed and value["replay"] != TOLERANT:
         raise ScheduleError(f"the replay of a recorded case is {TOLERANT!r}, or left out")
     try:
         settings = Settings.from_json(value["settings"])
     except ValueError as error:
         raise ScheduleError(f"the settings of the recorded case: {error}") from error
-    return RecordedCase(system, protocol, settings, from_json(value["operations"]), tolerant)
+    return RecordedCase(system, protocol, settings, from_json(value["operations"]), partially_observed)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 LARGEST_SCHEDULE = 100_000
-"""Operations that a stored schedule may have."""
+"""Most operations of a stored schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ _SENDS: dict[str, type[Send] | type[React]] = {"send": Send, "react": React}
 
 
 class ScheduleError(UserError, ValueError):
-    """Stored operations that are none; the message says which one and what is wrong."""
+    """Stored operations that cannot be read; the message names the operation and its fault."""
 
 
 def to_json(schedule: Iterable[Operation]) -> list[list[Any]]:
@@ -128,10 +128,10 @@ def describe(operation: Operation) -> str:
 def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     """Hypothesis strategy: schedules of up to `operations` operations that fit `settings`.
 
-    They shrink towards few operations, low processes and old packets. Public: to drive another harness with, or a
-    third party's test of an implementation.
+    They shrink towards few operations, low processes and old packets. Public, for other harnesses and for tests of
+    third parties.
     """
-    # Campaigns run schedules by the million without Hypothesis, which takes a while to import.
+    # Campaigns run millions of schedules without Hypothesis, whose import takes a while.
     from hypothesis import strategies as st
 
     process = st.integers(0, settings.processes - 1)
@@ -139,7 +139,7 @@ def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     position = st.integers(0, PER_MILLE - 1)
     sends: SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
     receives: SearchStrategy[Operation] = position.map(Receive)
-    # Named twice: half of the operations are to be arrivals, so that the network does not just fill up.
+    # Arrivals are named twice: half of the operations, so that the network does not just fill up.
     kinds = [sends, receives, receives, pair.map(lambda drawn: React(*drawn)), process.map(Tick)]
     if settings.duplication:
         kinds.append(position.map(Duplicate))
@@ -149,7 +149,7 @@ def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
 
 
 def _addressed(settings: Settings) -> SearchStrategy[tuple[int, Destination]]:
-    """A process, and where it may send to."""
+    """A process, and a destination of its messages."""
     from hypothesis import strategies as st
 
     count = settings.processes

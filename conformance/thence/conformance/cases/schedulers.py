@@ -1,7 +1,7 @@
 """Schedulers: seeded generators of operations that look at the packets in flight.
 
 None is best for every fault, so they run as a portfolio; `starve_one_channel` finds most (see the table in the
-documentation) and is the default. A scheduler fixes nothing: the operations that it led to are the case.
+documentation) and is the default. The operations of a scheduler are the case; the scheduler itself is not recorded.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from thence.conformance.cases.network import Destination, Network, Settings
 from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 
 Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
-"""Yields so many operations, each chosen when it is asked for, from the packets that are then in flight; then up to as
-many arrivals."""
+"""Yields the given number of operations, each chosen when it is asked for, from the packets then in flight; then up to
+as many arrivals."""
 
 _SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
 _RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
 
 _REACTIONS = 0.25
-"""The part of causal sends that answer a delivery."""
+"""Share of causal sends that answer a delivery."""
 
 _COMPANY = 0.4
-"""The chance of each other process to be a destination of a multicast too."""
+"""Probability of each other process to be a destination of a multicast."""
 
 _DISTURBANCES = 0.1
-"""The chance of a timer, and of each fault that the network may have, per operation."""
+"""Probability, per operation, of a timer and of each fault of the network."""
 
 
 def starve_one_channel(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """The packets of one channel do not arrive while there are others; the first message goes there."""
+    """The packets of one channel arrive only when there are no others; the first message goes there."""
     draw = random.random
     source = int(draw() * settings.processes)
     destination = _process(random, settings, source)
@@ -50,7 +50,7 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
 
 
 def uniform(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """Sends and arrivals alike, all packets alike."""
+    """Sends and arrivals, and all packets, with about the same probability."""
     for _ in range(operations):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
@@ -63,7 +63,7 @@ def uniform(random: Random, settings: Settings, network: Network, operations: in
 
 
 def priorities(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """Probabilistic concurrency testing: what has the highest priority happens, and few random moments change that.
+    """Probabilistic concurrency testing: the highest priority goes first, and a few random moments change priorities.
 
     Channels and applications have the priorities (Burckhardt, Kothari, Musuvathi, Nagarakatte, section 3).
     """
@@ -137,7 +137,7 @@ SCHEDULERS: Final[dict[str, Scheduler]] = {
 
 
 def _destination(random: Random, settings: Settings, process: int) -> Destination:
-    """Where the next message of the process goes."""
+    """The destination of the process's next message."""
     match settings.delivery:
         case "unicast":
             return _process(random, settings, process)
@@ -148,7 +148,7 @@ def _destination(random: Random, settings: Settings, process: int) -> Destinatio
 
 
 def _including(random: Random, settings: Settings, process: int, destination: int) -> Destination:
-    """Where the next message of the process goes, if `destination` is to have it."""
+    """The destination of the process's next message, which includes `destination`."""
     match settings.delivery:
         case "unicast":
             return destination
@@ -185,7 +185,7 @@ def _receive(network: Network, index: int) -> Operation:
 
 
 def _close(random: Random, network: Network, operations: int, able: Callable[[], list[int]]) -> Iterator[Operation]:
-    """What is left to arrive arrives in the scheduler's order, not the drain's; at most `operations` packets."""
+    """The remaining packets arrive in the scheduler's order, not the drain's; at most `operations` of them."""
     for _ in range(operations):
         choice = able()
         if not choice:
@@ -210,8 +210,8 @@ def _disturbance(random: Random, settings: Settings, network: Network) -> Operat
 
 
 def follow_up(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
-    """What comes after a beginning that was chosen otherwise: some sends and arrivals, most of which leave one channel
-    alone, so that what the beginning has put there stays behind.
+    """Continues a case that another scheduler began: sends and arrivals, most of which leave one channel alone, so that
+    the packets on it stay behind.
     """
     draw = random.random
     flights = network.flights

@@ -1,9 +1,9 @@
-"""Delta debugging: a failing schedule made as short and as plain as can be.
+"""Delta debugging: a failing schedule made as short and as plain as possible.
 
-Every sub-sequence of a schedule is a schedule, so the search just leaves out operations (Zeller and Hildebrandt,
-Simplifying and isolating failure-inducing input, 2002), in the end every single one and every pair, and then makes
-those that are left plainer. The result is a local minimum, unless the budget ran out. The budget counts attempts and
-never looks at a clock, so that a busy machine and an idle one come to the same result.
+Every sub-sequence of a schedule is a schedule, so the search leaves out operations (Zeller and Hildebrandt, Simplifying
+and isolating failure-inducing input, 2002), in the end every single one and every pair, and then makes the others
+plainer. The result is a local minimum, unless the budget ran out. The budget counts attempts and never looks at a
+clock, so that a busy machine and an idle one have the same result.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ Attempt: TypeAlias = Callable[[Schedule], Schedule | None]
 """Runs a schedule: the operations of it that were possible, if it still fails; else None."""
 
 ATTEMPTS: Final = 5_000
-"""What a search may cost, unless said otherwise."""
+"""Default budget of a search."""
 
 HANGING_S: Final = 0.02
-"""So many seconds of waiting for a subject that hangs cost as much as an attempt that does not."""
+"""Seconds of waiting for a subject that hangs that cost as much as an attempt without a hang."""
 
 _PAIRS_UP_TO: Final = 24
-"""Longer schedules are not tried without every pair: their number is quadratic."""
+"""Length of schedules up to which every pair is left out; the number of pairs is quadratic."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """What is left for attempts. Each costs 1; whoever makes an attempt that costs more says so."""
+    """The attempts that are left. Each costs 1; an attempt that costs more charges the rest."""
 
     left: int = ATTEMPTS
 
     def charge_hang(self, limit_s: float) -> None:
-        """A subject was waited for until its time limit: the wait is paid for by its limit, whatever it took."""
+        """Charges a wait until the time limit: the price depends on the limit, not on the clock."""
         self.left -= int(limit_s / HANGING_S)
 
 
 def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None) -> Schedule:
-    """A schedule that still fails, of which no operation and no pair of operations can be left out.
+    """A schedule that still fails, and passes without any one operation or any pair of them.
 
     `schedule` itself has to fail; if it does not, it comes back as it is. The budget, `ATTEMPTS` unless given, bounds
     the search. Ctrl-C ends the attempt, and goes on to the caller.
     """
-    search = _Search(attempt, Budget() if budget is None else budget)
+    search = _Shrinking(attempt, Budget() if budget is None else budget)
     current = search.run(schedule)
     if current is None:
         return schedule
@@ -61,7 +61,7 @@ def minimise(schedule: Schedule, attempt: Attempt, budget: Budget | None = None)
             return current
 
 
-class _Search:
+class _Shrinking:
     """Attempts, each schedule once, until the budget is spent."""
 
     def __init__(self, attempt: Attempt, budget: Budget) -> None:

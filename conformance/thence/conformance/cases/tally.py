@@ -1,4 +1,4 @@
-"""Counts over cases, which add up in any order, and what they say about the failure rate."""
+"""Counts over cases, which add up in any order, and the bound that they set to the failure rate."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many cases there were, and of how many nothing good can be said.
+    """Numbers of cases.
 
     Attributes:
-        cases: how many seeds.
+        cases: all of them, one for each seed.
         failures: cases with a finding.
         errors: cases without an outcome: the runner raised, or the time limit passed.
     """
@@ -46,12 +46,12 @@ Cell: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What some cases came to.
+    """The counts of some cases.
 
     Attributes:
         events: of all cases.
         digest: XOR of the rows' digests, an unsigned 64-bit number: the same for every order and partition.
-        kinds: how many cases had a finding of the kind.
+        kinds: number of cases with a finding of each kind.
         cells: the count of each system under each group (scheduler).
     """
 
@@ -75,12 +75,12 @@ class Tally:
 
     @property
     def count(self) -> Count:
-        """Of all cases."""
+        """The count of all cases."""
         return sum(self.cells.values(), Count())
 
     @property
     def cases(self) -> int:
-        """How many seeds."""
+        """Number of seeds."""
         return self.count.cases
 
     @property
@@ -175,8 +175,8 @@ def kind_of(finding: str) -> str:
 def failure_bound(cases: int, failures: int, confidence: float = CONFIDENCE) -> float:
     """The upper bound on the failure rate at `confidence`, one-sided and exact (Clopper and Pearson 1934).
 
-    It is the rate at which as few failures as these would come up with probability `1 - confidence`; for no
-    failures in n cases that is close to 3 / n at 95 %. 1.0 where there is nothing to go by.
+    At this rate, as few failures as these or fewer have the probability `1 - confidence`. For no failures in n cases
+    it is close to 3 / n at 95 %. It is 1.0 where every case failed, and of no cases.
 
     Raises:
         ValueError: not 0 <= failures <= cases, or the confidence is not between 0 and 1.

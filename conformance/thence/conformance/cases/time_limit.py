@@ -1,4 +1,4 @@
-"""A limit on the time that foreign code in this process may take."""
+"""A time limit on foreign code in this process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _ringing(seconds: float) -> Iterator[None]:
 
 
 def was_out_of_time(error: BaseException) -> bool:
-    """Whether the error came of the limit: it was raised while `OutOfTime` was handled."""
+    """Whether the error is due to the limit: it was raised while `OutOfTime` was handled."""
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:

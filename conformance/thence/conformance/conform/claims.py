@@ -1,4 +1,4 @@
-"""What a system claims, one by one, and a run that judges all of it: what a test suite has a test each for."""
+"""The claims of a system, and a run that judges all of them. A test suite has a test for each claim."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Against
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.explain import explained
-from thence.conformance.harness.guided import BUILT_IN, Corpus
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import FindingKind
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject
-from thence.dsl import ir
 from thence.dsl.find import named_protocol, specification
 
 System: TypeAlias = str | Callable[[int, int], Any]
 """A class, or a name as `load_subject` takes it."""
 
 CASES: Final = 300
-"""Cases of a run, unless said otherwise."""
+"""Default number of cases of a run."""
 
 OPERATIONS: Final = 12
-"""Operations of a case, unless said otherwise."""
+"""Default number of operations of a case."""
 
 CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
     "runs": ("crash", "hang", "memory", "endless"),
@@ -45,25 +45,23 @@ CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is run, and against what.
+    """A run that is to be made.
 
     Attributes:
         subject: the system.
         protocol: the library name or file of the protocol that it follows, or None.
-        settings: what the network does, and what the system promises.
-        cases, operations, seed: how much, and what fixes it.
+        settings: the faults of the network, and the promises of the system.
+        sampling: the cases.
     """
 
     subject: Subject
     protocol: str | None
     settings: Settings
-    cases: int
-    operations: int
-    seed: int
+    sampling: Sampling
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """The claims that are judged: what is promised, and what goes without saying."""
+        """The claims that are judged: the system's promises, and those that every system makes."""
         left_out = {name for name in ("causal", "fifo", "total_order", "delivered") if not getattr(self.settings, name)}
         if self.settings.total_order or not self.settings.causal:
             left_out.add("prompt")
@@ -76,26 +74,22 @@ class Plan:
         protocol = None if self.protocol is None else named_protocol(self.protocol)
         try:
             held = opposite(self.subject, self.settings, protocol)
-            known = BUILT_IN
+            sampling = self.sampling
             if self.protocol is not None and protocol is not None:
-                known = distinguishing(specification(self.protocol), protocol)
+                sampling = replace(sampling, known=distinguishing(specification(self.protocol), protocol))
             if protocol is not None and held.protocol is None:
-                follow = TolerantReplay(protocol, self.settings.processes)
-                return Judged(self, (self._conform(None, known, follow),), tolerant=True)
+                follow = PartialObservationReplay(protocol, self.settings.processes)
+                return Judged(self, (self._conform(follow, sampling),), partially_observed=True)
             reports = []
             # Answers come from inside a delivery only where no protocol has to follow.
             for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
-                reports.append(self._conform(against, known))
+                reports.append(self._conform(against, sampling))
         finally:
             self.subject.close()
         return Judged(self, tuple(reports))
 
-    def _conform(self, protocol: ir.Protocol | None, known: Corpus, follow: TolerantReplay | None = None) -> Report:
-        report = conform(
-            self.subject.make_process, protocol, self.settings,
-            cases=self.cases, seed=self.seed, operations=self.operations, known=known,
-            follow=follow,
-        )  # fmt: skip
+    def _conform(self, against: Against, sampling: Sampling) -> Report:
+        report = conform(self.subject.make_process, against, self.settings, sampling)
         if report.interrupted:
             raise KeyboardInterrupt
         if report.undecided:
@@ -121,12 +115,12 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A plan, and what came of it: several reports where it was run in several ways. `tolerant`: only what can be seen
-    of the cases was replayed."""
+    """A plan and its reports: several where it was run in several ways. `partially_observed`: only the visible events
+    of the cases were replayed."""
 
     plan: Plan
     reports: tuple[Report, ...]
-    tolerant: bool = False
+    partially_observed: bool = False
 
     def refutation(self, claim: str) -> Refutation | None:
         """The shortened case that refutes a claim, if there is one."""
@@ -142,11 +136,13 @@ class Judged:
         against = "" if report.matched == 0 or self.plan.protocol is None else f" against {self.plan.protocol}"
         count = f"{report.failures:,} of {report.cases:,} cases failed{against}; this one has"
         size = f"{len(shown.operations)} operation{'' if len(shown.operations) == 1 else 's'}"
-        # A class may be short of what the protocol asks for, and not of what the oracle does.
+        # A class may lack something that the protocol needs and the oracle does not.
         protocol = self.plan.protocol if "nonconformance" in kinds else None
         return Refutation(
             f"{finding}\n\n{self.plan.subject.name}: {count} {size}:\n\n{explained(shown)}",
-            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.tolerant),
+            RecordedCase(
+                self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.partially_observed
+            ),
         )
 
 
@@ -160,7 +156,7 @@ def plan(
     seed: int = 0,
     **settings: Any,
 ) -> Plan:
-    """A plan. `settings` are fields of `Settings`: what is not among them is as the protocol says, or the default.
+    """A plan. `settings` are fields of `Settings`; the others are as the protocol states, or the defaults.
 
     Raises:
         ValueError: a setting is unknown or impossible; there is no such protocol.
@@ -169,8 +165,7 @@ def plan(
     unknown = sorted(set(settings) - {field.name for field in fields(Settings)})
     if unknown:
         raise ValueError(f"unknown setting {', '.join(unknown)}")
-    if cases < 1 or operations < 1:
-        raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
+    sampling = Sampling(cases, operations, seed)
     subject = load_subject(system, processes) if isinstance(system, str) else subject_of(system)
     if protocol is None:
         default = Settings(processes, delivery=subject.delivery or "unicast", self_sends=processes == 1)
@@ -178,7 +173,7 @@ def plan(
         default = settings_for(named_protocol(protocol), processes)
     chosen = replace(default, **settings)
     subject.require(chosen.delivery)
-    return Plan(subject, protocol, chosen, cases, operations, seed)
+    return Plan(subject, protocol, chosen, sampling)
 
 
 def subject_of(system: Callable[[int, int], Any]) -> Subject:

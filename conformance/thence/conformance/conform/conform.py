@@ -23,13 +23,13 @@ from thence.conformance.cases.schedule import Schedule, schedules
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.cases.shrink import Budget
 from thence.conformance.conform.outcomes import Reach
-from thence.conformance.conform.trials import Trials
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Against, Trials
 from thence.conformance.harness.guide import DIRECTED
-from thence.conformance.harness.guided import BUILT_IN, Corpus
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import SLOW, Counterexample
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
@@ -37,43 +37,38 @@ from thence.dsl import ir
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with the cases done and the cases planned."""
 
-OPERATIONS: Final = 30
-"""Operations of a case, unless said otherwise."""
-
-LIMIT_S: Final = 5.0
-"""What a case may take before a class of Python counts as hanging."""
-
 _WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 6, "uniform": 2, "pct": 3, "swarm": 2, GUIDED: 4}
-"""How the cases are shared out that do not follow known counterexamples."""
+"""Shares of the cases that do not follow known counterexamples."""
 
 _HYPOTHESIS_CASES: Final = 300
-"""At most so many go to Hypothesis, which is slower than the schedulers by an order of magnitude."""
+"""Most cases of Hypothesis, which is slower than the schedulers by an order of magnitude."""
 
 _PROGRESS_EVERY: Final = 20
 
 LEAST_ATTEMPTS: Final = 1_000
-"""So many attempts there are at least at shortening the failures of a kind; twice as many as cases, if that is more."""
+"""Least number of attempts at shortening the failures of a kind; with many cases it is twice their number."""
 
 _SHRINKING: Final = 500
-"""So many attempts Hypothesis has to shrink its failure."""
+"""Attempts of Hypothesis at shrinking its failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `conform` found.
+    """The result of `conform`.
 
     Attributes:
-        settings, seed, operations: what it was asked for.
-        cases, failures: how many ran, and how many of them had a finding.
+        settings, seed, operations: of the run.
+        cases, failures: how many cases ran, and how many of them had a finding.
         events: sends, arrivals and deliveries in all cases.
-        matched: events that the protocol's interpreter did as well; 0 without a protocol.
-        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        matched: events that the protocol's interpreter took as well; 0 without a protocol.
+        arrivals, withheld: messages that arrived, and those of them that were not delivered at once although nothing
+            was missing.
         seconds: wall time.
-        reaches: what each source of schedules came to: cases, failures, coverage.
+        reaches: cases, failures and coverage of each source of schedules.
         whole: the same of all together.
         slowest: the case with the longest delay of a message that nothing was missing for, or None.
         counterexamples: the gravest kind of finding first; the same case is listed once.
-        interrupted: it was stopped early, and this is what there was.
+        interrupted: the run was stopped early.
         stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
         undecided: cases, and attempts to shorten them, whose replay had too many possible states.
     """
@@ -98,7 +93,7 @@ class Report:
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
-    """What the protocol says that the network may do, where its messages go, and what it promises.
+    """The settings that the protocol states: its network, the destinations of its messages, its promises.
 
     A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
     taken to promise causal delivery.
@@ -121,46 +116,35 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
 
 def conform(
     make_process: MakeProcess,
-    protocol: ir.Protocol | None,
+    against: Against,
     settings: Settings,
+    sampling: Sampling,
     *,
-    cases: int = 1_000,
-    seed: int = 0,
-    operations: int = OPERATIONS,
-    known: Corpus = BUILT_IN,
     progress: Progress | None = None,
-    limit_s: float = LIMIT_S,
-    follow: TolerantReplay | None = None,
 ) -> Report:
-    """Runs `cases` cases, and shortens a failure of each kind that shows.
+    """Runs the cases, and shortens a failure of each kind that shows.
 
-    The counterexamples in `known` come first, each as it is; see `harness.guide`. Ctrl-C ends the run early:
-    the report then covers what has run. So does a foreign system that is `hopeless`; it has time limits of its own, and
-    `limit_s` is for classes of Python. `follow`, in place of a protocol, replays what could be seen of each case.
-
-    Raises:
-        ValueError: there are no cases or no operations to run.
+    Ctrl-C ends the run early, and the report covers the cases so far. A foreign system that is `hopeless` ends the run,
+    too.
     """
-    if cases < 1 or operations < 1:
-        raise ValueError(f"at least one case of one operation is needed, not {cases} of {operations}")
     start = time.monotonic()
-    trials = Trials(make_process, protocol, settings, operations, known, limit_s, follow)
-    run = _Run(trials, cases, progress)
+    trials = Trials(make_process, against, settings, sampling)
+    run = _Run(trials, progress)
     interrupted = False
     try:
-        run.directed(seed)
-        run.hypothesis(seed)
-        run.scheduled(seed)
+        run.directed()
+        run.hypothesis()
+        run.scheduled()
     except KeyboardInterrupt:
         interrupted = True
         trials.complete = False
-    counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * cases))
+    counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * sampling.cases))
     outcomes = trials.outcomes
     whole = outcomes.whole
     return Report(
         settings,
-        seed,
-        operations,
+        sampling.seed,
+        sampling.operations,
         whole.cases,
         whole.failures,
         whole.events,
@@ -174,24 +158,25 @@ def conform(
         tuple(counterexamples),
         interrupted or not trials.complete,
         trials.hopeless(),
-        0 if follow is None else follow.undecided,
+        against.undecided if isinstance(against, PartialObservationReplay) else 0,
     )
 
 
 class _Run:
     """The sources of schedules, one after the other."""
 
-    def __init__(self, trials: Trials, cases: int, progress: Progress | None) -> None:
+    def __init__(self, trials: Trials, progress: Progress | None) -> None:
         self._trials = trials
-        self._cases = cases
+        self._cases = trials.sampling.cases
+        self._seed = trials.sampling.seed
         self._progress = progress
 
-    def directed(self, seed: int) -> None:
-        """What is known to matter, as it is."""
+    def directed(self) -> None:
+        """The known counterexamples, as they are."""
         for scheduler in self._trials.guide.directed[: self._cases]:
-            self._run(DIRECTED, scheduler, seed)
+            self._run(DIRECTED, scheduler, self._seed)
 
-    def hypothesis(self, seed: int) -> None:
+    def hypothesis(self) -> None:
         """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
         cases = min(self._share("hypothesis"), _HYPOTHESIS_CASES)
         if not cases:
@@ -199,7 +184,7 @@ class _Run:
         trials, attempts = self._trials, Budget(_SHRINKING)
         failed = False
 
-        @hypothesis_seed(seed)
+        @hypothesis_seed(self._seed)
         @hypothesis_settings(
             max_examples=cases,
             database=None,
@@ -209,7 +194,7 @@ class _Run:
             report_multiple_bugs=False,
             print_blob=False,
         )
-        @given(schedules(trials.settings, trials.operations))
+        @given(schedules(trials.settings, trials.sampling.operations))
         def check(schedule: Schedule) -> None:
             nonlocal failed
             if not failed:
@@ -229,7 +214,7 @@ class _Run:
                 raise _Failed
 
         try:
-            # Hypothesis keeps what it learns of the loaded modules in a folder; not where the user happens to be.
+            # Hypothesis keeps its knowledge of the loaded modules in a folder, which must not be the user's.
             with TemporaryDirectory() as folder:
                 set_hypothesis_home_dir(folder)
                 check()
@@ -239,15 +224,15 @@ class _Run:
         finally:
             set_hypothesis_home_dir(None)
 
-    def scheduled(self, seed: int) -> None:
-        """The portfolio; last the guided scheduler, which has learned from all that went before."""
+    def scheduled(self) -> None:
+        """The portfolio; last the guided scheduler, which has learned from all cases before."""
         counts = {name: self._share(name) for name in (*SCHEDULERS, GUIDED)}
-        # Hypothesis ends with its first failure: the default scheduler has what is left over.
+        # Hypothesis ends with its first failure: the default scheduler has its remaining cases.
         counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
         for name, count in counts.items():
             for number in range(count):
                 scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
-                self._run(name, scheduler, seed + number)
+                self._run(name, scheduler, self._seed + number)
 
     @property
     def _left(self) -> int:
@@ -255,7 +240,7 @@ class _Run:
         return self._cases - self._trials.outcomes.cases
 
     def _share(self, name: str) -> int:
-        """How many cases a source has, of those that are not directed."""
+        """The cases of a source, of those that are not directed."""
         known = self._trials.outcomes.reaches.get(DIRECTED)
         undirected = self._cases - (0 if known is None else known.cases)
         return undirected * _WEIGHTS[name] // sum(_WEIGHTS.values())
@@ -272,8 +257,8 @@ class _Run:
 
 
 class _Failed(Exception):
-    """A case had findings: Hypothesis shrinks what raises."""
+    """A case had findings: Hypothesis shrinks cases that raise."""
 
 
 class _Enough(BaseException):
-    """The attempts at shrinking are spent. Hypothesis lets pass what is no Exception."""
+    """The attempts at shrinking are spent. Hypothesis lets a BaseException pass."""

@@ -1,9 +1,9 @@
 """The assumption matrix: a system under each assumption about its channels and its application, and each kind of
 delivery.
 
-Implementations fail in different places, and their documentation rarely says which assumptions they make. A cell
-drives the system under one assumption, and says what came of it. Beside each assumption stands what it is good for:
-the hypothesis of a theorem, or the premise of a statement of the library, that it discharges.
+Implementations fail in different places, and their documentation rarely says which assumptions they make. A cell runs
+the system under one assumption and has the outcome. Beside each assumption stands its use: the hypothesis of a theorem,
+or the premise of a statement of the library, that it discharges.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import Any, Final, TypeAlias, get_args
 from thence.conformance.cases.network import Network, Settings
 from thence.conformance.cases.schedule import Operation, React, Send
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
-from thence.conformance.conform.conform import LIMIT_S
 from thence.conformance.conform.outcomes import Reach, by_gravity
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.guide import DIRECTED
-from thence.conformance.harness.guided import BUILT_IN, Corpus
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
@@ -44,9 +43,9 @@ class Assumption:
 
     Attributes:
         name: for the reader.
-        allows: what the network and the application may do under it, as fields of `Settings`.
+        allows: the abilities of network and application under it, as fields of `Settings`.
         reactive: whether applications send from inside the delivery of a message.
-        discharges: the hypothesis that holds under it (`Discharge.text`), or what is given up.
+        discharges: the hypothesis that holds under it, or that it gives up.
         statement: where it is stated: `FILE: STATEMENT` of the library; "" where nothing there is about it.
     """
 
@@ -117,16 +116,16 @@ ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What came of one assumption and one kind of delivery.
+    """The outcome of one assumption and one kind of delivery.
 
     Attributes:
-        assumption, delivery: which.
-        settings: what network and application were allowed.
+        settings: the abilities of network and application.
         claimed: whether the protocol says that it works under these assumptions; None without a protocol.
         replayed: whether the cases were also replayed in the protocol.
-        whole: what came of all cases: how many failed, the kinds of finding, what was reached.
+        whole: failures, kinds of finding and coverage of all cases.
         reaches: the same for each scheduler.
-        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        arrivals, withheld: messages that arrived, and those of them that were not delivered at once although nothing
+            was missing.
         slowest: the case with the longest delay of such a message, or None.
         worst: a shortened failure of the gravest kind.
         not_applicable: why no case ran, or why not all did, or "".
@@ -149,12 +148,12 @@ class Cell:
 
     @property
     def cases(self) -> int:
-        """How many ran."""
+        """Number of cases."""
         return 0 if self.whole is None else self.whole.cases
 
     @property
     def failures(self) -> int:
-        """How many of them failed."""
+        """Number of cases that failed."""
         return 0 if self.whole is None else self.whole.failures
 
     @property
@@ -168,59 +167,67 @@ class Cell:
         return self.whole.bound if self.whole is not None and self.whole.cases else None
 
 
-def claims(protocol: ir.Protocol, settings: Settings, default: Settings) -> bool:
-    """Whether the protocol says that it works under these settings: they allow nothing that `default` does not."""
-    network = protocol.network
-    return (
-        (settings.channels == "fifo" or network.reordering)
-        and (not settings.duplication or network.duplicating)
-        and (not settings.loss or network.lossy)
-        and (not settings.self_sends or default.self_sends)
-    )
+@dataclass(frozen=True, slots=True)
+class MatrixSubject:
+    """A system as the matrix runs it.
 
-
-def cells(
-    make_process: MakeProcess,
-    deliveries: Sequence[Delivery],
-    protocol: ir.Protocol | None,
-    default: Settings,
-    *,
-    replayed: bool,
-    reacts: bool = False,
-    cases: int,
-    operations: int,
-    seed: int = 0,
-    known: Corpus = BUILT_IN,
-    limit_s: float = LIMIT_S,
-    progress: Progress | None = None,
-) -> Iterator[Cell]:
-    """The cells, row by row. Ctrl-C goes on to the caller, after the cell as far as it had come.
-
-    Args:
-        deliveries: the kinds that the system can be driven with; for the others, cells say so.
-        protocol: what the system is to be, for what it claims.
-        default: processes, and what a broadcast and a total order mean to the system.
-        replayed: whether the cases that the protocol claims are replayed in it.
-        reacts: whether the applications can answer from inside a delivery, where no replay can follow.
-        known: counterexamples that every cell follows first.
+    Attributes:
+        make_process: makes its processes.
+        deliveries: the kinds of delivery that it has; cells of other kinds say so.
+        reacts: its applications can answer from inside a delivery, where no replay can follow.
+        default: the number of processes, and the meaning of a broadcast and a total order to the system.
+        protocol: the protocol that makes its claims, if it has one.
+        replayed: the cases that the protocol claims are replayed in it.
     """
+
+    make_process: MakeProcess
+    deliveries: Sequence[Delivery]
+    default: Settings
+    protocol: ir.Protocol | None = None
+    replayed: bool = False
+    reacts: bool = False
+
+    def not_applicable(self, assumption: Assumption, delivery: Delivery) -> str:
+        """Why the system has no such cell; empty where it has one."""
+        if delivery not in self.deliveries:
+            return f"a {' or '.join(self.deliveries)} system"
+        if delivery == "broadcast" and assumption.name == "self-sends" and not self.default.self_sends:
+            return "broadcasts go to all others"
+        return ""
+
+    def settings(self, assumption: Assumption, delivery: Delivery) -> Settings:
+        """The settings of a cell. A broadcast goes to its sender or does not, under any assumption."""
+        own = {"self_sends": self.default.self_sends} if delivery == "broadcast" else {"self_sends": False}
+        plain = replace(self.default, delivery=delivery, channels="reordering", duplication=False, loss=False, **own)
+        return replace(plain, **dict(assumption.allows))
+
+    def claims(self, settings: Settings) -> bool | None:
+        """Whether the protocol says that it works under these settings: they allow nothing beyond its network and
+        `default`. None without a protocol."""
+        if self.protocol is None:
+            return None
+        network = self.protocol.network
+        return (
+            (settings.channels == "fifo" or network.reordering)
+            and (not settings.duplication or network.duplicating)
+            and (not settings.loss or network.lossy)
+            and (not settings.self_sends or self.default.self_sends)
+        )
+
+
+def cells(system: MatrixSubject, sampling: Sampling, progress: Progress | None = None) -> Iterator[Cell]:
+    """The cells, row by row. Ctrl-C goes on to the caller, after the cell as far as it had come."""
     for assumption in ASSUMPTIONS:
         for delivery in get_args(Delivery):
-            if delivery not in deliveries:
-                reason = f"a {' or '.join(deliveries)} system"
+            reason = system.not_applicable(assumption, delivery)
+            if reason:
                 yield Cell(assumption, delivery, None, not_applicable=reason)
                 continue
-            # A broadcast goes to its sender or does not, whatever is assumed.
-            own = {"self_sends": default.self_sends} if delivery == "broadcast" else {"self_sends": False}
-            settings = replace(default, delivery=delivery, channels="reordering", duplication=False, loss=False, **own)
-            settings = replace(settings, **dict(assumption.allows))
-            if delivery == "broadcast" and assumption.name == "self-sends" and not default.self_sends:
-                yield Cell(assumption, delivery, None, not_applicable="broadcasts go to all others")
-                continue
-            claimed = None if protocol is None else claims(protocol, settings, default)
-            followed = protocol if replayed and claimed and not (reacts and assumption.reactive) else None
-            trials = Trials(make_process, followed, settings, operations, known, limit_s)
-            yield _cell(trials, assumption, claimed, followed is not None, cases, seed, progress)
+            settings = system.settings(assumption, delivery)
+            claimed = system.claims(settings)
+            followed = system.replayed and claimed and not (system.reacts and assumption.reactive)
+            trials = Trials(system.make_process, system.protocol if followed else None, settings, sampling)
+            yield _cell(trials, assumption, claimed, bool(followed), progress)
             if not trials.complete:
                 raise KeyboardInterrupt
 
@@ -240,12 +247,11 @@ def _cell(
     assumption: Assumption,
     claimed: bool | None,
     replayed: bool,
-    cases: int,
-    seed: int,
     progress: Progress | None,
 ) -> Cell:
-    """Runs the cases of a cell: what is known to matter first, then the schedulers in turn."""
+    """Runs the cases of a cell: the known counterexamples first, then the schedulers in turn."""
     started = time.monotonic()
+    cases, seed = trials.sampling.cases, trials.sampling.seed
     name = f"{assumption.name}, {trials.settings.delivery}"
     names = (*SCHEDULERS, GUIDED)
     directed = trials.guide.directed[:cases]

@@ -1,4 +1,4 @@
-"""The outcomes of many cases of one system: counted for each scheduler, and what is worth keeping of them."""
+"""The outcomes of many cases of one system: counted for each scheduler, with the shortest failures."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from thence.conformance.cases.tally import failure_bound
-from thence.conformance.harness.coverage import CaseCoverage, Coverage
+from thence.conformance.harness.coverage import CaseCoverage, ProtocolCoverage
 from thence.conformance.harness.observing import Observer
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
 
 
 @dataclass(slots=True)
 class Reach:
-    """What one scheduler came to on one system.
+    """The counts of one scheduler on one system.
 
     Attributes:
         name: of the scheduler.
-        coverage: what its cases reached.
-        failures: how many of them had a finding.
-        events: sends, arrivals and deliveries in all of them.
-        kinds: how many showed each kind of finding.
+        coverage: of its cases.
+        failures: number of cases with a finding.
+        events: sends, arrivals and deliveries in all cases.
+        kinds: number of cases with each kind of finding.
     """
 
     name: str
-    coverage: Coverage
+    coverage: ProtocolCoverage
     failures: int = 0
     events: int = 0
     kinds: dict[FindingKind, int] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
-        """How many ran."""
+        """Number of cases."""
         return self.coverage.cases
 
     @property
@@ -46,7 +46,7 @@ class Reach:
         return failure_bound(self.cases, self.failures) if self.cases else 1.0
 
     def count(self, outcome: CaseOutcome, reached: CaseCoverage) -> None:
-        """One case more."""
+        """Counts a case."""
         self.failures += bool(outcome.findings)
         self.events += len(outcome.log)
         for kind in outcome.kinds:
@@ -82,8 +82,9 @@ class Outcomes:
 
     Attributes:
         reaches: by scheduler, in the order in which they came.
-        matched: events that the protocol's interpreter did as well.
-        arrivals, withheld: of the messages that arrived, those not delivered at once though nothing was missing.
+        matched: events that the protocol's interpreter took as well.
+        arrivals, withheld: messages that arrived, and those of them that were not delivered at once although nothing
+            was missing.
         slowest: the case with the longest delay of such a message, or None.
     """
 
@@ -92,12 +93,12 @@ class Outcomes:
         self.reaches: dict[str, Reach] = {}
         self.matched = self.arrivals = self.withheld = 0
         self.slowest: CaseOutcome | None = None
-        self._seen = Coverage(observer.features)
+        self._seen = ProtocolCoverage(observer.features)
         self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
 
     @property
     def cases(self) -> int:
-        """How many there are."""
+        """Number of cases."""
         return self._seen.cases
 
     @property
@@ -117,10 +118,10 @@ class Outcomes:
         return tuple(kind for kind in get_args(FindingKind) if kind in self._shortest)
 
     def count(self, name: str, outcome: CaseOutcome) -> bool:
-        """A case of a scheduler, which has just ended; whether it reached anything that none had before."""
+        """Counts a case of a scheduler, which has just ended; returns whether it reached anything new."""
         reach = self.reaches.get(name)
         if reach is None:
-            reach = self.reaches[name] = Reach(name, Coverage(self.observer.features))
+            reach = self.reaches[name] = Reach(name, ProtocolCoverage(self.observer.features))
         self.matched += outcome.matched
         self.arrivals += outcome.arrivals
         self.withheld += outcome.withheld
@@ -133,7 +134,7 @@ class Outcomes:
         return self._seen.add(reached)
 
     def keep(self, name: str, outcome: CaseOutcome) -> None:
-        """Keeps a case that failed, and does not count it, if it is the scheduler's shortest of its kind."""
+        """Keeps a failing case, without counting it, if it is the scheduler's shortest of its kind."""
         for kind in outcome.kinds:
             known = self._shortest.setdefault(kind, {})
             if name not in known or len(outcome.operations) < len(known[name].operations):

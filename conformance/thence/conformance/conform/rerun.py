@@ -9,11 +9,11 @@ from typing import Any
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
-from thence.conformance.conform.conform import LIMIT_S
+from thence.conformance.conform.trials import LIMIT_S
 from thence.conformance.harness.explain import case_explained
 from thence.conformance.harness.harness import run_case
-from thence.conformance.replay.findings import CaseOutcome, Finding
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.foreign import SystemRaised
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
@@ -24,12 +24,12 @@ from thence.dsl.find import named_protocol
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """What a subject is held against step by step: a protocol that is replayed in lock step, or only the oracle.
+    """The opposite of a subject, step by step: a protocol that is replayed in lock step, or only the oracle.
 
     Attributes:
-        protocol: what is replayed, or None.
-        why_not: why the protocol that was asked for is not; empty where it is, or none was asked for. What can be seen
-            of a case is replayed all the same, see `thence.conformance.replay.partial_observation`.
+        protocol: replayed in lock step; None where there is none.
+        why_not: why the requested protocol is not replayed in lock step; otherwise empty. The visible events of a case
+            are replayed all the same, see `thence.conformance.replay.partial_observation`.
     """
 
     protocol: ir.Protocol | None
@@ -37,7 +37,7 @@ class Opposite:
 
 
 def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
-    """What a subject can be held against. A foreign system is started and asked; a class is made to send on trial.
+    """The opposite that a subject can have. A foreign system is started and asked; a class sends on trial.
 
     Raises:
         SubjectError: the system refuses such settings, or its messages go elsewhere.
@@ -57,11 +57,11 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
 
 
 def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
-    """What happens when the case is run again.
+    """The outcome of the case, run again.
 
     Raises:
         SubjectError: the system cannot be used.
-        ValueError: the protocol cannot be read.
+        UserError: the protocol cannot be read.
     """
     protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
     return rerun_against(recorded, protocol, limits)
@@ -73,22 +73,22 @@ def rerun_against(
     limits: Limits | None = None,
     transcript: list[str] | None = None,
 ) -> CaseOutcome:
-    """As `rerun`, against a protocol that is already there. What was said to a foreign system and what it said, line
-    by line, is added to `transcript`."""
+    """As `rerun`, against a protocol that is already there. The requests to a foreign system and its replies are added
+    to `transcript`, line by line."""
     if protocol is not None and protocol.delivery != recorded.settings.delivery:
         delivery = recorded.settings.delivery
         raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
     subject = load_subject(recorded.system, recorded.settings.processes, limits)
     try:
         held = opposite(subject, recorded.settings, protocol).protocol
-        if recorded.tolerant:
+        if recorded.partially_observed:
             held = None
         replay = None if held is None else Replay(held, recorded.settings.processes)
         limit_s = LIMIT_S if subject.external is None else None
         outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
         if protocol is None or held is not None:
             return outcome
-        follow = TolerantReplay(protocol, recorded.settings.processes)
+        follow = PartialObservationReplay(protocol, recorded.settings.processes)
         outcome = follow.follow(outcome)
         if follow.undecided and not outcome.findings:
             raise SubjectError(
@@ -105,7 +105,7 @@ def assert_case_passes(case: Mapping[str, Any] | str) -> None:
     """Runs a recorded case again, given as a mapping or as its text. For tests: nothing may be wrong with it.
 
     Raises:
-        AssertionError: something is wrong; the message shows what, with the diagram.
+        AssertionError: there is a finding; the message shows it with the diagram.
         ScheduleError: it is no recorded case. And as in `rerun`.
     """
     outcome = rerun(read_case(case if isinstance(case, str) else json.dumps(case)))
@@ -128,14 +128,14 @@ def test_{name}() -> None:
 '''
 
 
-def pytest_file(recorded: RecordedCase, findings: Sequence[Finding]) -> str:
+def pytest_file(recorded: RecordedCase, findings: Sequence[CaseFinding]) -> str:
     """The text of a test that fails as long as the case does. What was found is its title."""
     title = "\n".join(str(finding) for finding in findings) + "."
     lines = [f"    {key!r}: {value!r}," for key, value in recorded.to_json().items() if key != "operations"]
     operations = [f"        {operation!r}," for operation in recorded.to_json()["operations"]]
     case = "\n".join(["{", *lines, "    'operations': [", *operations, "    ],", "}"])
     kinds = dict.fromkeys(finding.kind for finding in findings)
-    # What a foreign system calls its messages is in the title.
+    # The title may contain a foreign system's names of messages.
     return _TEMPLATE.format(
         title=title.replace("\\", "\\\\").replace('"""', "'''"), case=case, name="_".join(["no", *kinds])
     )

@@ -3,73 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule
 from thence.conformance.cases.schedulers import Scheduler
 from thence.conformance.conform.outcomes import Outcomes
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.coverage import CoveredReplay
 from thence.conformance.harness.guide import Guide
-from thence.conformance.harness.guided import Corpus
 from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.harness.observing import Observer
 from thence.conformance.harness.shortening import Counterexample, Shortening
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import TolerantReplay
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import MakeProcess
 from thence.conformance.systems.system import ExternalSystem
 from thence.dsl import ir
 
+LIMIT_S: Final = 5.0
+"""Seconds that a case may take before a class of Python counts as hanging. A foreign system has limits of its own."""
+
+Against: TypeAlias = ir.Protocol | PartialObservationReplay | None
+"""The opposite of a system, beside the oracle: a protocol in lock step; the replay of each case in a protocol when the
+case is over, where single steps cannot be compared; or nothing."""
+
 
 class Trials:
-    """Drives one system.
+    """Runs cases of one system.
 
     Attributes:
-        settings: what the network may do, and what is promised.
-        operations: how many a scheduler chooses for a case.
-        hang_s: what a hang of the subject takes.
-        outcomes: what has come of it.
-        guide: what it knows and has learned.
-        complete: whether every failure has been shortened as far as it goes; false after Ctrl-C.
+        settings: the abilities of network and application, and the promises of the system.
+        sampling: the cases that are asked for.
+        hang_s: the seconds that a hang of the subject takes.
+        outcomes: of the cases so far.
+        guide: the known and the learned schedules.
+        complete: every failure has been shortened as far as it goes; false after Ctrl-C.
     """
 
     def __init__(
         self,
         make_process: MakeProcess,
-        protocol: ir.Protocol | None,
+        against: Against,
         settings: Settings,
-        operations: int,
-        known: Corpus,
-        limit_s: float,
-        follow: TolerantReplay | None = None,
+        sampling: Sampling,
     ) -> None:
-        """`limit_s`: what a case may take before a class of Python hangs; a foreign system has limits of its own.
-        `follow`: replays each case when it is over, where no step can be compared with the `protocol`."""
         self.settings = settings
-        self.guide = Guide(known)
+        self.sampling = sampling
+        self.guide = Guide(sampling.known)
         self._make = make_process
         self._foreign = make_process if isinstance(make_process, ExternalSystem) else None
-        self._limit_s = None if self._foreign is not None else limit_s
-        self.hang_s = limit_s if self._foreign is None else self._foreign.limits.reply_s
-        self.operations = operations
-        self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
-        self._follow = follow
+        self._limit_s = None if self._foreign is not None else LIMIT_S
+        self.hang_s = LIMIT_S if self._foreign is None else self._foreign.limits.reply_s
+        self._replay = CoveredReplay(against, settings.processes) if isinstance(against, ir.Protocol) else None
+        self._follow = against if isinstance(against, PartialObservationReplay) else None
         self.outcomes = Outcomes(Observer(self._replay))
         self.complete = True
 
     def run(self, name: str, scheduler: Scheduler, seed: int) -> CaseOutcome:
         """One case of the scheduler."""
         outcome = run_scheduled(
-            self._make, scheduler, seed, self.operations, self.settings, self._replay, limit_s=self._limit_s
+            self._make, scheduler, seed, self.sampling.operations, self.settings, self._replay, limit_s=self._limit_s
         )
         return self._counted(name, self._followed(outcome))
 
     def run_schedule(self, name: str, schedule: Schedule) -> CaseOutcome:
-        """One case with operations that came from elsewhere."""
+        """One case with given operations."""
         return self._counted(name, self.again(schedule))
 
     def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
-        """A schedule that counts for nothing."""
+        """Runs a schedule without counting it."""
         replay = self._replay if replayed else None
         outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
         return self._followed(outcome) if replayed else outcome
@@ -78,7 +81,7 @@ class Trials:
         return outcome if self._follow is None else self._follow.follow(outcome)
 
     def hopeless(self) -> str:
-        """Why there is no point in running more cases; empty where there is."""
+        """Why more cases are pointless; empty where they are not."""
         return (self._foreign.hopeless() or "") if self._foreign is not None else ""
 
     def counterexamples(self, attempts: int) -> Sequence[Counterexample]:

@@ -1,1 +1,1 @@
-"""What systems cost, counted: sizes, operations, steps of latency; held against Table 1 of Almeida's paper."""
+"""Costs of systems, counted: sizes, operations, steps of latency; compared with Table 1 of Almeida's paper."""

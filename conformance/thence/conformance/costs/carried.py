@@ -35,12 +35,12 @@ class Carried:
 
     Attributes:
         impl: `module:Class`.
-        processes: how many.
+        processes: their number.
         ticks: whether timers fire whenever the network is quiet.
         delay: of a packet, by its source and destination.
         sent, delivered: when each message was causal-sent, and delivered where.
-        steps: what each call cost.
-        packets: what has been sent, with its source and destination.
+        steps: the cost of each call.
+        packets: sent so far, with source and destination.
     """
 
     impl: str
@@ -60,7 +60,7 @@ class Carried:
     metered: Metered = field(default_factory=Metered)
     group: list[Any] = field(default_factory=list)
     waiting: dict[int, list[Payload]] = field(default_factory=dict)
-    """What applications want to send and have to wait with."""
+    """Messages that applications have to wait with."""
     _flights: list[tuple[int, int, int, int, Any]] = field(default_factory=list)
     _number: int = 0
     _last: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Carried:
 
     @property
     def delivery(self) -> str:
-        """Where messages go: unicast, multicast or broadcast."""
+        """Unicast, multicast or broadcast."""
         return getattr(self.group[0], "delivery", "unicast")
 
     @property
@@ -126,7 +126,7 @@ class Carried:
                 return
 
     def release(self) -> None:
-        """Lets what has been held back go, in the order in which it was sent."""
+        """Releases the packets that were held back, in the order of their sending."""
         held, self.held = self.held, []
         self.hold = lambda source, destination, packet: False
         for source, destination, packet in held:
@@ -134,7 +134,7 @@ class Carried:
 
     @property
     def undelivered(self) -> list[Payload]:
-        """What has not been delivered everywhere, in the order of its sending."""
+        """The messages that are not delivered everywhere, in the order of their sending."""
         return [message for message, to in self.to.items() if any((message, each) not in self.delivered for each in to)]
 
     def lateness(self, message: Payload, at: int) -> int:
@@ -144,7 +144,7 @@ class Carried:
         return self.delivered.get((message, at), END) - self.sent[message] - 1
 
     def operations(self, kinds: Iterable[str]) -> int:
-        """What the calls of these kinds cost together."""
+        """The total cost of the calls of these kinds."""
         wanted = frozenset(kinds)
         return sum(step.operations for step in self.steps if step.kind in wanted)
 

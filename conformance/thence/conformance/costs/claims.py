@@ -1,4 +1,4 @@
-"""Table 1 of Almeida's paper, as printed, and what explains where measures differ from it.
+"""Table 1 of Almeida's paper, as printed, with explanations of measures that differ from it.
 
 Source: Paulo Sérgio Almeida, "Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
 Delivery through Hybrid Buffering", Table 1 with its notes. The column of the paper itself is about its algorithms 1-3.
@@ -178,7 +178,7 @@ EXPLANATIONS: Final[Mapping[tuple[str, Cell], str]] = {
         "which is no more than no; queues of all others are empty, and n alone costs nothing"
     ),
 }
-"""Why a measure is not what the table says."""
+"""Why a measure differs from the table."""
 
 NOTES: Final[Mapping[str, str]] = {
     "tree": "messages go by way of other processes, which costs operations there, and time; latencies here are those "
@@ -194,4 +194,4 @@ NOTES: Final[Mapping[str, str]] = {
     "hybrid_multicast": "driven with one receiver a message",
     "ks": "driven with one receiver a message",
 }
-"""What readers of a column have to know."""
+"""Notes on columns."""

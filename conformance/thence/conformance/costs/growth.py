@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 FLAT: Final = 0.15
-"""What rises by less than this share while the parameter grows to four times its size is constant."""
+"""A measure is constant if it rises by less than this share while the parameter grows to four times its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Of a measure.
+    """The growth of a measure.
 
     Attributes:
         parameter: `n`, `i`, `o`, `b`, `u`, `p`, `r` as in Table 1, or `length` of a stream.

@@ -1,4 +1,4 @@
-"""What is measured of a system: workloads that vary one parameter of Table 1 each, and what they show."""
+"""The measures of a system: workloads that vary one parameter of Table 1 each, and their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thence.conformance.costs.growth import Growth, grow
 from thence.conformance.costs.sizes import metadata_bytes, process_size, size
 
 Progress: TypeAlias = Callable[[str, str], None]
-"""Called with the system and what is measured of it."""
+"""Called with the system and the name of the measure."""
 
 SIZES: Final = (6, 12, 24)
 DEGREES: Final = (8, 16, 32)
@@ -22,7 +22,7 @@ _SENDER: Final = frozenset({"send", "ACK"})
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came of one system.
+    """The measures of one system.
 
     Attributes:
         name, impl: the protocol and its implementation.
@@ -31,11 +31,11 @@ class Measured:
         in_transit: of so many messages causal-sent at once to one process, and to one process each, how many are on
             their way before anything comes back.
         control: the kinds of control packets.
-        control_per_message: how many of them per message and destination.
+        control_per_message: their number per message and destination.
         deadlock: two processes that send to each other at once get stuck.
         needs_all: a message is not delivered as long as a third process says nothing.
         causal: in the triangle of three messages, the last waits for the first.
-        channels: what the implementation says that it works over: lossy, reordering or fifo.
+        channels: the ones that the implementation states to work over: lossy, reordering or fifo.
         relayed: messages go by way of other processes.
     """
 
@@ -59,7 +59,7 @@ class Measured:
 
     @property
     def live(self) -> bool:
-        """None of the workloads shows anything that keeps a message from being delivered."""
+        """No workload has anything that keeps a message from being delivered."""
         return not (self.deadlock or self.needs_all or self.starves)
 
     def to_json(self) -> dict[str, Any]:

@@ -40,12 +40,12 @@ _COMPARISONS: Final[dict[type, str]] = {
 
 @dataclass(slots=True)
 class Meter:
-    """How many operations have been counted."""
+    """Number of counted operations."""
 
     count: int = 0
 
     def call(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-        """Calls, and counts one, and what a built-in function walks."""
+        """Calls, and counts one, and the elements that a built-in function walks."""
         self.count += 1 + self._walked(function, arguments)
         result = function(*arguments, **named)
         if getattr(function, "__name__", "") == "find" and not inspect.ismethod(function):
@@ -60,7 +60,7 @@ class Meter:
         return getattr(operator, name)(left, right)
 
     def contains(self, left: Any, right: Any) -> bool:
-        """Looks for a member: one in what is hashed, one an element in a sequence."""
+        """Tests membership: one for a hashed collection, one for each element of a sequence."""
         self.count += 1 + (len(right) if isinstance(right, _SEQUENCES) else 0)
         return left in right
 
@@ -71,7 +71,7 @@ class Meter:
         return result
 
     def value(self, value: Any) -> Any:
-        """What is sliced, starred or added in place: one, and its elements or words."""
+        """A value that is sliced, starred or added in place: one, and its elements or words."""
         self.count += 1 + (len(value) if isinstance(value, Sized) else _words(value))
         return value
 
@@ -123,7 +123,7 @@ class _Counting(ast.NodeTransformer):
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        """What is asserted is no part of the algorithm."""
+        """Assertions are no part of the algorithm."""
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -180,10 +180,10 @@ def _method(name: str) -> ast.Attribute:
 
 @dataclass(slots=True)
 class Metered:
-    """An implementation and what it is made of, compiled with a counter.
+    """An implementation and the modules that it uses, compiled with a counter.
 
     Attributes:
-        meter: counts what all of it does.
+        meter: counts the operations of all of them.
         modules: the counted ones, by name.
     """
 

@@ -17,12 +17,12 @@ _SETS: Final = frozenset({("Cykas", "_unack"), ("Cykas", "_eager_sent"), ("KS", 
 """(class, attribute): integers that are sets of processes, as bit masks. Each member is an identifier."""
 
 _FIXED: Final = frozenset({"_group", "_parents", "_hops"})
-"""Who one is and who there is: the same for every system, and what is computed once from the shape of a tree."""
+"""The identity of a process and the group, which every system has, and values fixed by the shape of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """An application message: it is counted, and what it holds is not."""
+    """An application message: it is counted, its contents are not."""
 
     sender: int
     number: int
@@ -30,7 +30,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a state or a packet.
+    """The size of a state or a packet.
 
     Attributes:
         identifiers: integers, identifiers and flags.
@@ -48,7 +48,7 @@ NOTHING: Final = Size(0, 0)
 
 
 def size(value: object, *, sets: bool = False) -> Size:
-    """What it takes, counted as if nothing were shared. With `sets`, integers are sets of processes as bit masks.
+    """The size of a value, as if nothing were shared. With `sets`, integers are sets of processes as bit masks.
 
     Raises:
         TypeError: there is something in it that this does not know.
@@ -79,7 +79,7 @@ def size(value: object, *, sets: bool = False) -> Size:
 
 
 def process_size(process: object) -> Size:
-    """The state of a process, apart from what every system has: who it is, and who there is."""
+    """The size of a process's state, without its identity and the group, which every system has."""
     names = [name for name in vars(process) if name not in _FIXED]
     return _sum(_member(process, name) for name in names)
 

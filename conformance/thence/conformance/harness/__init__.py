@@ -1,4 +1,5 @@
-"""One case run and judged: a system, a schedule, a network; where guided schedules come from, and what they reach.
+"""One case run and judged; the sources of guided schedules; the coverage of a case.
 
-Begin with `harness`. Knows nothing of runs of many cases, which are in `conform`.
+Begin with `harness`, then `case` (the run), `judge` and `drain`. Knows nothing of runs of many cases, which are in
+`conform`.
 """

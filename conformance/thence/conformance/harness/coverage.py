@@ -1,21 +1,22 @@
-"""What cases reach of a protocol: handlers, branches, states, and scenarios that should happen sometimes.
+"""Coverage of a protocol by cases: handlers, branches, states, and scenarios that should happen sometimes.
 
 Coverage is of the protocol, through the replay of each case in its interpreter, so that it means the same for every
-implementation of it, whatever its language. Steps are looked at once and remembered; a case then costs little more.
+implementation, in any language. Steps are examined once and remembered; a case then costs little more.
 
-An *abstract state* is a process's state with numbers and sizes told apart up to `MANY` only: there are few of them, and
-which were met says how far cases go where local states are without number.
+An *abstract state* is a process's state with numbers and sizes distinguished up to `MANY` only. There are few of them,
+so that they measure coverage where local states are without number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 from thence.conformance.cases.schedule import React
 from thence.conformance.replay.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
+from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
@@ -24,7 +25,7 @@ from thence.dsl.run.values import Fault, Value
 from thence.dsl.write.show import show_expression
 
 MANY: Final = 2
-"""Numbers and sizes from here on are alike in an abstract state."""
+"""Numbers and sizes from this one on are equal in an abstract state."""
 
 Feature: TypeAlias = tuple[str, str]
 """(kind, name): `handler`, `branch` or `scenario`."""
@@ -38,26 +39,26 @@ SCENARIOS: Final = {
     "answered": "an application sends from inside a delivery",
     "crossing": "two processes have messages on the way to each other",
 }
-"""What should happen sometimes in the cases of any system, whatever its protocol."""
+"""Scenarios that should happen sometimes in the cases of any system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """All that there is to reach in a protocol, in a fixed order.
+    """Everything that cases can reach in a protocol, in a fixed order.
 
     Attributes:
-        names: of every feature; its place is its bit.
+        names: of the features; the place of a feature is its bit.
     """
 
     names: tuple[Feature, ...]
 
     @staticmethod
     def of(protocol: ir.Protocol | None) -> Features:
-        """Of a protocol, with its `reachable` formulas; without one, the scenarios only."""
+        """The features of a protocol, with its `reachable` formulas; without a protocol, the scenarios only."""
         found: list[Feature] = []
         if protocol is not None:
             found += [("handler", _handler(handler)) for handler in protocol.handlers]
-            for statement in guarded(protocol):
+            for statement in conditionals_of(protocol):
                 found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
             found += [("scenario", name) for name in protocol.witnesses]
         found += [("scenario", name) for name in SCENARIOS]
@@ -72,31 +73,9 @@ class Features:
         return tuple(name for place, name in enumerate(self.names) if bits >> place & 1)
 
     def count(self, bits: int, kind: str) -> tuple[int, int]:
-        """How many of a kind are in the set, and how many there are."""
+        """Number of features of a kind that are in the set, and that there are."""
         of_kind = [place for place, name in enumerate(self.names) if name[0] == kind]
         return sum(bits >> place & 1 for place in of_kind), len(of_kind)
-
-
-def guarded(protocol: ir.Protocol) -> Iterator[ir.If | ir.While]:
-    """Every `if` and `while` of the protocol, in the text's order."""
-    for body in (*(handler.body for handler in protocol.handlers), *(each.body for each in protocol.procedures)):
-        yield from _guarded(body)
-
-
-def _guarded(block: tuple[ir.Stmt, ...]) -> Iterator[ir.If | ir.While]:
-    for statement in block:
-        match statement:
-            case ir.If(then=then, otherwise=otherwise):
-                yield statement
-                yield from _guarded(then)
-                yield from _guarded(otherwise)
-            case ir.While(body=body):
-                yield statement
-                yield from _guarded(body)
-            case ir.For(body=body):
-                yield from _guarded(body)
-            case _:
-                continue
 
 
 def _handler(handler: ir.Handler) -> str:
@@ -110,9 +89,9 @@ def _branch(statement: ir.If | ir.While, outcome: bool) -> str:
 
 @dataclass(slots=True)
 class CaseCoverage:
-    """What one case reached: features as bits, abstract states by hash, local states by hash.
+    """The coverage of one case: features as bits, abstract states by hash, local states by hash.
 
-    `broken` are the invariants of the protocol that were false on the way (its own: no fault of who follows it).
+    `broken` are the invariants of the protocol that were false on the way: the protocol's fault, not its follower's.
     """
 
     bits: int = 0
@@ -123,12 +102,12 @@ class CaseCoverage:
 
 @dataclass(slots=True)
 class CoveredReplay(Replay):
-    """A replay that remembers what its last case reached: see `reached`."""
+    """A replay that remembers the coverage of its last case, see `reached`."""
 
     features: Features = field(init=False)
     _last: CoveredLockstep | None = field(init=False, default=None)
     _known: dict[tuple[int, int, Input], tuple[int, int, int]] = field(init=False, default_factory=dict)
-    """Of each step: its bits, and the hashes of the abstract and the local state that it leads to."""
+    """For each step, its bits and the hashes of the abstract and the local state after it."""
     _hashes: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
     """The two hashes of each state that has a number."""
     _branches: dict[tuple[int, bool], int] = field(init=False, default_factory=dict)
@@ -151,7 +130,7 @@ class CoveredReplay(Replay):
         return self._last
 
     def reached(self, outcome: CaseOutcome) -> CaseCoverage:
-        """What the case that has just ended reached."""
+        """The coverage of the case that has just ended."""
         assert self._last is not None, "no case was replayed"
         bits, abstract, local = self.features.bits(("scenario", name) for name in scenarios(outcome)), set(), set()
         for step in dict.fromkeys(self._last.taken):
@@ -177,7 +156,7 @@ class CoveredReplay(Replay):
         return known
 
     def _hashes_of(self, state: LocalState) -> tuple[int, int]:
-        """Of the abstract state, and of the state itself."""
+        """The hashes of the abstract state and of the state itself."""
         number = self.steps.state_number(state)
         known = self._hashes.get(number)
         if known is None:
@@ -191,7 +170,7 @@ class CoveredReplay(Replay):
         return known
 
     def _bit(self, kind: str, name: str) -> int:
-        """The bit of a feature; 0 for what is none, as a handler that the protocol does not have."""
+        """The bit of a feature; 0 where the protocol has no such feature."""
         return self.features.bits([(kind, name)]) if (kind, name) in self.features.names else 0
 
     def _handled(self, given: Input) -> str:
@@ -204,7 +183,7 @@ class CoveredReplay(Replay):
                 return "periodically"
 
     def _broken(self, states: tuple[int, ...]) -> frozenset[str]:
-        """The invariants that are false; a `reachable` formula is the denial of one of them."""
+        """The invariants that are false. A `reachable` formula stands for the invariant that denies it."""
         known = self._met.get(states)
         if known is None:
             if len(self._met) > REMEMBERED:
@@ -218,7 +197,7 @@ class CoveredReplay(Replay):
 
 
 class CoveredLockstep(Lockstep):
-    """A lockstep that notes its steps and, where there is something to look at, the states."""
+    """A lockstep that notes its steps and, where the protocol has invariants, the states."""
 
     __slots__ = ("met", "taken")
 
@@ -228,7 +207,7 @@ class CoveredLockstep(Lockstep):
         self.met: list[tuple[int, ...]] = []
 
     def accept(self, process: int, expected: Expected) -> None:
-        """The subject did what was expected."""
+        """The subject took the expected step."""
         self.taken.append((process, self.states[process], expected.input))
         Lockstep.accept(self, process, expected)
         if self.replay.protocol.invariants:
@@ -275,7 +254,7 @@ def _ordered(value: Any) -> Any:
 
 
 def scenarios(outcome: CaseOutcome) -> set[str]:
-    """Which of `SCENARIOS` a case shows, from what an outside observer sees of it."""
+    """The scenarios of `SCENARIOS` that a case shows to an outside observer."""
     found: set[str] = set()
     if any(isinstance(operation, React) for operation in outcome.operations):
         found.add("answered")
@@ -325,8 +304,8 @@ def scenarios(outcome: CaseOutcome) -> set[str]:
 
 
 @dataclass(slots=True)
-class Coverage:
-    """What many cases reached. `curve` has (cases, abstract states, bits) whenever more was reached."""
+class ProtocolCoverage:
+    """The coverage of many cases. `curve` has (cases, abstract states, bits) after each case that reached more."""
 
     features: Features
     cases: int = 0
@@ -334,11 +313,11 @@ class Coverage:
     abstract: set[int] = field(default_factory=set)
     local: set[int] = field(default_factory=set)
     seen: dict[Feature, int] = field(default_factory=dict)
-    """How many cases had each feature."""
+    """Number of cases with each feature."""
     curve: list[tuple[int, int, int]] = field(default_factory=list)
 
     def add(self, case: CaseCoverage) -> bool:
-        """Counts a case; whether it reached anything new, local states apart."""
+        """Counts a case; returns whether it reached anything new, local states apart."""
         self.cases += 1
         new = bool(case.bits & ~self.bits) or not case.abstract <= self.abstract
         self.bits |= case.bits
@@ -352,7 +331,7 @@ class Coverage:
 
     @property
     def missing(self) -> tuple[Feature, ...]:
-        """What was not reached."""
+        """The features that no case reached."""
         return tuple(name for name in self.features.names if name not in self.seen)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Executions that tell a protocol from what it must not be: the shortest counterexamples that the explorer finds.
+"""Executions that distinguish a protocol from its mutants: the shortest counterexamples that the explorer finds.
 
-What a mutant of a protocol does wrong, an implementation may do wrong, and what the file refutes of the protocol itself
-is where it is weak: the counterexample is where to look. Each is kept twice: as a script, which any system can be led
-through, and as the schedule of every packet, control packets, timers and faults of the network among them.
+An implementation may have the fault of a mutant, and a statement that the file refutes marks a weakness of the protocol
+itself. Each counterexample is kept twice: as a script, which any system can be led through, and as a schedule of all
+its packets, timers and network faults.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Method
 
 STATES: Final = 20_000
-"""So far the mutants are explored: what is deeper is left out."""
+"""States of a mutant that are explored."""
 
 
 def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit: int = STATES) -> Corpus:
@@ -41,13 +41,13 @@ def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit
 
 
 def schedule_of(system: System, steps: Sequence[NarratedStep]) -> Schedule:
-    """The run as operations: what the harness has to do to bring it about, on a system that sends the same packets."""
+    """The run as operations, which bring it about on a system that sends the same packets."""
     delivery = system.protocol.delivery
     flights: list[tuple[Channel, int]] = []
     operations: list[Operation] = []
 
     def place(packet: int) -> tuple[int, Channel]:
-        """Where the packet stands on its channel."""
+        """The packet's position on its channel, and the channel."""
         known = system.packet(packet)
         channel = known.src, known.dst
         return [number for on, number in flights if on == channel].index(packet), channel
@@ -89,7 +89,7 @@ def schedule_of(system: System, steps: Sequence[NarratedStep]) -> Schedule:
 def _stated(
     specification: ir.Specification, protocol: ir.Protocol
 ) -> Iterator[tuple[ir.Protocol, Iterable[ir.Expectation]]]:
-    """The protocol and its mutants, each with what the file says should come out."""
+    """The protocol and its mutants, each with the verdicts that the file expects."""
     for scope in specification.scopes:
         if scope.protocol == protocol.name:
             yield protocol, [_in_scope(expect, scope) for expect in scope.expects]
@@ -104,7 +104,7 @@ def _in_scope(expect: ir.Expectation, scope: ir.Scope) -> ir.Expectation:
 
 
 def _refuted(expects: Iterable[ir.Expectation]) -> dict[ir.Workload, Sequence[str]]:
-    """What is expected to be refuted where; scopes without end, and links, are of no use here."""
+    """The statements that are expected to be refuted, by scope; without endless scopes and links."""
     wanted: dict[ir.Workload, list[str]] = {}
     for expect in expects:
         names = [name for name in expect.names if name != "link"]

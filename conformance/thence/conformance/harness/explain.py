@@ -1,4 +1,4 @@
-"""Failures for readers: the operations, what was found, what was printed, and the space-time diagram."""
+"""Failures for readers: the operations, the findings, the subject's output, and the space-time diagram."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thence.conformance.replay.findings import CaseOutcome
 from thence.spec import oracle
 
 DRAWN_EVENTS: Final = 60
-"""Longer executions are not drawn in text."""
+"""Events of the longest execution that is drawn in text."""
 
 
 def explained(shown: Counterexample) -> str:
@@ -31,7 +31,7 @@ def case_explained(outcome: CaseOutcome) -> str:
 
 
 def drawn(outcome: CaseOutcome) -> str:
-    """The diagram in text, after an empty line; nothing where there is nothing to see, or too much."""
+    """The diagram in text, after an empty line; nothing of an empty or a long execution."""
     execution = outcome.execution
     if not 0 < len(execution.events) <= DRAWN_EVENTS:
         return ""

@@ -1,5 +1,5 @@
-"""What leads the guided scheduler through a run: counterexamples that are known come first, each as it is; then
-whatever reached something new on the system under test itself is bent and continued.
+"""The guide of a run: known counterexamples come first, each as it is; then the schedules that reached something new on
+the system under test are bent and continued.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DIRECTED = "directed"
 
 
 class Guide:
-    """Learns as a run goes on. What it has the run do depends on what it knew and was taught, and on nothing else."""
+    """Learns as a run goes on. Its schedules depend on its known and its learned schedules and on nothing else."""
 
     def __init__(self, known: Corpus) -> None:
         self._known = known + BUILT_IN
@@ -25,17 +25,17 @@ class Guide:
 
     @property
     def directed(self) -> tuple[Scheduler, ...]:
-        """Schedulers that follow what was known, one after the other, and do nothing else."""
+        """Schedulers of the known counterexamples, one each."""
         scripts = tuple(_script(script) for script in self._known.scripts)
         return (*(_schedule(schedule) for schedule in self._known.schedules), *scripts)
 
     @property
     def scheduler(self) -> Scheduler:
-        """The guided scheduler, with what has been learned so far."""
+        """The guided scheduler, with the schedules learned so far."""
         return guided(Corpus(self._known.scripts, (*self._known.schedules, *self._learned)))
 
     def learn(self, schedule: Schedule) -> None:
-        """This one reached something new."""
+        """Learns a schedule that reached something new."""
         if len(self._learned) < MOST_SCHEDULES:
             self._learned.append(schedule)
 

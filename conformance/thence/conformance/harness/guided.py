@@ -1,10 +1,10 @@
-"""Guided scheduling: executions and schedules that are known to matter, followed, bent and continued.
+"""Guided scheduling: known executions and schedules, followed, bent and continued.
 
-Two sources. *Scripts* are executions that a prover or explorer found: countermodels of theorems without an
-assumption, and shortest counterexamples to a protocol's mutants. They say who sends to whom, and what is delivered in
-which order; the scheduler brings them about on whatever system is under test, letting control packets through where
-something waits for them. *Schedules* were found by running: those that reached a handler, branch or abstract state of
-the protocol for the first time (`grown`). What a case does depends on its seed and the corpus only.
+There are two sources. *Scripts* are executions that a prover or explorer found: countermodels of theorems without an
+assumption, and shortest counterexamples to a protocol's mutants. A script has sends and the order of deliveries; the
+scheduler brings it about on any system under test, and lets control packets through where a message waits for them.
+*Schedules* were found by running: each was the first to reach a handler, branch or abstract state of the protocol
+(`grown`). A case depends on its seed and the corpus only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from thence.conformance.cases.schedule import (
     to_json,
 )
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler, follow_up
-from thence.conformance.harness.coverage import Coverage, CoveredReplay
+from thence.conformance.harness.coverage import CoveredReplay, ProtocolCoverage
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.conformance.systems.strangers import word
@@ -42,10 +42,10 @@ Script: TypeAlias = tuple[tuple[str, int, Any], ...]
 NAME: Final = "guided"
 
 GROWN_CASES: Final = 600
-"""Cases in which a corpus is grown, by default."""
+"""Default number of cases that grow a corpus."""
 
 MOST_SCHEDULES: Final = 200
-"""In a corpus; the first ones found are kept."""
+"""Most schedules of a corpus; the first ones found are kept."""
 
 PATIENCE: Final = 6
 """Control packets that may arrive while a script waits for a message."""
@@ -53,7 +53,7 @@ PATIENCE: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What to start from."""
+    """The scripts and schedules that a guided run starts from."""
 
     scripts: tuple[Script, ...] = ()
     schedules: tuple[Schedule, ...] = ()
@@ -115,11 +115,11 @@ COUNTERMODELS: Final = {
     "fifo_alone": TRIANGLE,
     "sps_alone": OVERTAKING,
 }
-"""What Z3 finds where an assumption of the library's theory of executions is missing, by theorem of the file
-`execution`; a test holds them against what it finds."""
+"""Countermodels of Z3 to theorems of the file `execution` without one of their assumptions, by theorem. A test compares
+them with the prover's."""
 
 BUILT_IN: Final = Corpus((*COUNTERMODELS.values(), ROUND_TRIP))
-"""What every guided run starts from; no protocol is needed for it. The round trip is the triangle over oneself."""
+"""The start of every guided run, with or without a protocol. The round trip is a triangle with the sender itself."""
 
 
 def guided(corpus: Corpus) -> Scheduler:
@@ -164,14 +164,14 @@ def _bent(random: Random, settings: Settings, script: Script) -> Script:
         if renamed[place][0] == DELIVERED:
             del renamed[place]
         elif sends:
-            # A send more at the beginning moves the numbers of all others.
+            # One more send at the beginning raises the numbers of all others.
             renamed = [(kind, at, other + 1 if kind == DELIVERED else other) for kind, at, other in renamed]
             renamed.insert(0, sends[int(random.random() * len(sends))])
     return tuple(renamed)
 
 
 def followed(random: Random, settings: Settings, network: Network, script: Script) -> Iterator[Operation]:
-    """Brings the script about as far as the system and the settings let it."""
+    """Brings the script about, as far as the system and the settings allow."""
     sent = [0] * settings.processes
     names: list[str] = []
     for kind, process, other in script:
@@ -207,7 +207,7 @@ def _destination(settings: Settings, destinations: tuple[int, ...]) -> Any:
 
 
 def _flying(network: Network, message: str, process: int) -> int:
-    """Where the packet with the message to the process stands, if it may arrive; -1 otherwise."""
+    """The index of the packet with the message to the process, if it may arrive; -1 otherwise."""
     for index in network.receivable():
         _, destination, packet, _ = network.flights[index]
         if destination == process and word(packet, "message") == message:
@@ -240,10 +240,10 @@ def _varied(random: Random, settings: Settings, corpus: Corpus, schedule: Schedu
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A corpus and what it reaches of its protocol."""
+    """A corpus and its coverage of the protocol."""
 
     corpus: Corpus
-    coverage: Coverage
+    coverage: ProtocolCoverage
 
 
 def grown(
@@ -253,7 +253,7 @@ def grown(
     """Runs the protocol itself, and keeps every schedule that reaches something new. The seed fixes the result."""
     replay = CoveredReplay(protocol, settings.processes)
     system = ProtocolSystem(protocol)
-    coverage = Coverage(replay.features)
+    coverage = ProtocolCoverage(replay.features)
     kept: list[Schedule] = []
     random = Random(seed)
     others = list(SCHEDULERS.values())

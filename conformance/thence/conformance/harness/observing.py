@@ -1,7 +1,7 @@
-"""What a case reached, with a protocol or without one.
+"""The coverage of a case, with a protocol or without one.
 
 With a protocol: its handlers, branches and abstract states, through the replay. Without one: the *situations* of its
-processes, told apart by what an outside observer sees of them. Both have the scenarios that any system may show.
+processes, as an outside observer distinguishes them. Both have the scenarios that any system may show.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from thence.conformance.harness.coverage import MANY, CaseCoverage, CoveredRepla
 from thence.conformance.replay.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
 
 SITUATIONS = (MANY + 1) ** 4
-"""How many situations there are."""
+"""Number of situations."""
 
 
 class Observer:
-    """Says what cases reached; they have run with its `replay`, if it has one."""
+    """Measures the coverage of cases, which have run with its `replay` if it has one."""
 
     def __init__(self, replay: CoveredReplay | None) -> None:
         self._replay = replay
         self.features = Features.of(None) if replay is None else replay.features
 
     def reached(self, outcome: CaseOutcome) -> CaseCoverage:
-        """What the case reached that has just ended."""
+        """The coverage of the case that has just ended."""
         if self._replay is not None:
             return self._replay.reached(outcome)
         bits = self.features.bits(("scenario", name) for name in scenarios(outcome))
@@ -31,8 +31,8 @@ class Observer:
 def situations(outcome: CaseOutcome) -> frozenset[int]:
     """The situations of processes in a case, each as a number below `SITUATIONS`.
 
-    A situation is how many messages the process has sent, how many are on the way to it, how many have arrived and
-    wait, and from how many others it has delivered some; counted up to `MANY`.
+    A situation has four numbers, counted up to `MANY`: messages sent, messages on the way to the process, messages
+    that have arrived and wait, and processes from which it has delivered some.
     """
     count = outcome.settings.processes
     sent, coming = [0] * count, [0] * count

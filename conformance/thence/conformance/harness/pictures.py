@@ -1,4 +1,4 @@
-"""Space-time diagrams of what was found: the first violation in an execution, or the whole of it."""
+"""Space-time diagrams of executions, with a finding highlighted."""
 
 from __future__ import annotations
 

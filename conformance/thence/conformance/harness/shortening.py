@@ -1,4 +1,4 @@
-"""A failing case made as short as it can be, from several starts, and what comes of it."""
+"""The shortest failing case of a kind: searched for from several starts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final, TypeAlias
 
 from thence.conformance.cases.schedule import Duplicate, Lose, React, Receive, Schedule, describe
 from thence.conformance.cases.shrink import ATTEMPTS, Budget, minimise
-from thence.conformance.replay.findings import CaseOutcome, Finding, FindingKind
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
 
 RunAgain: TypeAlias = Callable[[Schedule], CaseOutcome]
 """Runs a schedule as the failing case was run."""
 
 PRINTED_LINES: Final = 12
-"""How many lines of what a subject printed, or of its traceback, are shown."""
+"""Lines of a subject's output, or of its traceback, that are shown."""
 
 SLOW: Final[frozenset[FindingKind]] = frozenset({"hang", "memory"})
-"""What takes a subject its time to show."""
+"""The kinds of finding that take as long as a limit allows."""
 
 _AGREE: Final = 2
-"""So many starts that come to schedules of the same length settle it."""
+"""Number of starts whose schedules of equal length settle the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Counterexample:
 
     Attributes:
         kinds: the kinds of finding for which it is the shortest one known; its case may show others as well.
-        operations: what to replay.
-        outcome: of the replay.
-        reproduced: the replay showed the kinds; if not, the subject does not always do the same, and `outcome` is
-            that of the case in which they showed.
+        operations: the schedule.
+        outcome: of its replay.
+        reproduced: the replay showed the kinds; if not, the subject is not deterministic, and `outcome` is that of the
+            case in which they showed.
     """
 
     kinds: tuple[FindingKind, ...]
@@ -41,7 +41,7 @@ class Counterexample:
     reproduced: bool
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[CaseFinding, ...]:
         """The findings that it stands for."""
         return tuple(finding for finding in self.outcome.findings if finding.kind in self.kinds)
 
@@ -58,14 +58,14 @@ class Counterexample:
 
 
 class Shortening:
-    """The search for the shortest case of a kind. `shown` is the best known at any time, also after Ctrl-C in `run`."""
+    """The search for the shortest case of a kind. `shown` is the best one so far, also after Ctrl-C in `run`."""
 
     def __init__(
         self, kind: FindingKind, starts: Sequence[CaseOutcome], again: RunAgain, hang_s: float,
         quick: RunAgain | None = None,
     ) -> None:  # fmt: skip
-        """`starts` are cases that show the kind, at least one; `hang_s` is what a hang of the subject takes. `quick`
-        runs a case with less judgement than `again`, enough for the kind.
+        """`starts` are cases that show the kind, at least one; `hang_s` are the seconds that a hang takes. `quick` runs
+        a case with less judgement than `again`, enough for the kind.
         """
         self._kind = kind
         self._starts = starts

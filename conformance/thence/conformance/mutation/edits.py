@@ -1,4 +1,4 @@
-"""Edits of a text: a stretch of it, and what stands there instead."""
+"""Edits of a text: a span of it, and the replacement."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Edit:
 
     Attributes:
         operator: the class of fault, such as `skip statement`.
-        span: what is replaced.
-        replacement: what it is replaced by.
+        span: the text that is replaced.
+        replacement: the new text.
         place: the declaration (handler, procedure, transition, method) that it is in.
     """
 

@@ -21,7 +21,7 @@ from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]
-"""`same events`: what is sent and delivered is the same in every run of the scope, what is kept is not."""
+"""`same events`: sends and deliveries are the same in every run of the scope, states are not."""
 
 MOST_PAIRS: Final = 50_000
 """Pairs of local states that are followed; beyond, the two count as different."""
@@ -29,7 +29,7 @@ MOST_PAIRS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class LocalStep:
-    """What a protocol does in a local state: `after` and the emissions, or a fault (`after` -1)."""
+    """A step of a protocol from a local state: `after` and the emissions, or a fault (`after` -1)."""
 
     process: int
     before: int
@@ -57,7 +57,7 @@ class StepRecord:
 
     @property
     def size(self) -> int:
-        """How many local steps there are."""
+        """Number of local steps."""
         return sum(map(len, self._from.values()))
 
     def of(self, process: int, state: int) -> list[LocalStep]:
@@ -65,7 +65,7 @@ class StepRecord:
         return self._from.get((process, state), [])
 
     def likeness(self, mutated: ir.Protocol) -> Likeness:
-        """How a mutant of the protocol compares in the scope."""
+        """The likeness of a mutant of the protocol in the scope."""
         interpreter = Interpreter(mutated, self.system.workload.processes)
         same = True
         guarded = interpreter.has_guard or self.system.interpreter.has_guard
@@ -99,7 +99,7 @@ class StepRecord:
         return "same states" if same else "same events"
 
     def _refused(self, interpreter: Interpreter, process: int, state: LocalState) -> list[Message] | None:
-        """The messages that the process does not take from the application now; None where that is at fault."""
+        """The messages that the process does not take from the application now; None where the guard faults."""
         try:
             return [one for one in self._messages.get(process, ()) if not interpreter.accepts(process, state, one)]
         except Fault:

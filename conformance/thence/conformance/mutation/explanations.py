@@ -1,4 +1,4 @@
-"""Why mutants survive, in words: a file that people write, and that is held to what happens.
+"""Why mutants survive, in words: a file that people write, and that is checked against the fates.
 
 A mutant that is explained still counts as one that survived. An explanation of a mutant that does not survive is an
 error of the file.
@@ -23,7 +23,7 @@ class Explanation:
     """Why some mutants of a subject survive.
 
     Attributes:
-        row, subject: of which file and of what in it.
+        row, subject: the file, and the protocol, machine or implementation in it.
         changes: the mutants, each by its changed lines, as in `- old` and `+ new` of its diff, without indentation.
         why: the reason.
     """
@@ -36,7 +36,7 @@ class Explanation:
 
 @cache
 def library_explanations() -> tuple[Explanation, ...]:
-    """Those of the shipped library."""
+    """The explanations of the shipped library."""
     return read(files("thence.conformance.mutation").joinpath(FILE).read_text(encoding="utf-8"))
 
 

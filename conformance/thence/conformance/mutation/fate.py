@@ -1,4 +1,4 @@
-"""What becomes of a mutant."""
+"""The fate of a mutant."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("killed", "survived", "undecided", "equa
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a mutant.
+    """The fate of a mutant.
 
     Attributes:
         outcome: see `Outcome`.
-        reason: by what it was killed, in what it is equal, or how far it was looked.
+        reason: the statement that killed it, the scopes in which it is equal, or the extent of the search.
     """
 
     outcome: Outcome

@@ -30,7 +30,7 @@ Likeness: TypeAlias = Literal["same commands", "same events", "different"]
 
 
 def frozen(value: Any) -> Frozen:
-    """A value that is equal for equal contents, whatever module the classes come from."""
+    """A value that is equal for equal contents, even of classes from different modules."""
     match value:
         case None | bool() | int() | float() | str() | bytes():
             return type(value).__name__, value
@@ -81,7 +81,7 @@ class LocalComparison:
         self._same_metadata = True
 
     def likeness(self, make_original: MakeProcess, make_mutant: MakeProcess) -> Likeness:
-        """How the two compare in the scope: "different" also where the original does not follow the protocol."""
+        """The likeness of the two in the scope: "different" also where the original does not follow the protocol."""
         if not self._same(make_original, make_mutant):
             return "different"
         return "same commands" if self._same_metadata else "same events"
@@ -126,7 +126,7 @@ class LocalComparison:
         mine = _outcome(self._call(original, step, sender, packets[0]))
         theirs = _outcome(self._call(mutant, step, sender, packets[1]))
         if isinstance(mine, str) or isinstance(theirs, str):
-            # An implementation may know more than its protocol, and refuse what no run brings: both have to.
+            # An implementation may know more than its protocol, and refuse a step that no run has: both have to.
             return mine == theirs
         if list(map(_event, mine)) != list(map(_event, theirs)) or not self._learn(pair.process, step, mine, theirs):
             return False
@@ -137,7 +137,7 @@ class LocalComparison:
         return True
 
     def _learn(self, process: int, step: LocalStep, mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
-        """Which packets of the implementation stand for the protocol's; False where it does not follow it."""
+        """Pairs packets of the implementation with the protocol's; False where it does not follow the protocol."""
         if len(mine) != len(step.emissions):
             return False
         for emission, own, other in zip(step.emissions, mine, theirs, strict=True):

@@ -29,10 +29,10 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import System
 
 CASES: Final = 1_200
-"""How many cases a mutant has to pass to survive."""
+"""Cases that a mutant has to pass to survive."""
 
 OPERATIONS: Final = (12, 30)
-"""Of the cases, in turn: short ones are quick, long ones reach further."""
+"""Operations of the cases, in turn: short ones are quick, long ones reach further."""
 
 CASE_LIMIT_S: Final = 2.0
 
@@ -45,14 +45,14 @@ MOST_LOCAL_STEPS: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class ImplementationBaseline:
-    """What is known of an implementation.
+    """The baseline of an implementation.
 
     Attributes:
         module: its module's name.
         name: its class.
         text: of the module.
         protocol: to replay in, or None for the oracle alone.
-        settings: what network and application may do.
+        settings: the abilities of network and application.
         records: the protocol's local steps in scopes, to compare in; the smaller first.
     """
 
@@ -125,7 +125,7 @@ class ImplementationJudge:
         }
 
     def fate(self, mutant: Mutant, cases: int = CASES) -> Fate:
-        """What becomes of the mutant."""
+        """The fate of the mutant."""
         try:
             with limited(CASE_LIMIT_S):
                 make = load_mutant(self._known.module, self._known.name, mutant.text)
@@ -140,7 +140,7 @@ class ImplementationJudge:
         return Fate("survived", f"{cases:,} cases with {_count(self._known.settings)} passed")
 
     def failure(self, make: MakeProcess, cases: int) -> str | None:
-        """The first failure in so many cases of all schedulers, in words."""
+        """The first failure in the cases of all schedulers, in words."""
         names = list(SCHEDULERS)
         for seed in range(cases):
             name = names[seed % len(names)]

@@ -60,7 +60,7 @@ def mutate_all(
 
 
 def _take(pipe: Connection, busy: dict[Connection, Any], done: dict[int, Score], progress: Progress) -> None:
-    """What a lane says: how far it is, its score, or what went wrong."""
+    """A lane's report: its progress, its score, or its error."""
     try:
         said = pipe.recv()
     except (EOFError, OSError):
@@ -94,7 +94,7 @@ def _started(
 def _lane(
     pipe: Connection, inherited: list[Connection], subject: Subject, number: int, limits: Limits, folder: Path | None
 ) -> None:
-    """Judges one subject. The first SIGINT interrupts it, what follows is ignored: it is on its way out."""
+    """Judges one subject. The first SIGINT interrupts it; later ones are ignored."""
 
     def interrupted(_signal: int, _frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""What a link's protocol does with its machine: in scopes that are explored, and along random runs in larger workloads.
+"""A link's protocol and its machine: in explored scopes, and along random runs in larger workloads.
 
 All steps of the machine are remembered. A mutant of the machine differs in one transition: if it does the same in all
 steps in which that one was tried, the link to it is what it was, and nothing has to be followed again.
@@ -19,7 +19,7 @@ from thence.proofs.scopes.link import Broken, LinkRun, explore_link
 from thence.proofs.scopes.reports import describe
 
 SMALL: Final = 3
-"""Of the usual workloads, so many are explored beside a link's own."""
+"""Usual workloads that are explored beside a link's own."""
 
 RUNS: Final = 150
 """Random runs of a link in each larger workload."""
@@ -31,14 +31,14 @@ EARLY: Final = 2
 """Timers that each process may fire at any moment, along random runs of the same workloads once more."""
 
 STEPS: Final = 120
-"""Of a random run, at most."""
+"""Most steps of a random run."""
 
 _Step: TypeAlias = tuple[State, Action, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of a link to a mutant: where an event is not enabled in it, and whether its transition happened."""
+    """A link to a mutant: the event that is not enabled in it, and whether its transition happened."""
 
     broken: str | None
     happened: bool
@@ -99,7 +99,7 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
 
 
 def _grown(workload: ir.Workload) -> ir.Workload | None:
-    """The same with more messages; None where programs say which there are."""
+    """The same with more messages; None where programs fix them."""
     if any(program is not None for program in workload.programs):
         return None
     return replace(workload, sends=tuple(sends and sends + MORE for sends in workload.sends))

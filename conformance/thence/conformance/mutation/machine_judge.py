@@ -1,10 +1,10 @@
-"""Mutants of a machine: killed when what is stated of the machine is not provable of them.
+"""Mutants of a machine: killed when a statement about the machine is not provable of them.
 
 A mutant differs from its machine in one transition. The other transitions keep the invariants as before, so it is
 enough to ask about that one: whether it keeps each conjunct, and whether it can happen. A conjunct that it does not
 keep is not always false in some run: the mutant is killed because the proof fails, as it would for a user who wrote
-it. What keeps everything may be too strong: then the protocol's events are not enabled in it, which the link shows,
-or something that is stated to be reachable, or to be refuted, is so no more.
+it. A mutant that keeps every conjunct may be too strong: then the protocol's events are not enabled in it, which the
+link shows, or a formula is no longer reachable, or no longer refuted, against its statement.
 
 The cheap questions come first: all conjuncts together, over small universes; then all together by a solver; and one by
 one only where that leaves it open.
@@ -42,24 +42,24 @@ FAST: Final = Options(timeout_ms=3_000, solvers=("z3",), workers=1)
 """One solver, and little time: a mutant that is not settled by then is undecided."""
 
 QUICK_MS: Final = 300
-"""What the solver gets for a question that may be put in another way."""
+"""The solver's time for a question that may be put in another way."""
 
 UNIVERSES: Final = tuple(
     {"message": messages, "process": processes} for messages in (1, 2, 3) for processes in (1, 2, 3)
 )
-"""Where steps are looked for that break a conjunct."""
+"""Universes that are searched for steps that break a conjunct."""
 
 LARGER: Final = tuple(
     {"message": messages, "process": processes} for messages, processes in ((4, 3), (5, 3), (2, 4), (3, 4))
 )
-"""Where they are looked for once more, one by one, if the solver does not say."""
+"""Universes that are searched next, one by one, if the solver does not decide."""
 
 ONCE: Final = "at_most_once"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineBaseline:
-    """What is known of a machine.
+    """The baseline of a machine.
 
     Attributes:
         machine: it, with what is expected of it under `prove`.
@@ -139,7 +139,7 @@ def _goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal,
 
 
 def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
-    """What becomes of a mutant of the machine. Raises: CrossCheckError."""
+    """The fate of a mutant of the machine. Raises: CrossCheckError."""
     changed = [
         transition.name
         for transition, before in zip(mutated.transitions, known.machine.transitions, strict=True)
@@ -197,7 +197,7 @@ class _Trial:
     def _broken(
         self, whole: Obligation, parts: Sequence[Obligation], sizes: Sequence[Mapping[str, int]] = UNIVERSES
     ) -> str | None:
-        """Which of the obligations a step over a small universe shows to be false."""
+        """The obligations that a step over a small universe refutes."""
         try:
             found = self._session.find_model(negated_obligation(whole), sizes, least=False).model
         except Unsupported:
@@ -228,7 +228,7 @@ class _Trial:
         return None
 
     def _steps(self) -> Fate | None:
-        """What is stated of steps: stable formulas and starvation by their obligations, deadlock by its proof."""
+        """The statements about steps: stable formulas and starvation by their obligations, deadlock by its proof."""
         for name in sorted(self._known.steps - {WITHOUT_DEADLOCK}):
             asked = self._about_steps(name)
             if not asked or self._proved(_together(asked), self._quick):
@@ -332,7 +332,7 @@ def _action(machine: ir.Machine, name: str) -> Action:
 
 
 def _together(obligations: Sequence[Obligation]) -> Obligation:
-    """One obligation that says what all of them say; they may differ in their hypotheses and constants."""
+    """The conjunction of obligations, which may differ in their hypotheses and constants."""
     first = obligations[0]
     same = all(each.hypotheses == first.hypotheses and each.constants == first.constants for each in obligations)
     if same:

@@ -1,4 +1,4 @@
-"""Mutants: the edits of a file or module that mean something, with what they mean."""
+"""Mutants: the edits of a file or module, and the meaning of the edited text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Mutant:
 
     Attributes:
         number: its place among the edits of its subject, from 1: the same text has the same numbers.
-        kind, subject: what it is a mutant of.
+        kind, subject: of the original.
         edit: the fault.
         original, text: of the file, without and with the fault.
         file: its name.
@@ -43,7 +43,7 @@ class Mutant:
 
     @property
     def title(self) -> str:
-        """What it is, in one line."""
+        """The mutant in one line."""
         return f"{self.subject} #{self.number}, {self.edit.place}, line {self.edit.span.line}: {self.edit.operator}"
 
 
@@ -66,7 +66,7 @@ def specification_mutants(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> 
 
 
 def meaning(mutant: Mutant) -> ir.Specification | None:
-    """What the mutant's text means; None where the front end refuses it, or it means what the original does."""
+    """The meaning of the mutant's text; None where the front end refuses it, or it means the same as the original."""
     changed = load_bytes(Path(mutant.file), mutant.text.encode()).specification
     return None if changed is None or changed == _read(mutant.file, mutant.original) else changed
 
@@ -79,6 +79,6 @@ def _read(file: str, text: str) -> ir.Specification:
 
 
 def subjects(specification: ir.Specification) -> Iterator[ir.Protocol | ir.Machine]:
-    """What of a file is mutated: its protocols and machines."""
+    """The protocols and machines of a file, which are mutated."""
     yield from specification.protocols
     yield from specification.machines

@@ -1,7 +1,7 @@
-"""Mutants of a protocol: killed by what the file states of it in scopes, by its scenarios, its link, or random runs.
+"""Mutants of a protocol: killed by statements of the file about scopes, by its scenarios, its link, or random runs.
 
-The scenarios come first: they take no time. Then is asked in which scopes a mutant does the same as its protocol
-(`equality`); there, nothing can kill it. In the others it is run at random, then explored, the smaller ones first.
+The scenarios come first: they take no time. Scopes in which a mutant does the same as its protocol (`equality`) are
+left out, for nothing can kill it there. In the others it is run at random, then explored, the smaller ones first.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ SCOPE_STATES: Final = 100_000
 """Larger scopes are not used, unless asked for."""
 
 MUTANT_STATES: Final = 20_000
-"""So far a mutant is explored by the interpreter in each scope."""
+"""States of a mutant that the interpreter explores in each scope."""
 
 MUTANT_GROWTH: Final = 4
-"""A mutant may have so many times the states of its protocol, before the exploration of it is given up."""
+"""Ratio of a mutant's states to its protocol's beyond which its exploration is given up."""
 
 RUNS: Final = 60
 """Random runs of a mutant in each scope."""
@@ -42,21 +42,21 @@ LARGER_RUNS: Final = 120
 """Random runs of a mutant beyond the scopes."""
 
 STEPS: Final = 120
-"""Of a random run, at most."""
+"""Most steps of a random run."""
 
 SILENT: Final = "silent"
-"""No property of the language: that timers send nothing more, soon after everything was delivered. If a protocol does
-so, its mutants are to: else nothing would notice that what was acknowledged is not forgotten."""
+"""No property of the language: timers send nothing more, soon after everything was delivered. If a protocol has it, its
+mutants must have it, too. Without it, nothing would notice that acknowledged messages are not forgotten."""
 
 PROMPT: Final = "prompt"
-"""No property of the language, but what is called over-delay of implementations: that a message that has arrived is
-delivered with the step after which nothing that happened before it is missing. If a protocol does so, its mutants are
-to: else nothing would notice that they are too cautious."""
+"""No property of the language; its absence is called over-delay of implementations: a message that has arrived is
+delivered with the step after which nothing that happened before it is missing. If a protocol has it, its mutants must
+have it, too. Without it, nothing would notice that they are too cautious."""
 
 _NO_PROPERTIES: Final = frozenset((SILENT, PROMPT))
 
 PATIENCE: Final = 6
-"""Rounds of timers and arrivals after which it has to be silent."""
+"""Rounds of timers and arrivals after which a protocol has to be silent."""
 
 _INTERPRETED: Final = 5_000
 """Larger scopes are explored by native code, which also tabulates local steps that no run takes: a mutant that differs
@@ -69,7 +69,7 @@ class KnownScope:
 
     Attributes:
         name: for the reader.
-        workload: what happens in it.
+        workload: of the scope.
         true, false: the properties that hold of the protocol, and those that are violated (or reached, for witnesses).
         record: the protocol's local steps in it.
         states: of the protocol.
@@ -85,13 +85,13 @@ class KnownScope:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is known of a protocol, for its mutants to be compared with.
+    """The baseline of a protocol, with which its mutants are compared.
 
     Attributes:
         protocol: it.
         scopes: the smaller ones first.
         skipped: scopes that are not used, and why.
-        scenarios: of the protocol, that come out as the file says.
+        scenarios: of the protocol, whose verdicts are as the file expects.
         link: of the protocol, in the scopes in which every event is enabled in the machine.
         claimed: properties that no scope and no random run violates.
         larger: workloads beyond the scopes, for random runs.
@@ -153,7 +153,7 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
 
 
 def usual_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
-    """The scopes that every protocol is compared in, whatever its file names."""
+    """The scopes in which every protocol is compared, beside those of its file."""
     return (
         _workload(protocol, 3, (1, 1, 1)),
         _workload(protocol, 3, (2, 1, 1)),
@@ -182,7 +182,7 @@ def _workload(protocol: ir.Protocol, processes: int, sends: tuple[int, ...], fau
 
 
 def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_STATES) -> Fate:
-    """What becomes of a mutant of the protocol."""
+    """The fate of a mutant of the protocol."""
     for scenario in known.scenarios:
         wrong = missed(replace(scenario, protocol=mutated))
         if wrong:
@@ -241,12 +241,12 @@ def linked_in(link: ir.Link, workload: ir.Workload) -> bool:
 
 
 def _interrupted(coverage: Coverage) -> bool:
-    """Explorations end with what they have when they are interrupted; here, that is of no use."""
+    """Whether an exploration ended early by an interrupt, so that its result is of no use."""
     return coverage.why_incomplete == "interrupted"
 
 
 def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:
-    """Which of the properties and invariants a random run violates."""
+    """The properties and invariants that a random run violates."""
     draw = random.Random(seed)
     state: State = system.initial()
     wanted = frozenset(names)
@@ -278,7 +278,7 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
 
 
 def _arrived(system: System, action: Action, arrived: set[tuple[Message, int]]) -> set[tuple[Message, int]]:
-    """The messages that have arrived, and where, with that of the action."""
+    """The messages that have arrived, with their processes, and that of the action."""
     message = system.carried(system.packet(action.packet)) if action.kind == "receive" else None
     if message is not None:
         arrived.add((message, action.process))

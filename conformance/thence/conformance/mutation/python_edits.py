@@ -61,7 +61,7 @@ class _Finder:
         return Edit(operator, self._span(node), replacement, self._place)
 
     def _span(self, node: ast.expr | ast.stmt) -> Span:
-        """Where a node stands; Python counts columns in bytes of UTF-8."""
+        """The span of a node; Python counts columns in bytes of UTF-8."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return Span(
             node.lineno, self._column(node.lineno, node.col_offset),

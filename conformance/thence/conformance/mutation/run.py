@@ -1,4 +1,4 @@
-"""Every mutant of what a file has, or of an implementation, judged; the score."""
+"""All mutants of the subjects of a file, or of an implementation, judged; the score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from thence.dsl.load import Loaded, load
 from thence.proofs.prove import solver_pool
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the subject, how many mutants of it are judged, and how many there are."""
+"""Called with the subject, the number of its mutants that are judged, and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Score:
 
     Attributes:
         row: the name of its file.
-        kind, subject: what was mutated.
-        total: how many mutants there are, of which `wanted` were to be judged.
+        kind, subject: of the original.
+        total: number of mutants, of which `wanted` were to be judged.
         judged: those that have a fate, by number.
-        notes: what was not used to judge them, and why.
+        notes: the statements that were not used to judge them, and why.
         seconds: wall time, of which each mutant has its own.
         why_incomplete: why there are fewer fates than wanted, or "".
     """
@@ -68,12 +68,12 @@ class Score:
     why_incomplete: str = ""
 
     def count(self, outcome: Outcome) -> int:
-        """How many have that fate."""
+        """Number of mutants with that fate."""
         return sum(one.fate.outcome == outcome for one in self.judged)
 
     @property
     def score(self) -> float | None:
-        """The part that was killed of the mutants that are not equal in scope and not refused; None of none.
+        """The share of killed mutants, without those that are equal in scope or refused; None of none.
 
         An undecided mutant counts as one that was not killed.
         """
@@ -86,13 +86,13 @@ class Score:
 
 
 def score_of(scores: Sequence[Score]) -> float | None:
-    """The part killed of all their mutants together that are not equal in scope and not refused; None of none."""
+    """The share of killed mutants of all scores, without those that are equal in scope or refused; None of none."""
     killed, alive = sum(score.count("killed") for score in scores), sum(len(score.alive) for score in scores)
     return killed / (killed + alive) if killed + alive else None
 
 
 def spread(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
-    """At most so many of the mutants, spread evenly over the text."""
+    """A limited number of the mutants, spread evenly over the text."""
     if most is None or most >= len(mutants):
         return list(mutants)
     return [mutants[position * len(mutants) // most] for position in range(most)]
@@ -112,14 +112,14 @@ def mutants_of(subject: Subject) -> tuple[list[Mutant], Loaded]:
 
 
 def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
-    """Where the subject's fates are kept in the folder. An implementation has been loaded before."""
+    """The store of the subject's fates in the folder. An implementation has been loaded before."""
     implementation = subject.name if subject.kind == "implementation" else None
     name = f"{subject.row}-{subject.name}"
     return Store(folder, subject.kind, name, context_of(loaded, implementation))
 
 
 def kept(subject: Subject, folder: Path) -> Score:
-    """What the folder says of the subject; nothing is judged. Raises: SourceError, SubjectError, OSError."""
+    """The subject's score from the folder; nothing is judged. Raises: SourceError, SubjectError, OSError."""
     mutants, loaded = mutants_of(subject)
     done, left = _taken(mutants, store_of(subject, loaded, folder), undecided=True)
     why = f"{len(left)} mutants are not judged yet" if left else ""
@@ -164,7 +164,7 @@ def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | 
 
 
 def _taken(mutants: Sequence[Mutant], store: Store, *, undecided: bool = False) -> tuple[list[Judged], list[Mutant]]:
-    """The fates that are kept, and the mutants without one; what was undecided is tried again, unless asked for."""
+    """The fates that are kept, and the mutants without one; undecided ones are tried again, unless asked for."""
     there = store.read()
     done: list[Judged] = []
     left: list[Mutant] = []

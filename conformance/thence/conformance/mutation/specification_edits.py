@@ -31,13 +31,13 @@ OPERATORS: Final = {
     "other branch": "a conditional value always takes one branch",
     "off by one": "a number is one larger",
 }
-"""Every operator, and what it does."""
+"""Every operator, with its effect."""
 
 _WEAKER: Final = {"<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",), "=": ("!=",), "!=": ("=",)}
 _ORDERED: Final = {"=": ("<=", ">="), "!=": ("<", ">")}
 
 _MOST_SWAPS = 2
-"""How many other processes are put in one place."""
+"""Number of other processes that are put in one place."""
 
 
 def protocol_edits(protocol: ir.Protocol, lines: list[str]) -> list[Edit]:
@@ -150,7 +150,7 @@ class _Body:
     # --- expressions -------------------------------------------------------------------------
 
     def condition(self, condition: ir.Expr, names: list[str]) -> Iterator[Edit]:
-        """Of a guard: it, and what is in it."""
+        """The edits of a guard and of its parts."""
         text = text_of(self._lines, condition.span)
         yield self._edit("drop guard", condition.span, "true")
         yield self._edit("drop guard", condition.span, "false")
@@ -158,7 +158,7 @@ class _Body:
         yield from self.expression(condition, names)
 
     def expression(self, expression: ir.Expr, names: list[str]) -> Iterator[Edit]:
-        """Of an expression and everything in it."""
+        """The edits of an expression and of its parts."""
         text = text_of(self._lines, expression.span) if expression.span.line else ""
         match expression:
             case ir.Connective(operator=operator, left=left, right=right):

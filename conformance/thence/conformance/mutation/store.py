@@ -19,7 +19,7 @@ from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant, SubjectKind
 
 JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "2"}
-"""Change when mutants are judged otherwise, so that what was said before is not believed."""
+"""Changes when mutants are judged otherwise, so that earlier fates do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Store:
         return hashlib.sha256(f"{self._context}\0{mutant.text}".encode()).hexdigest()[:24]
 
     def read(self) -> Mapping[str, Kept]:
-        """What is kept, by digest; of several the last one. Raises: OSError."""
+        """The kept fates, by digest; of several the last one. Raises: OSError."""
         found: dict[str, Kept] = {}
         if not self._path.exists():
             return found

@@ -1,4 +1,4 @@
-"""What is mutated: protocols and machines of files, and implementations; and everything that their fates depend on."""
+"""The subjects of mutation: protocols, machines and implementations; and the texts that fates depend on."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from thence.dsl.text import syntax
 from thence.dsl.text.parse import parse
 
 AS_PRINTED = "_printed"
-"""How the names of library files end that hold a paper's text as it is printed: known to be wrong, so that mutants of
-it say nothing. Each of its faults is a mutant of the repaired protocol."""
+"""Suffix of the names of library files with a paper's text as printed. The text is known to be wrong, so that its
+mutants say nothing. Each of its faults is a mutant of the repaired protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something to mutate: of the file (a path or library name) a protocol, a machine, or an implementation."""
+    """A protocol, a machine or an implementation of the file (a path or library name), which is mutated."""
 
     file: str
     kind: SubjectKind
@@ -49,7 +49,7 @@ def subjects_of(file: str, specification: ir.Specification, implementation: str 
 
 
 def library_subjects() -> list[Subject]:
-    """Of the whole shipped library; a protocol that two files have is there once, under the file of its name."""
+    """The subjects of the shipped library; a protocol of two files is there once, under the file of its name."""
     found: list[Subject] = []
     protocols: dict[str, ir.Protocol] = {}
     paths = sorted(library(), key=lambda path: (len(path.stem), path.stem))

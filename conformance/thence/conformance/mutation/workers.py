@@ -26,7 +26,7 @@ MakeJudge: TypeAlias = Callable[[], AbstractContextManager[Judge]]
 """Opens a judge in the process that is to use it."""
 
 MEMORY: Final = 1 << 30
-"""Bytes of address space that a judge may have beyond what it began with."""
+"""Bytes of address space that a judge may have beyond its initial ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Worker:
     since: float = field(default_factory=time.monotonic)
 
     def end(self) -> None:
-        """Ends the process and what it started; its session is its own."""
+        """Ends the process with its descendants; its session is its own."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
@@ -97,7 +97,7 @@ def judged(
 
 
 def _answer(worker: _Worker) -> Fate | None:
-    """What the judge says; None where it is dead."""
+    """The judge's fate; None where the judge is dead."""
     try:
         outcome, reason = worker.pipe.recv()
     except (EOFError, OSError):
@@ -129,6 +129,6 @@ def _work(pipe: Connection, inherited: list[Connection], mutants: Sequence[Mutan
 
 
 def limit_memory(bytes_: int = MEMORY) -> None:
-    """Limits the address space of this process to so much beyond what it has. For judges that run mutated code."""
+    """Limits the address space of this process to its present size and `bytes_` more. For judges of mutated code."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + bytes_, now + bytes_))

@@ -1,5 +1,5 @@
-"""Events held against a protocol: in lock step, or by the set of states that what was seen leaves possible.
+"""Events held against a protocol: in lock step, or by a state estimate where they are partially observed.
 
-Begin with `replay` (lock step), then `state_estimate`; `findings` is what can be wrong with a case.
+Begin with `replay` (lock step), then `state_estimate`; `findings` has the outcome of a case.
 Knows nothing of systems under test.
 """

@@ -1,4 +1,4 @@
-"""What a case can show to be wrong, and what is known of the case."""
+"""The findings and the outcome of one case."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FindingKind: TypeAlias = Literal[
 SENT, RECEIVED, DELIVERED = range(3)
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
-"""Where an object lives, in its default text: another place in every run."""
+"""An address in the default text of an object; it differs from run to run."""
 
 LogEntry: TypeAlias = tuple[int, int, str, int | tuple[int, ...]]
 """(SENT, process, message, destination or destinations), (RECEIVED, process, message, sender) or
@@ -40,23 +40,22 @@ LogEntry: TypeAlias = tuple[int, int, str, int | tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong with the system under test.
+class CaseFinding:
+    """A fault of the system under test.
 
     Attributes:
         kind: `causal`, `fifo`, `stuck`, `duplicate`, `phantom`: of the oracle, see `thence.spec.oracle`;
-            `total_order`: two processes deliver two messages in different orders, where the system promises that none
-            do, see `thence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does;
-            `hang`: it did not answer in time; `memory`: it used more memory than its limit; `endless`: packets
-            without end; `over_delay`: a message that had arrived,
-            and that nothing was missing for, was not delivered at once; `nonconformance`: it did what its protocol does
-            not do, or the other way round.
-        process: where.
+            `total_order`: two processes deliver two messages in different orders, against the system's promise, see
+            `thence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does; `hang`: it
+            did not answer in time; `memory`: it used more memory than its limit; `endless`: packets without end;
+            `over_delay`: a message that had arrived, and that nothing was missing for, was not delivered at once;
+            `nonconformance`: a step differs from the protocol's.
+        process: the process at fault.
         text: the finding as a sentence, without its kind.
-        event_index: how many events came before it, or with `stuck` before the send.
+        event_index: number of events before it, or with `stuck` before the send.
         judged: the oracle's finding; its `event_index` is a position in the case's execution.
-        divergence: with `nonconformance`, what was expected, what came, and which guard decided.
-        traceback: with `crash`, where the subject raised; of a foreign system, what it wrote on its standard error.
+        divergence: with `nonconformance`, the expected and the actual step, and the guard that decided.
+        traceback: with `crash`, of the subject; of a foreign system, its last lines on the standard error.
     """
 
     kind: FindingKind
@@ -71,22 +70,21 @@ class Finding:
         return f"{self.kind}: {self.text}"
 
 
-def from_oracle(found: oracle.Finding, event_index: int) -> Finding:
+def from_oracle(found: oracle.Finding, event_index: int) -> CaseFinding:
     """The oracle's finding, at a position in the execution."""
     assert found.kind != "gap", "gaps are found in finished traces only"
     judged = replace(found, event_index=event_index)
-    return Finding(found.kind, found.process, str(found).partition(": ")[2], event_index, judged)
+    return CaseFinding(found.kind, found.process, str(found).partition(": ")[2], event_index, judged)
 
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """A message that a process kept back though nothing was missing for it.
+    """A message that a process kept back although nothing was missing for it.
 
     Attributes:
-        process, message: which, and where.
-        event_index: how many events there were when it should have been delivered.
-        arrivals: messages that arrived there before it was delivered after all.
-        delivered: whether it ever was.
+        event_index: number of events before the point at which it should have been delivered.
+        arrivals: messages that arrived at the process between that point and the delivery.
+        delivered: whether it was delivered at all.
     """
 
     process: int
@@ -108,24 +106,24 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What happened in one case.
+    """The outcome of one case.
 
     Attributes:
-        settings: what network and application were allowed.
+        settings: the abilities of network and application.
         operations: the operations of the schedule that were possible, each packet named by its channel: replaying
             them gives the same case.
-        findings: what was wrong, in the order in which it showed.
+        findings: in the order in which they showed.
         log: the execution, compactly.
-        steps: how often a process was called.
+        steps: number of calls of processes.
         matched: events of the protocol that the subject was found to follow.
-        arrivals: packets that brought a message which was still to be delivered.
-        kept: messages of which that was not done at once, though nothing was missing: process, message, and how many
-            events there were.
+        arrivals: messages that arrived at a process before it delivered them.
+        kept: those of them that were not delivered at once although nothing was missing: process, message, and the
+            number of events before.
     """
 
     settings: Settings
     operations: Schedule
-    findings: tuple[Finding, ...]
+    findings: tuple[CaseFinding, ...]
     log: tuple[LogEntry, ...]
     steps: int
     matched: int = 0
@@ -134,12 +132,12 @@ class CaseOutcome:
 
     @property
     def withheld(self) -> int:
-        """How many messages were kept back though nothing was missing."""
+        """Number of messages that were kept back although nothing was missing."""
         return len(self.kept)
 
     @property
     def delays(self) -> tuple[Delay, ...]:
-        """The messages that were kept back, and for how long."""
+        """The delays of the messages that were kept back."""
         return tuple(self._delay(*kept) for kept in self.kept)
 
     @property
@@ -166,7 +164,7 @@ class CaseOutcome:
         return Execution(self.settings.processes, tuple(map(event_of, self.log)))
 
     def digest(self) -> int:
-        """64 bits of everything that the case did and showed, as a signed number, the same on every machine."""
+        """A hash of log, findings, steps and matched events: 64 bits, signed, the same on every machine."""
         shown: Sequence[Any] = (self.log, [str(finding) for finding in self.findings], self.steps, self.matched)
         text = _ADDRESS.sub("", repr(shown))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)

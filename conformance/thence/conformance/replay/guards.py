@@ -1,6 +1,4 @@
-"""Which guard decided: of the conditions that a step of the protocol evaluated, the one that kept an event from
-happening, or that let it happen.
-"""
+"""The deciding guard of a step: the condition that kept an event from happening, or that let it happen."""
 
 from __future__ import annotations
 
@@ -14,6 +12,29 @@ from thence.dsl.run.values import Value, show
 from thence.dsl.write.show import show_expression
 
 Block: TypeAlias = tuple[ir.Stmt, ...]
+
+
+def conditionals_of(protocol: ir.Protocol) -> Iterator[ir.If | ir.While]:
+    """Every `if` and `while` of the protocol, in the text's order."""
+    for body in (*(handler.body for handler in protocol.handlers), *(each.body for each in protocol.procedures)):
+        yield from conditionals(body)
+
+
+def conditionals(block: Block) -> Iterator[ir.If | ir.While]:
+    """Every `if` and `while` of the block, in the text's order."""
+    for statement in block:
+        match statement:
+            case ir.If(then=then, otherwise=otherwise):
+                yield statement
+                yield from conditionals(then)
+                yield from conditionals(otherwise)
+            case ir.While(body=body):
+                yield statement
+                yield from conditionals(body)
+            case ir.For(body=body):
+                yield from conditionals(body)
+            case _:
+                continue
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +51,10 @@ class DecidingGuard:
 
     Attributes:
         condition: as in the protocol's text.
-        outcome: what it gave.
+        outcome: its value.
         label: the paper's line, where the text has one.
-        line: where it stands in the protocol's file, from 1.
-        values: what it was computed from, as (expression, value) texts.
+        line: in the protocol's file, from 1.
+        values: the values that it depends on, as (expression, value) texts.
     """
 
     condition: str
@@ -61,11 +82,12 @@ class GuardFinder:
         self._procedures = {procedure.name: procedure for procedure in self.protocol.procedures}
         bodies = [handler.body for handler in self.protocol.handlers]
         bodies += [procedure.body for procedure in self.protocol.procedures]
-        self._owners = {id(statement): body for body in bodies for statement in _guarded(body)}
+        self._owners = {id(statement): body for body in bodies for statement in conditionals(body)}
 
     def preventing(self, guards: Sequence[Guard], wanted: Wanted, emitted: int) -> DecidingGuard | None:
         """The last guard that kept the event from happening: the event stands in the branch that was not taken, or the
-        one that was returns from a body that has the event. Guards evaluated after `emitted` emissions come first.
+        branch that was taken returns from a body that has the event. Guards evaluated after `emitted` emissions come
+        first.
         """
         for guard in _by_moment(guards, emitted):
             taken, other = _branches(guard)
@@ -122,22 +144,6 @@ class GuardFinder:
                 case _:
                     continue
         return False
-
-
-def _guarded(block: Block) -> Iterator[ir.If | ir.While]:
-    for statement in block:
-        match statement:
-            case ir.If(then=then, otherwise=otherwise):
-                yield statement
-                yield from _guarded(then)
-                yield from _guarded(otherwise)
-            case ir.While(body=body):
-                yield statement
-                yield from _guarded(body)
-            case ir.For(body=body):
-                yield from _guarded(body)
-            case _:
-                continue
 
 
 def _by_moment(guards: Sequence[Guard], emitted: int) -> Iterator[Guard]:

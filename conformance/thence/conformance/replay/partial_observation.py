@@ -1,4 +1,4 @@
-"""Whether a protocol has a run with the events of an execution: a replay that tolerates what is not shown."""
+"""Replay of a partial observation: has the protocol a run with the events of an execution?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, Literal
 
-from thence.conformance.replay.findings import CaseOutcome, Finding
+from thence.conformance.replay.configuration import Conditions
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard
-from thence.conformance.replay.logged import Logs, logs_of, require_fit
+from thence.conformance.replay.observed_steps import ObservedSteps
+from thence.conformance.replay.process_logs import ProcessLogs, logs_of, require_fit
 from thence.conformance.replay.replay import Divergence, Replay
-from thence.conformance.replay.state_estimate import MOST_STATES, Conditions, Search
+from thence.conformance.replay.state_estimate import MOST_STATES, RunSearch
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.spec.diagram import Highlight
@@ -22,7 +24,7 @@ from thence.spec.events import Deliver, Event, Execution, Receive, Send
 Verdict = Literal["conforming", "nonconforming", "unknown"]
 
 DRAWN: Final = 30
-"""So many events before the one that fails are drawn."""
+"""Events before the failing one that are drawn."""
 
 _NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "endless", "phantom"})
 
@@ -31,15 +33,15 @@ _MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the replay of an execution says.
+    """The verdict of the replay of an execution.
 
     Attributes:
-        verdict: `conforming`: the protocol has a run with these events. `nonconforming`: it has none. `unknown`: there
-            were too many possible states.
-        matched: how many events, from the first, the protocol can do: all, or the longest prefix that was found.
-        events: how many there are.
-        divergence: what the protocol cannot do then, and which guard decided; None where it conforms.
-        states: how many states were looked at beyond those of the first attempt.
+        verdict: `conforming`: the protocol has a run with these events. `nonconforming`: it has none. `unknown`: the
+            state estimate was too large.
+        matched: number of events, from the first, that the protocol can do: all, or the longest prefix that was found.
+        events: their number.
+        divergence: the step that the protocol cannot do then, and the deciding guard; None where it conforms.
+        states: configurations visited beyond those of the first attempt.
     """
 
     verdict: Verdict
@@ -58,17 +60,17 @@ class Answer:
 
 
 @dataclass(slots=True)
-class TolerantReplay:
+class PartialObservationReplay:
     """A protocol among `processes` processes, in which executions are replayed. It remembers steps.
 
-    `most_states`: how many states are looked at, beyond those of the first attempt, before the answer is unknown.
+    `most_states`: configurations that a search visits, beyond those of the first attempt, before the answer is unknown.
     """
 
     protocol: ir.Protocol
     processes: int
     most_states: int = MOST_STATES
     undecided: int = field(init=False, default=0)
-    """How many cases `follow` could not decide."""
+    """Number of cases that `follow` could not decide."""
     _replay: Replay = field(init=False)
     _only_sends_send: bool = field(init=False)
 
@@ -79,9 +81,9 @@ class TolerantReplay:
     def conditions(
         self, execution: Execution, header: Mapping[str, Any] | None = None, *, ordered: bool = False
     ) -> Conditions:
-        """What the protocol's network may do, and what a recording shows, or says in its header, that the network did.
+        """The faults of the protocol's network, and those that a recording shows or states in its header.
 
-        Where arrivals are logged, a message that arrives twice shows that the network duplicates; else the header says.
+        Where arrivals are logged, a message that arrives twice shows duplication. Otherwise the header states it.
         """
         network, said = self.protocol.network, header or {}
         arrivals = Counter((event.process, event.message, event.sender)
@@ -119,8 +121,8 @@ class TolerantReplay:
         return self._refused(logs, search, "unknown" if search.given_up else "nonconforming")
 
     def follow(self, outcome: CaseOutcome) -> CaseOutcome:
-        """The outcome of a case, with what the replay of its log finds. A case that was not carried through is left as
-        it is; so is one in which something is delivered that nobody sent."""
+        """The outcome of a case with the findings of the replay of its log. A case that was not carried through, or
+        that has the delivery of a message that nobody sent, stays as it is."""
         if outcome.kinds & _NOT_CARRIED_THROUGH:
             return outcome
         settings = outcome.settings
@@ -137,29 +139,28 @@ class TolerantReplay:
         if answer.verdict != "nonconforming" or answer.divergence is None:
             return matched
         found = answer.divergence
-        finding = Finding("nonconformance", found.process, str(found), answer.matched, divergence=found)
+        finding = CaseFinding("nonconformance", found.process, str(found), answer.matched, divergence=found)
         return replace(matched, findings=(*outcome.findings, finding))
 
-    def _search(self, logs: Logs, conditions: Conditions, *, free: bool = False, watch_early: bool = False) -> Search:
-        promises = frozenset(self.protocol.properties)
-        return Search(
-            self._replay, logs, conditions, promises,
-            free=free, watch_early=watch_early, most_states=self.most_states,
-        )  # fmt: skip
+    def _search(
+        self, logs: ProcessLogs, conditions: Conditions, *, free: bool = False, watch_early: bool = False
+    ) -> RunSearch:
+        steps = ObservedSteps(self._replay, logs, frozenset(self.protocol.properties))
+        return RunSearch(steps, conditions, free=free, watch_early=watch_early, most_states=self.most_states)
 
-    def _could_be_early(self, logs: Logs, conditions: Conditions) -> bool:
+    def _could_be_early(self, logs: ProcessLogs, conditions: Conditions) -> bool:
         """Whether another order of events at different processes could make a difference."""
         search = self._search(logs, conditions, watch_early=True)
         search.run()
         return search.may_be_early or search.given_up
 
     @staticmethod
-    def _found(execution: Execution, search: Search) -> Answer:
+    def _found(execution: Execution, search: RunSearch) -> Answer:
         events = len(execution.events)
         return Answer("conforming", events, events, None, search.states)
 
     @staticmethod
-    def _refused(logs: Logs, search: Search, verdict: Verdict) -> Answer:
+    def _refused(logs: ProcessLogs, search: RunSearch, verdict: Verdict) -> Answer:
         divergence = renamed(search.explain(), logs.names)
         return Answer(verdict, search.matched, len(logs.execution.events), divergence, search.states)
 
@@ -208,7 +209,7 @@ def only_sends_send(protocol: ir.Protocol) -> bool:
 
 
 def renamed(divergence: Divergence, names: dict[str, str]) -> Divergence:
-    """The same, with messages called as the execution calls them."""
+    """The same, with the execution's names of messages."""
 
     def say(text: str) -> str:
         return _MESSAGE.sub(lambda found: names.get(found[0], found[0]), text)

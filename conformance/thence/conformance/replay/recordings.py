@@ -1,37 +1,75 @@
-"""A recording against a protocol: has the protocol a run with these events?"""
+"""Recordings judged: by the oracle, and against a protocol, which has a run with these events or has none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from thence.conformance.replay.logged import Unfit
-from thence.conformance.replay.partial_observation import Answer, TolerantReplay, prefix
+from thence.conformance.replay.partial_observation import Answer, PartialObservationReplay, prefix
+from thence.conformance.replay.process_logs import Unfit
 from thence.conformance.replay.replay import Divergence
 from thence.conformance.replay.state_estimate import MOST_STATES
+from thence.conformance.traces.reading import read, read_merged
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
-from thence.spec.diagram import draw_svg, draw_text
-from thence.spec.judgement import Judgement
+from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.judgement import Judgement, judge
 from thence.spec.trace import Trace, TraceError
 from thence.spec.verdict import Level, Result, Verdict
 
 _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
 
-_SHOWN: Final = 3
-"""So many of the oracle's findings are shown with a replay."""
+_SHOWN: Final = 5
+"""Findings of the oracle that an explanation has."""
+
+_SHOWN_WITH_REPLAY: Final = 3
+"""The same beside a replay in a protocol."""
+
+
+def judged(file: str, format_: str | None = None, against: ReferenceProtocol | None = None) -> Result:
+    """The file, judged. Raises TraceError, also where it is no execution of the protocol's kind."""
+    return _judged(file, lambda: read(file, format_), against)
+
+
+def judged_together(files: Sequence[str], against: ReferenceProtocol | None = None) -> Result:
+    """The files as logs of one run, judged. Raises TraceError as `judged`, and where the logs do not fit together."""
+    return _judged(" + ".join(files), lambda: read_merged(files), against)
+
+
+def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol | None) -> Result:
+    started = time.perf_counter()
+    trace = reader()
+    judgement = judge(trace.execution)
+    result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
+    return replace(result, seconds=time.perf_counter() - started)
+
+
+def _by_the_oracle(name: str, trace: Trace, judgement: Judgement) -> Result:
+    violation = judgement.first_violation
+    return Result(
+        name="causal delivery",
+        kind="trace",
+        subject=name,
+        verdict=Verdict.TESTED if judgement.faultless else Verdict.REFUTED,
+        level=Level.L0,
+        expected=judgement.faultless,
+        facts=judgement.to_json(),
+        explanation="\n".join(str(finding) for finding in judgement.findings()[:_SHOWN]),
+        picture="" if violation is None else draw_svg(trace.execution, highlight_of(violation)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Opposite:
+class ReferenceProtocol:
     """The protocol that recordings are held against.
 
     Attributes:
-        name: FILE or FILE:PROTOCOL, as the user says it.
-        most_states: how many states a replay may look at.
+        name: FILE or FILE:PROTOCOL, as the user gives it.
+        most_states: the configurations that a replay may visit.
     """
 
     name: str
@@ -54,7 +92,7 @@ class Opposite:
         wrong = breaks(replay.protocol, judgement, trace.header) or answer.verdict == "nonconforming"
         verdict = Verdict.REFUTED if wrong else Verdict.UNKNOWN if answer.verdict == "unknown" else Verdict.TESTED
         shown, highlight = prefix(trace.execution, answer)
-        lines = [str(finding) for finding in judgement.findings()[:_SHOWN]]
+        lines = [str(finding) for finding in judgement.findings()[:_SHOWN_WITH_REPLAY]]
         if answer.divergence is not None:
             lines.append(f"{'unknown' if answer.verdict == 'unknown' else 'nonconformance'}: {answer}")
             lines += ["", *draw_text(shown, highlight).splitlines()]
@@ -72,13 +110,13 @@ class Opposite:
 
 
 @lru_cache(maxsize=8)
-def _replay(name: str, processes: int, most_states: int) -> TolerantReplay:
-    return TolerantReplay(named_protocol(name), processes, most_states)
+def _replay(name: str, processes: int, most_states: int) -> PartialObservationReplay:
+    return PartialObservationReplay(named_protocol(name), processes, most_states)
 
 
 def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any]) -> bool:
-    """Whether the recording breaks what the protocol promises. On a network that loses more than the protocol's may,
-    it does not promise that messages come."""
+    """Whether the recording breaks a promise of the protocol. On a network that loses more than the protocol's may, the
+    protocol does not promise that messages come."""
     promised = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
     lost = header.get("loss") is True and not protocol.network.lossy
     return (
@@ -91,7 +129,7 @@ def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any
 
 
 def said_of(result: Result) -> str:
-    """In a few words, whether it conforms."""
+    """Whether the recording conforms, in a few words."""
     return f"{_SAID[result.facts['conforms']]} {result.facts['protocol']}"
 
 

@@ -1,9 +1,9 @@
 """Replay of a case in the protocol's interpreter, step by step beside the subject.
 
-After each input the subject's commands have to be the interpreter's emissions, in order: the same packet kind to the
-same process with the same application message, or the delivery of the same message. Metadata is not compared, for an
-implementation may represent it otherwise; but each packet of the subject is paired with the protocol's packet, and
-when the one arrives, the interpreter receives the other.
+After each input the subject's commands must be the interpreter's emissions, in order: the same packet kind to the same
+process with the same application message, or the delivery of the same message. Metadata is not compared, for an
+implementation may represent it otherwise. Each packet of the subject is paired with the protocol's packet: when the
+one arrives, the interpreter receives the other.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Input: TypeAlias = tuple[Any, ...]
 """(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
 
 Answers: TypeAlias = tuple[tuple[int, int, tuple[int, ...]], ...]
-"""What the application sends from inside deliveries of a step: (delivery in the step, number, destinations)."""
+"""The application's sends from inside deliveries of a step: (delivery in the step, number, destinations)."""
 
 
 class Expected(NamedTuple):
-    """What the protocol does in a step.
+    """The protocol's step.
 
     Attributes:
         state: the number of the process's state after it.
-        signature: what it emits.
+        signature: its emissions.
         shadows: the numbers of the packets among the emissions; -1 for a delivery.
         fault: why the protocol's text has no such step, or None.
-        input: what the step was taken for.
-        answers: what the application sent meanwhile.
+        input: of the step.
+        answers: sends of the application meanwhile.
     """
 
     state: int
@@ -59,13 +59,13 @@ class Divergence:
     """Where the subject and its protocol part.
 
     Attributes:
-        process: who took the step.
-        input: what it was taken for.
-        expected: what the protocol does at this point, or None for nothing (more).
-        got: what the subject did, or None for nothing (more).
-        matched: how many events were the same before: inputs, packets sent, deliveries.
+        process: of the step.
+        input: of the step, in words.
+        expected: the protocol's event at this point, or None for nothing (more).
+        got: the subject's event, or None for nothing (more).
+        matched: number of equal events before: inputs, packets sent, deliveries.
         guard: the condition of the protocol that decided, where one did.
-        fault: what the protocol's own text makes impossible, or None.
+        fault: why the protocol's text has no such step, or None.
     """
 
     process: int
@@ -138,7 +138,7 @@ class Replay:
         return None if position is None else packet.arguments[position].name
 
     def explain(self, process: int, state: int, expected: Expected, got: Signature, matched: int) -> Divergence:
-        """Why the protocol does not do what the subject did."""
+        """The divergence of the subject's commands from the protocol's step."""
         title = self.title(expected.input)
         if expected.fault is not None:
             return Divergence(process, title, None, None, matched, None, expected.fault)
@@ -210,7 +210,7 @@ class Replay:
     # --- words -------------------------------------------------------------------------------
 
     def title(self, given: Input) -> str:
-        """What a step is taken for, in words."""
+        """The input of a step, in words."""
         match given:
             case (_, destinations):
                 return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
@@ -278,7 +278,7 @@ class Lockstep:
     replay: Replay
     states: list[int]
     matched: int = 0
-    """How many events were the same: inputs, packets sent, deliveries."""
+    """Number of equal events: inputs, packets sent, deliveries."""
 
     def causal_send(self, process: int, number: int, destinations: tuple[int, ...]) -> Expected:
         """The application sends its message of that number, from 0, to processes in ascending order."""
@@ -297,7 +297,7 @@ class Lockstep:
         return self.replay.expected(process, self.states[process], ())
 
     def accept(self, process: int, expected: Expected) -> None:
-        """The subject did what was expected."""
+        """The subject took the expected step."""
         self.states[process] = expected.state
         self.matched += 1 + len(expected.signature)
 

@@ -1,4 +1,4 @@
-"""The contract `thence-exec/1`: what Thence and a foreign system say to each other, one JSON object a line.
+"""The contract `thence-exec/1` between Thence and a foreign system: one JSON object a line.
 
 `contract.schema.json` has it as a JSON Schema, and docs/conformance.md explains it. Thence asks on the system's
 standard input, the system answers on its standard output, one reply for each request, in order. This module makes
@@ -17,22 +17,22 @@ from thence.conformance.cases.network import Settings
 VERSION: Final = "thence-exec/1"
 
 LINE_BYTES: Final = 4 * 2**20
-"""A reply may have so many bytes, and no more."""
+"""Most bytes of a reply."""
 
 CASE_BYTES: Final = 64 * 2**20
-"""All replies of a case together may have so many bytes, and no more."""
+"""Most bytes of all replies of a case together."""
 
 NAME_LENGTH: Final = 200
-"""What a system says in words is kept up to this length, in characters."""
+"""Characters that are kept of a text from a system."""
 
 
 class Broken(ValueError):
-    """A reply that the contract does not allow; the message says what is wrong with it."""
+    """A reply that the contract does not allow; the message names its fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a system says of itself in its reply to `init`.
+    """The abilities that a system states in its reply to `init`.
 
     Attributes:
         timers: it wants `tick`.
@@ -72,7 +72,7 @@ class Emitted:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A message was handed to the application; `sender` is None where the system does not say whose it is."""
+    """A message was handed to the application; `sender` is None where the system does not name it."""
 
     message: str
     sender: int | None
@@ -157,7 +157,7 @@ def read_abilities(line: bytes) -> Abilities | Raised:
 
 
 def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
-    """Every other reply: what happened, in order. Raises: Broken."""
+    """Every other reply: the events, in order. Raises: Broken."""
     reply = _object(line)
     error = reply.get("error")
     if error is not None:
@@ -236,7 +236,7 @@ def _named(name: str | None) -> str | None:
 
 
 def shown(data: bytes) -> str:
-    """What a system printed, for people."""
+    """A system's output, for people."""
     return repr(printable(data[: 2 * NAME_LENGTH].decode(errors="replace").rstrip("\r\n")))
 
 

@@ -1,4 +1,4 @@
-"""What systems under test may do beyond the interface of `thence.impl.commands`.
+"""Abilities of systems under test beyond the interface of `thence.impl.commands`.
 
 A factory of processes may be a `ForeignSystem`. A process may have a method `react`, which takes what its `causal_send`
 takes: its application is to causal-send that message from inside the delivery callback of its next delivery, and to say
@@ -18,7 +18,7 @@ FailureKind: TypeAlias = Literal["crash", "hang", "memory"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """As a command: inside the delivery before it, the application causal-sent `message`, as `react` had said."""
+    """As a command: inside the delivery before it, the application causal-sent the `message` of an earlier `react`."""
 
     message: str
 
@@ -28,7 +28,7 @@ class SystemFailed(Exception):
 
     Attributes:
         kind: `hang`: no answer in time; `memory`: it used more than its limit; `crash`: anything else.
-        printed: what it had written last on its standard error.
+        printed: its last lines on the standard error.
     """
 
     def __init__(self, kind: FailureKind, text: str, printed: str = "") -> None:
@@ -54,5 +54,5 @@ class ForeignSystem(Protocol):
         ...
 
     def hopeless(self) -> str | None:
-        """Why there is no point in running more cases; None where there is."""
+        """Why more cases are pointless; None where they are not."""
         ...

@@ -1,4 +1,4 @@
-"""A class of Python as a system in a process of its own: what it does to its process happens to no other.
+"""A class of Python as a system in a process of its own, the only one that it can harm.
 
 Thence runs `isolated_worker.serve` in a process under a supervisor, and drives it like any foreign system, over
 `thence-exec/1`. Packets stay there; their numbers travel. There is one request besides, `describe`: what the class
@@ -20,7 +20,7 @@ _START: Final = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from thence.conformance.systems.isolated_worker import serve; serve(sys.argv[1])"
 )
-"""The program: the name of the class, and where modules are found."""
+"""The program; its arguments are the name of the class and the import path."""
 
 
 class Refused(Exception):
@@ -31,7 +31,7 @@ class IsolatedSystem(ExternalSystem):
     """The participants are objects of a class, in another process.
 
     Attributes:
-        description: what the class says of itself: `delivery`, `reacts`, and `file`, the path of its module or null.
+        description: `delivery`, `reacts`, and `file`, the path of the class's module or null.
     """
 
     def __init__(self, name: str, processes: int, limits: Limits | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The process of an isolated class: answers requests of `thence-exec/1` with what the objects of the class do."""
+"""The process of an isolated class: answers requests of `thence-exec/1` by calls of its objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thence.impl.commands import Deliver, Send
 
 
 def serve(name: str) -> None:
-    """Answers requests about the class until there are no more. What the class prints goes to the standard error."""
+    """Answers requests about the class until there are no more. The class's output goes to the standard error."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -39,7 +39,7 @@ class Host:
         self._delivery = ""
 
     def reply(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What the reply to a request says. An error of the class is one."""
+        """The reply to a request. An error of the class is a reply, too."""
         try:
             match request["request"]:
                 case "describe":
@@ -115,7 +115,7 @@ class Host:
 
 
 def _number(value: object) -> object:
-    """The number of a process; what is none, in a text, which the contract then refuses."""
+    """The number of a process; of anything else its text, which the contract then refuses."""
     return value if type(value) in (int, str) else shown(value)
 
 

@@ -20,19 +20,19 @@ from thence.conformance.systems.contract import LINE_BYTES, printable, shown
 from thence.conformance.systems.foreign import FailureKind, SystemFailed
 
 STDERR_BYTES: Final = 4_000
-"""So much of what a command wrote last on its standard error is kept."""
+"""The end of a command's standard error that is kept."""
 
 LINUX: Final = sys.platform == "linux"
-"""Where the memory of others can be looked at, and orphans are adopted."""
+"""Whether the memory of other processes can be read, and orphans are adopted."""
 
 _POSIX: Final = os.name == "posix"
 
 _CHUNK: Final = 2**18
 GRACE_S: Final = 0.5
-"""How long a command without standard input may take to end by itself, and the supervisor to say how it ended."""
+"""Seconds that a command without standard input has to end by itself, and the supervisor to report its end."""
 
 _CLEANING_S: Final = 7.0
-"""How long the supervisor may take to kill everything: longer than `KILLING_S` there."""
+"""Seconds that the supervisor has to kill everything: more than its `KILLING_S`."""
 
 
 class CommandError(Exception):
@@ -67,7 +67,7 @@ class OsProcess:
     """
 
     def __init__(self, words: Sequence[str], memory_bytes: int = 0) -> None:
-        """`memory_bytes`: what the command and all that it starts may have in memory together; 0 is no limit."""
+        """`memory_bytes`: the memory limit of the command and its descendants together; 0 is no limit."""
         self._memory_bytes = memory_bytes
         status_read, status_write = os.pipe()
         control_read, control_write = os.pipe()
@@ -94,9 +94,9 @@ class OsProcess:
         self._status = status_read
         self._end = weakref.finalize(self, _end, self._supervisor, status_read, control_write)
         self._said = b""
-        """What the supervisor said."""
+        """The supervisor's report."""
         self._buffer = bytearray()
-        """What the command printed and nobody has read yet."""
+        """The command's output that nobody has read yet."""
         self._printed = bytearray()
         self._out_ended = False
         self._poll = select.poll()
@@ -107,7 +107,7 @@ class OsProcess:
 
     @property
     def printed(self) -> str:
-        """What the command wrote last on its standard error."""
+        """The end of the command's standard error."""
         self._read_errors()
         return self._printed.decode(errors="replace")
 
@@ -185,7 +185,7 @@ class OsProcess:
             self._look(remaining)
 
     def _look(self, wait_s: float) -> None:
-        """Takes what has come on any stream, waiting for it at most so long."""
+        """Takes the bytes that have come on any stream, after a wait of a limited time."""
         for descriptor, _ in self._poll.poll(max(0.0, wait_s) * 1000):
             if descriptor == self._out:
                 self._read_output()
@@ -222,7 +222,7 @@ class OsProcess:
             data = os.read(self._status, 4096)
         except BlockingIOError:
             return
-        # The command is over; what it had still printed is in the pipe. Descendants that hold it open are killed.
+        # The command is over; the rest of its output is in the pipe. Descendants that hold it open are killed.
         # A supervisor that says nothing has been killed, and the command with it.
         self._said = data or b"lost"
         self._poll.unregister(self._status)
@@ -230,7 +230,7 @@ class OsProcess:
     # --- the end -----------------------------------------------------------------------------
 
     def _ended(self) -> SystemFailed:
-        """How the command, or its output, ended."""
+        """The end of the command, or of its output."""
         until = time.monotonic() + GRACE_S
         while not self._said and (remaining := until - time.monotonic()) > 0:
             if select.select([self._status], [], [], remaining)[0]:

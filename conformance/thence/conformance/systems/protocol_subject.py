@@ -99,7 +99,7 @@ class ProtocolSystem:
         self._carries = {kind.name: kind.carries for kind in protocol.packets}
 
     def __call__(self, identity: int, processes: int) -> Any:
-        """Process `identity` of so many."""
+        """Process `identity` of `processes`."""
         interpreter = self._interpreters.get(processes)
         if interpreter is None:
             interpreter = self._interpreters[processes] = Interpreter(self.protocol, processes)

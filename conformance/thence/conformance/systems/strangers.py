@@ -1,4 +1,4 @@
-"""What objects of a system under test say of themselves: whatever they do when asked, these functions return text."""
+"""Texts of objects of a system under test. These functions return a text even where the object raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST: Final = 300
 
 
 def shown(value: object) -> str:
-    """Its text in code, on one line, printable, not endless; its type, where it has no text."""
+    """The value's text in code, on one line, printable, not endless; its type, where it has no text."""
     try:
         return printable(repr(value))
     except Exception:
@@ -18,7 +18,7 @@ def shown(value: object) -> str:
 
 
 def word(thing: object, name: str) -> str | None:
-    """An attribute that is a name, or None: where there is none, where it is None, and where it cannot be had."""
+    """An attribute that is a name; None where the attribute is missing, is None, or raises."""
     try:
         value: Any = getattr(thing, name, None)
     except Exception:

@@ -23,10 +23,10 @@ MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 
 EXEC: Final = "exec:"
 EXEC_PER_PROCESS: Final = "exec-per-process:"
-"""What the name of a foreign system begins with; its command follows."""
+"""Prefixes of the names of foreign systems; the command follows."""
 
 ISOLATED: Final = "isolated:"
-"""What the name of a class in a process of its own begins with: it is driven as a foreign system."""
+"""Prefix of the name of a class in a process of its own, which runs as a foreign system."""
 
 REQUIRED: Final = ("causal_send", "receive")
 """The methods that a subject has. `tick` is optional: without it, there are no timers."""
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 class SubjectError(UserError):
-    """A system under test that cannot be used as one; the message says which and what to do."""
+    """A system under test that cannot be used; the message names it and has advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Subject:
     """A system under test.
 
     Attributes:
-        name: what it was asked for by.
+        name: the user's name of it.
         make_process: makes its processes.
-        delivery: where its messages go, as its attribute `delivery` says; unicast where it has none; None for a
-            program, which is told where they go.
+        delivery: its attribute `delivery`; unicast where it has none; None for a program, which is told the
+            destinations of messages.
         reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
     """
 
@@ -74,7 +74,7 @@ class Subject:
 
 
 def load_subject(name: str, processes: int = 3, limits: Limits | None = None) -> Subject:
-    """What `name` means: the class `module:Class`, or the program `exec:COMMAND` or `exec-per-process:COMMAND`, or the
+    """The system of a name: the class `module:Class`, the program `exec:COMMAND` or `exec-per-process:COMMAND`, or the
     protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`. `isolated:module:Class` is the class in a process of
     its own, which may end, hang or grow.
 
@@ -122,7 +122,7 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
 
 def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
     """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
-    taken to show it: the cases will tell."""
+    taken to show it, and the cases decide."""
     sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
     everyone = frozenset({receiver})
     to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
@@ -146,7 +146,7 @@ def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
 
 def _protocol(name: str) -> Subject:
     """A protocol as the system under test."""
-    # The language is not needed by whoever tests a class of Python with the oracle alone.
+    # A test of a class of Python with the oracle alone does without the language.
     from thence.conformance.systems.protocol_subject import ProtocolSystem, subject_protocol
 
     try:
@@ -171,7 +171,7 @@ def _import(name: str) -> Any:
 
 
 def _hint(module: Any) -> str:
-    """The classes of the module that would do."""
+    """The classes of the module that have the methods."""
     fitting = sorted(
         name
         for name, value in vars(module).items()

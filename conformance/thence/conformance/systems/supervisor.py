@@ -22,10 +22,10 @@ import sys
 import time
 
 KILLING_S = 5.0
-"""How long descendants are chased; what a kill does not end in that time is beyond any process's power."""
+"""Seconds for which descendants are chased; one that survives kills for so long cannot be ended by any process."""
 
 LOOKING_S = 0.05
-"""How often the memory is looked at, unless looking itself takes long: then it takes a twentieth of the time."""
+"""Seconds between two looks at the memory; more where a look takes long, so that looks take a twentieth of the time."""
 
 LINUX = sys.platform == "linux"
 
@@ -99,7 +99,7 @@ def give_streams_away() -> None:
 
 
 def reap(child: int, status: int | None) -> bool:
-    """Takes note of every descendant that has ended; whether the child was among them. Its end goes to `status`."""
+    """Reaps every descendant that has ended; returns whether the child was among them. Its end goes to `status`."""
     gone = False
     while True:
         try:
@@ -171,7 +171,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def family() -> list[int]:
-    """As `descendants` of this process, but found by going down, which reads few files where the kernel has them."""
+    """As `descendants` of this process, but found top down, which reads few files where the kernel offers them."""
     found = [os.getpid()]
     for pid in found:
         try:

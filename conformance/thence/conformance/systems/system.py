@@ -15,28 +15,28 @@ from thence.conformance.systems.os_process import GRACE_S, LINUX, OsProcess, siz
 from thence.impl.commands import Command, Deliver, Send
 
 REPLY_S: Final = 5.0
-"""What a reply may take."""
+"""Seconds that a reply may take."""
 
 START_S: Final = 20.0
-"""What the first reply of a fresh process may take: a virtual machine has to start."""
+"""Seconds that the first reply of a fresh process may take: a virtual machine has to start."""
 
 CASE_S: Final = 20.0
-"""What all replies of a case together may take, the first of a fresh process left out."""
+"""Seconds that all replies of a case together may take, without the first of a fresh process."""
 
 FAILED_STARTS: Final = 3
-"""After so many processes in a row that never said a proper word, there is no point in starting another."""
+"""Processes in a row without any proper reply, after which another one is pointless."""
 
 HANGS: Final = 3
-"""After so many requests without an answer in time, the next one is no news."""
+"""Requests without an answer in time, after which more cases are pointless."""
 
 
 MEMORY_BYTES: Final = 2 * 2**30
-"""What a process and all that it starts may have in memory."""
+"""Memory limit of a process and its descendants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a foreign system may take.
+    """The limits of a foreign system.
 
     Attributes:
         reply_s, start_s, case_s: seconds for a reply, for the first reply of a process, for all replies of a case.
@@ -72,7 +72,7 @@ class _Seat:
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left of a case's limits."""
+    """The rest of a case's limits."""
 
     settings: Settings = field(default_factory=Settings)
     seconds: float = 0.0
@@ -86,11 +86,11 @@ class ExternalSystem:
     misbehaved. `close` ends them; so does the end of Thence, whatever its cause.
 
     Attributes:
-        command: how a process is started.
+        command: starts a process.
         per_process: whether every participant has an operating-system process of its own.
-        limits: how long is waited for.
-        transcript: the lines of the case, as they were said: a request, its reply, and so on.
-        starts: how many processes have been started.
+        limits: of time, output and memory.
+        transcript: the lines of the case in their order: a request, its reply, and so on.
+        starts: number of processes that have been started.
     """
 
     def __init__(self, command: str, *, per_process: bool = False, limits: Limits | None = None) -> None:
@@ -105,7 +105,7 @@ class ExternalSystem:
         self._abilities = Abilities()
         self._budget = _Budget()
         self._senders: dict[str, int] = {}
-        """Whose each message of the case is: deliveries need not say it."""
+        """The sender of each message of the case, which deliveries need not name."""
         self._failed_starts = 0
         self._hangs = self._excesses = 0
         self._dead: SystemFailed | None = None
@@ -145,7 +145,7 @@ class ExternalSystem:
         return ExternalProcess(self, identity, self._budget.settings, self._abilities)
 
     def introduce(self, settings: Settings) -> Abilities | None:
-        """What the system says of itself when it is first asked; None if it fails to, which the first case will show.
+        """The abilities that the system states when first asked; None if it fails, which the first case will show.
 
         Raises:
             SystemRaised: it refuses such settings.
@@ -156,7 +156,7 @@ class ExternalSystem:
             return None
 
     def hopeless(self) -> str | None:
-        """Why there is no point in running more cases; None where there is."""
+        """Why more cases are pointless; None where they are not."""
         if self._dead is not None:
             return "its processes do not answer their first request"
         if self._hangs >= HANGS:
@@ -167,13 +167,13 @@ class ExternalSystem:
 
     @property
     def unlimited(self) -> str:
-        """Which limits do not hold on this machine, as a sentence; empty where all do."""
+        """The limits that do not hold on this machine, as a sentence; empty where all do."""
         if LINUX or not self.limits.memory_bytes:
             return ""
         return "the memory limit holds on Linux only: here there is none"
 
     def close(self) -> None:
-        """Ends all processes of the system, and everything that they started. A next case starts new ones."""
+        """Ends all processes of the system, with their descendants. The next case starts new ones."""
         running = [seat for seat in self._seats if seat.process is not None]
         until = time.monotonic() + GRACE_S
         try:
@@ -198,7 +198,7 @@ class ExternalSystem:
         return self._commands(events)
 
     def note(self, message: str, sender: int) -> None:
-        """Remembers whose message it is."""
+        """Remembers the sender of a message."""
         self._senders[message] = sender
 
     def _commands(self, events: Iterable[contract.Event]) -> Iterator[Command | Answered]:
@@ -276,7 +276,7 @@ class ExternalProcess:
         self.react = self._react if abilities.react else None
 
     def causal_send(self, *arguments: Any) -> Iterator[Any]:
-        """The application sends a message, named last; where it goes comes first, unless it goes to all."""
+        """The application sends a message, the last argument, to the destinations, the first one, or to all."""
         destinations, message = self._addressed(arguments)
         self._system.note(message, self._identity)
         return self._system.ask(self._identity, contract.send("send", self._identity, destinations, message))

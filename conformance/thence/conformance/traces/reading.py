@@ -73,7 +73,7 @@ def written(trace: Trace, format_: str) -> str | None:
 
 
 def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
-    """What reads the text. LogError if it is nothing known, or not what it should be."""
+    """The reader of the text. LogError where the format is unknown or does not fit."""
     if format_ == "shiviz" or (format_ is None and is_shiviz(text)):
         return lambda: read_shiviz(text)
     values = _json_values(text)
@@ -100,7 +100,7 @@ def _flat(values: list[Any]) -> list[Any]:
 
 
 def _json_values(text: str) -> list[Any] | None:
-    """The JSON values in the text, one or one a line; None if that is not what it is."""
+    """The JSON values of the text, one or one a line; None if it is not JSON."""
     try:
         return [json.loads(text)]
     except (ValueError, RecursionError):
@@ -112,7 +112,7 @@ def _json_values(text: str) -> list[Any] | None:
 
 
 def _is_ndjson(path: Path) -> bool:
-    """Whether the first line is the header, or there is none: then `read_trace` says what is wrong."""
+    """Whether the first line is the header, or there is no line, which `read_trace` reports."""
     try:
         with path.open("rb") as file:
             first = file.readline(1 << 20).strip()

@@ -27,7 +27,7 @@ from thence.conformance.campaign import (
     start,
     status,
 )
-from thence.conformance.campaign.drive import ignore_progress
+from thence.conformance.campaign.batches import ignore_progress
 from thence.conformance.campaign.store import SPARK_LOG, finished_batches, locked, read_rows
 
 pytestmark = pytest.mark.spark

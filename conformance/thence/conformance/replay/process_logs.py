@@ -1,7 +1,7 @@
-"""What each process logged, in the words of a protocol: sends, arrivals and deliveries, messages numbered by sender.
+"""The log of each process in a protocol's terms: sends, arrivals and deliveries, messages numbered by sender.
 
-Nothing else of an execution is needed to replay it: neither what messages say nor when anything happened. Arrivals may
-be missing, one by one or altogether.
+A replay needs nothing else of an execution: neither contents of messages nor times. Arrivals may be missing, one by one
+or altogether.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.happens_before import HappensBefore
 
 NOT_LOGGED: Final = sys.maxsize
-"""The place of a delivery that a log does not have."""
+"""Place of a delivery that a log does not have."""
 
 
 class Unfit(ValueError):
-    """An execution that is none of a protocol, whatever happened: its messages go where the protocol's cannot go."""
+    """An execution of another kind of system: its messages go where no message of the protocol can go."""
 
 
 class Sending(NamedTuple):
@@ -50,18 +50,18 @@ Entry: TypeAlias = Sending | Arrival | Delivery
 
 
 @dataclass(slots=True)
-class Logs:
+class ProcessLogs:
     """The logs of an execution's processes. Messages have the names that the protocol's messages have.
 
     Attributes:
-        execution: what was recorded.
-        entries: what each process logged.
-        messages: by name.
-        names: what the execution calls each message.
-        arrivals: of each process: where its log has the last arrival of a message.
-        deliveries: of each process: where its log has the first delivery of a message.
-        all_arrivals: every message that a process delivers has arrived there before, by its log: then no arrival of a
-            message is missing of which there is any.
+        execution: the recorded events.
+        entries: the log of each process.
+        messages: by the protocol's name.
+        names: the execution's name of each message.
+        arrivals: for each process, the place of the last arrival of a message in its log.
+        deliveries: for each process, the place of the first delivery of a message in its log.
+        all_arrivals: by the logs, every message that a process delivers has arrived there before. Then the log has
+            every arrival of a message of which it has one.
     """
 
     execution: Execution
@@ -83,7 +83,7 @@ class Logs:
         return self.arrivals[process].get(message, -1)
 
     def before(self, first: str, second: str) -> bool:
-        """Whether the one message happens before the other, by sends and deliveries."""
+        """Whether the first message happens before the second, by sends and deliveries."""
         if not self._order:
             self._order.append(HappensBefore(self.execution))
         return self._order[0].before(self.names[first], self.names[second])
@@ -93,7 +93,7 @@ class Logs:
         return self.execution.events[at]
 
 
-def logs_of(execution: Execution) -> Logs:
+def logs_of(execution: Execution) -> ProcessLogs:
     """The logs of an execution.
 
     Raises:
@@ -133,7 +133,7 @@ def logs_of(execution: Execution) -> Logs:
                 entries[process].append(Delivery(name, at))
             case _:
                 assert_never(event)
-    return Logs(
+    return ProcessLogs(
         execution,
         tuple(map(tuple, entries)),
         {message.name: message for message in known.values()},
@@ -144,7 +144,7 @@ def logs_of(execution: Execution) -> Logs:
     )
 
 
-def require_fit(logs: Logs, protocol: ir.Protocol) -> None:
+def require_fit(logs: ProcessLogs, protocol: ir.Protocol) -> None:
     """Raises Unfit where a message goes to processes that no message of the protocol can go to."""
     count = logs.execution.processes
     for name, message in logs.messages.items():

@@ -1,4 +1,4 @@
-"""Running a campaign: the batches that are not there yet, one after the other."""
+"""The batches of a campaign, run one after the other: all of a new one, the missing ones of one that was stopped."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def resume(
     master: str | None = None,
     partitions: int | None = None,
 ) -> Status:
-    """Run what is left of the campaign in `directory`; nothing, if it is complete.
+    """Run the missing batches of the campaign in `directory`.
 
-    Where and in how many tasks it runs may change, for the digest does not depend on them.
+    The master and the number of tasks may change, for the digest does not depend on them.
 
     Raises:
         CampaignError: there is no campaign, another process works on it, the code has changed since it began, its
@@ -92,7 +92,7 @@ def resume(
 
 
 def _facts(parameters: CampaignParameters) -> dict[str, Any]:
-    """What the runner says of its inputs, and a hash of each file that is sent. The runner is built, as on a worker."""
+    """The runner's facts, and a hash of each file that is sent. The runner is built, as on a worker."""
     sent = fingerprints(parameters.py_files, parameters.archives)
     with as_on_a_worker(parameters.py_files, parameters.archives):
         facts = runner_facts(load_runner(parameters.runner, parameters.params))

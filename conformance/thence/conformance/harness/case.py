@@ -1,0 +1,363 @@
+"""One case: operations performed on the processes of a system under test, over the harness's network.
+
+With a `Replay`, the protocol's interpreter takes every step as well, with the same packets in flight, until the
+subject leaves its protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import Any, Final, assert_never
+
+from thence.conformance.cases.network import Destination, Flight, Network, Settings
+from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.harness.judge import CaseJudge
+from thence.conformance.harness.participants import COMMAND_LIMIT, Failure, Participants
+from thence.conformance.replay.findings import CaseOutcome, FindingKind
+from thence.conformance.replay.replay import Expected, Lockstep, Replay
+from thence.conformance.systems.foreign import Answered
+from thence.conformance.systems.strangers import shown, word
+from thence.conformance.systems.subject import MakeProcess
+from thence.impl.commands import Deliver as HandOver
+from thence.impl.commands import Send as Transmit
+
+STEP_LIMIT: Final = 10_000
+"""Calls of a process in one case; beyond it the case is `endless`."""
+
+PACKET_LIMIT: Final = 10_000
+"""Packets in flight; beyond it the case is `endless`."""
+
+_NO_SHADOWS: Final = repeat(-1)
+"""Numbers of packets that are not replayed."""
+
+
+class Case:
+    """One run of a system under test. Once it is over (a crash, a hang, no end in sight) nothing more happens in it.
+
+    Attributes:
+        settings: the abilities of network and application.
+        network: the packets in flight.
+        judge: keeps the log and the findings.
+        participants: the processes.
+        lockstep: the protocol's side, as long as the subject follows it.
+        over: the case has ended early.
+    """
+
+    __slots__ = (
+        "_armed",
+        "_can_block",
+        "_effective",
+        "_matched",
+        "_reactions",
+        "_replayed",
+        "_sent",
+        "judge",
+        "lockstep",
+        "network",
+        "over",
+        "participants",
+        "settings",
+    )
+
+    def __init__(self, settings: Settings, replay: Replay | None = None) -> None:
+        self.settings = settings
+        self.network = Network(fifo=settings.channels == "fifo")
+        self.judge = CaseJudge(settings)
+        self.participants = Participants()
+        self.lockstep: Lockstep | None = None if replay is None else replay.begin()
+        self.over = False
+        self._replayed = replay is not None
+        self._matched = 0
+        self._effective: list[Operation | None] = []
+        """The operations that were possible; None in the place of a `React` whose delivery has not come."""
+        self._reactions: dict[int, list[tuple[React, int]]] = {}
+        """For each process, the sends that wait for a delivery, with their places in `_effective`."""
+        self._armed: dict[int, dict[str, tuple[React, int]]] = {}
+        """The same for processes that send from inside a delivery themselves, by the message that each will send."""
+        self._sent = [0] * settings.processes
+        self._can_block = False
+
+    def start(self, make_process: MakeProcess) -> None:
+        """Makes the processes."""
+        failed = self.participants.make(make_process, self.settings)
+        if failed is not None:
+            self._end_with(*failed)
+        self._can_block = bool(self.participants.processes) and self._asked(0, "blocked") is not None
+
+    def perform(self, operation: Operation) -> None:
+        """Performs the operation, if it is possible."""
+        if self.over:
+            return
+        match operation:
+            case Receive():  # Sub-patterns cost more than the rest of the branch: here, and in `Send`.
+                network, channel = self.network, operation.channel
+                index = network.find(operation.position, channel)
+                if index >= 0:
+                    self._effective.append(operation if channel else Receive(*network.place(index)))
+                    self.receive(network.flights.pop(index))
+            case Send():
+                process, destination = operation.process, operation.destination
+                destinations = self.settings.destinations(process, destination)
+                if destinations and not (self._can_block and self._waits(process, destinations)):
+                    addressed = self._addressed(destinations)
+                    self._effective.append(operation if destination == addressed else Send(process, addressed))
+                    self._causal_send(process, destinations)
+            case React(process, destination):
+                destinations = self.settings.destinations(process, destination)
+                if destinations:
+                    addressed = self._addressed(destinations)
+                    kept = operation if destination == addressed else React(process, addressed)
+                    self._await_delivery(kept, destinations)
+            case Tick(process):
+                if process < self.settings.processes:
+                    self._effective.append(operation)
+                    self.tick(process)
+            case Duplicate(position, channel):
+                index = self.network.find(position, channel) if self.settings.duplication else -1
+                if index >= 0:
+                    self._effective.append(operation if channel else Duplicate(*self.network.place(index)))
+                    self.network.flights.append(self.network.flights[index])
+            case Lose(position, channel):
+                index = self.network.find(position, channel) if self.settings.loss else -1
+                if index >= 0:
+                    self._effective.append(operation if channel else Lose(*self.network.place(index)))
+                    del self.network.flights[index]
+            case _:
+                assert_never(operation)
+
+    def receive(self, flight: Flight) -> None:
+        """A packet that is no longer in flight arrives."""
+        source, process, packet, shadow = flight
+        name: Any
+        try:  # The body of `word`, written out: it runs for every packet.
+            name = getattr(packet, "message", None)
+        except Exception:
+            name = None
+        if name is not None:
+            if type(name) is not str or not name.isprintable():
+                name = word(packet, "message")
+            self.judge.received(process, name, source)
+        expected = None if self.lockstep is None else self.lockstep.receive(process, shadow)
+        self._call(process, expected, self.participants.processes[process].receive, source, packet)
+        if self.judge.arrived[process]:
+            self._judge_delays(process)
+
+    def tick(self, process: int) -> None:
+        """A timer of the process fires."""
+        expected = self.lockstep.tick(process) if self.lockstep is not None else None
+        tick = self._asked(process, "tick")
+        if tick is None:
+            self._carry_out(process, (), expected)
+        else:
+            self._call(process, expected, tick)
+            if self.judge.arrived[process]:
+                self._judge_delays(process)
+
+    def give_up(self, limit_s: float) -> None:
+        """The subject has taken too long."""
+        called = self.participants.called
+        self._end("hang", called, f"p{called} gives no answer in {limit_s:g} s")
+
+    def outcome(self) -> CaseOutcome:
+        """The case so far, judged."""
+        judge = self.judge
+        return CaseOutcome(
+            self.settings,
+            tuple([operation for operation in self._effective if operation is not None]),
+            (*judge.findings, *judge.crossing()),
+            tuple(judge.log),
+            self.participants.steps,
+            self.lockstep.matched if self.lockstep is not None else self._matched,
+            judge.arrivals,
+            tuple(judge.kept),
+        )
+
+    # --- the application ---------------------------------------------------------------------
+
+    def _addressed(self, destinations: tuple[int, ...]) -> Destination:
+        """The destinations as the schedule has them."""
+        match self.settings.delivery:
+            case "unicast":
+                return destinations[0]
+            case "multicast":
+                return destinations
+            case "broadcast":
+                return None
+
+    def _causal_send(self, process: int, destinations: tuple[int, ...]) -> None:
+        number = self._sent[process]
+        message = self._next_message(process)
+        self.judge.sent(process, message, destinations)
+        expected = None
+        if self.lockstep is not None:
+            expected = self.lockstep.causal_send(process, number, destinations)
+        method = self.participants.processes[process].causal_send
+        self._call_with(process, expected, method, destinations, message)
+
+    def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
+        """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
+        if not self._blocked(process):
+            return False
+        if self.lockstep is not None and self.lockstep.accepts(process, self._sent[process], destinations):
+            self._diverge(process, self.lockstep.causal_send(process, self._sent[process], destinations), ())
+        return True
+
+    def _blocked(self, process: int) -> bool:
+        """Whether the subject lets its application wait, which neither sends nor takes anything meanwhile."""
+        return bool(self._asked(process, "blocked"))
+
+    def _next_message(self, process: int) -> str:
+        self._sent[process] += 1
+        return f"m{process}.{self._sent[process]}"
+
+    def _await_delivery(self, operation: React, destinations: tuple[int, ...]) -> None:
+        """The application will answer the next delivery: from inside it, if the process has a method for that.
+
+        In a replay it answers right after the step: in the text of a protocol nothing happens inside a delivery.
+        """
+        process, place = operation.process, len(self._effective)
+        self._effective.append(None)
+        react = None if self._replayed else self._asked(process, "react")
+        if react is None:
+            self._reactions.setdefault(process, []).append((operation, place))
+        else:
+            message = self._next_message(process)
+            self._armed.setdefault(process, {})[message] = (operation, place)
+            self._call_with(process, None, react, destinations, message)
+
+    def _answer(self, process: int, message: str) -> None:
+        """From inside a delivery, the application has sent."""
+        operation, place = self._armed[process].pop(message)
+        self._effective[place] = operation
+        self.judge.sent(process, message, self.settings.destinations(process, operation.destination))
+
+    # --- steps of a process ------------------------------------------------------------------
+
+    def _asked(self, process: int, name: str) -> Any:
+        """An attribute of a process; None where there is none."""
+        found = self.participants.attribute(process, name)
+        if isinstance(found, Failure):
+            self._end_with(process, found)
+            return None
+        return found
+
+    def _call_with(
+        self,
+        process: int,
+        expected: Expected | None,
+        method: Callable[..., Any],
+        destinations: tuple[int, ...],
+        message: str,
+    ) -> None:
+        """Calls `causal_send` or `react`."""
+        match self.settings.delivery:
+            case "unicast":
+                self._call(process, expected, method, destinations[0], message)
+            case "multicast":
+                self._call(process, expected, method, frozenset(destinations), message)
+            case "broadcast":
+                self._call(process, expected, method, message)
+
+    def _call(self, process: int, expected: Expected | None, method: Callable[..., Any], *arguments: Any) -> None:
+        commands = self.participants.call(process, method, arguments)
+        if isinstance(commands, Failure):
+            if expected is not None and expected.fault is not None:
+                self._diverge(process, expected, ())
+            self._end_with(process, commands)
+        elif len(commands) == COMMAND_LIMIT:
+            self._crash(process, f"returns {COMMAND_LIMIT:,} commands or more at once")
+        elif commands or expected is not None:
+            self._carry_out(process, commands, expected)
+        elif self.participants.steps > STEP_LIMIT:
+            self._endless(process)
+
+    def _carry_out(self, process: int, commands: Sequence[Any], expected: Expected | None) -> None:
+        shadows: Iterable[int] = _NO_SHADOWS
+        if expected is not None:
+            if _signature(commands) == expected.signature and expected.fault is None:
+                assert self.lockstep is not None
+                self.lockstep.accept(process, expected)
+                shadows = expected.shadows
+            else:
+                self._diverge(process, expected, commands)
+        if not commands and self.participants.steps <= STEP_LIMIT:
+            return
+        flights, count = self.network.flights, len(self.participants.processes)
+        delivered = False
+        for command, shadow in zip(commands, shadows, strict=False):
+            if isinstance(command, Transmit):
+                destination = command.destination
+                if type(destination) is not int or not 0 <= destination < count:
+                    self._crash(process, f"sends a packet to {shown(destination)}, which is no process")
+                    return
+                flights.append((process, destination, command.packet, shadow))
+            elif isinstance(command, HandOver):
+                self.judge.delivered(process, _name(command.message), command.sender)
+                delivered = True
+            elif isinstance(command, Answered):
+                if not delivered or command.message not in self._armed.get(process, ()):
+                    self._crash(process, f"sends {_name(command.message)} without having been told to, by a delivery")
+                    return
+                self._answer(process, command.message)
+            else:
+                self._crash(process, f"returns {shown(command):.80}, which is neither Send nor Deliver")
+                return
+        if len(flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
+            self._endless(process)
+        elif delivered and self._armed.get(process):
+            forgotten = next(iter(self._armed[process]))
+            self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
+        elif delivered and process in self._reactions:
+            for operation, place in self._reactions.pop(process):
+                destinations = self.settings.destinations(process, operation.destination)
+                if not self.over and not (self._can_block and self._waits(process, destinations)):
+                    self._effective[place] = operation
+                    self._causal_send(process, destinations)
+
+    def _judge_delays(self, process: int) -> None:
+        """The application has the commands of the step: every message that nothing was missing for is among them."""
+        if not self.over and not (self._can_block and self._blocked(process)):
+            self.judge.judge_delays(process)
+
+    # --- early ends --------------------------------------------------------------------------
+
+    def _end(self, kind: FindingKind, process: int, text: str, traceback: str = "") -> None:
+        self.over = True
+        self.judge.find(kind, process, text, traceback=traceback)
+
+    def _end_with(self, process: int, failure: Failure) -> None:
+        self._end(failure.kind, process, failure.text, failure.traceback)
+
+    def _crash(self, process: int, what: str) -> None:
+        self._end("crash", process, f"p{process} {what}")
+
+    def _endless(self, process: int) -> None:
+        steps, packets = self.participants.steps, len(self.network.flights)
+        text = f"after {steps:,} steps {packets:,} packets are in flight, and there is no end"
+        self._end("endless", process, text)
+
+    def _diverge(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
+        """The subject left its protocol: from here on, only the oracle judges."""
+        assert self.lockstep is not None
+        divergence = self.lockstep.explain(process, expected, _signature(commands))
+        self._matched = divergence.matched
+        self.lockstep = None
+        self.judge.find("nonconformance", process, str(divergence), divergence=divergence)
+
+
+def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
+    """The commands without their metadata, as `Expected.signature` has the protocol's."""
+    return tuple(
+        [
+            (command.destination, word(command.packet, "kind"), word(command.packet, "message"))
+            if isinstance(command, Transmit)
+            else (word(command, "message"),)
+            for command in commands
+        ]
+    )
+
+
+def _name(message: object) -> str:
+    """The name of a delivered message. The harness names messages by texts; anything else has a name by its text."""
+    return message if type(message) is str and message.isprintable() else shown(message)
