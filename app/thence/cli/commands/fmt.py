@@ -1,27 +1,33 @@
-"""`thence check` and `thence fmt`."""
+"""`thence fmt`: files in their canonical form."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from thence.cli.options import Json
 from thence.cli.output import REFUTED, Output
-from thence.cli.session import write_text
-from thence.dsl.load import Loaded, SourceError, load, locate
+from thence.cli.session import run_command, write_text
+from thence.dsl.load import Loaded, SourceError, locate
 from thence.dsl.text.diagnostics import Diagnostic, SourceText
+from thence.dsl.text.parse import decode
+from thence.dsl.write.format import format_source
 
 
-def check(files: list[str]) -> Output:
-    """Parses, resolves and types each file."""
-    loaded = [load(file) for file in files]
-    diagnostics = tuple((diagnostic, file) for file in loaded for diagnostic in file.diagnostics)
-    good = [str(file.path) for file in loaded if file.specification is not None]
-    text = "\n".join(f"{path}: no errors" for path in good)
-    return Output(diagnostics=diagnostics, text=text, fields={"files": [str(file.path) for file in loaded]})
-
-
-def fmt(files: list[str], check_only: bool) -> Output:
+def fmt(
+    files: Annotated[list[str], typer.Argument(help=".thence files.")],
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Formats each file in place. A file that does not parse is left alone, with its diagnostics."""
-    from thence.dsl.text.parse import decode
-    from thence.dsl.write.format import format_source
+    run_command("fmt", json, lambda session: _formatted(files, check_only))
 
+
+def _formatted(files: Sequence[str], check_only: bool) -> Output:
     diagnostics: list[tuple[Diagnostic, Loaded]] = []
     changed = []
     for file in files:

@@ -1,4 +1,4 @@
-"""`thence trace check`, `thence trace draw` and `thence trace convert`."""
+"""`thence trace check`: recorded executions, judged."""
 
 from __future__ import annotations
 
@@ -7,34 +7,70 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated, Optional
 
+import typer
+
+from thence.cli.options import Json, Merge, TraceFormat
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
-from thence.cli.session import Session, check_writable, write_text
+from thence.cli.session import Session, check_writable, run_command, write_text
+from thence.cli.trace_formats import known_format
 from thence.conformance.campaign.recordings import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
-from thence.conformance.harness.pictures import svg_of, text_of
+from thence.conformance.harness.pictures import svg_of
 from thence.conformance.replay.recordings import Opposite, said_of
-from thence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
+from thence.conformance.traces.reading import FORMATS, read, read_merged
 from thence.spec.judgement import Judgement, judge
-from thence.spec.trace import Trace, write_trace
+from thence.spec.trace import Trace
 from thence.spec.verdict import Level, Result, Verdict
 
 
-def _known(format_: str | None, formats: Sequence[str]) -> None:
-    """Raises BadInput for a format that is none."""
-    if format_ is not None and format_ not in formats:
-        raise BadInput(f"there is no format {format_!r} here: {', '.join(formats)}")
+def check(
+    files: Annotated[list[str], typer.Argument(help="Recorded executions, in any of the formats, or folders of them.")],
+    format_: TraceFormat = None,
+    merge: Merge = False,
+    spark: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option(help="Judge the files on Spark, or one after the other; by default as many or large as they are."),
+    ] = None,
+    master: Annotated[str, typer.Option(help="Any Spark master, whose workers have the files as well.")] = "local[*]",
+    against: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A library protocol or a file, or FILE:PROTOCOL, to replay every recorded event in."),
+    ] = None,
+    states: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="With --against: how many possible states are looked at; 20,000 by default."),
+    ] = None,
+    svg: Annotated[Optional[str], typer.Option(help="Write the diagram of what is wrong to this file.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given."""
+
+    def body(session: Session) -> Output:
+        where, opposite = Where(spark, master), _opposite(against, states)
+        return _checked(session, files, Reading(format_, merge), where, opposite, svg)
+
+    run_command("trace check", json, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The format of the files (None: by their looks), and whether they are logs of one run."""
+
+    format: str | None
+    merge: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where files are judged: on Spark, here, or (None) as their number and size suggest; and on which master."""
+    """The place of the work: on Spark, here, or (None) as the number and size of files suggest; and the master."""
 
-    spark: bool | None = None
-    master: str = "local[*]"
+    spark: bool | None
+    master: str
 
 
-def opposite(name: str | None, most_states: int | None) -> Opposite | None:
-    """The protocol that was asked for, if one was. Raises BadInput for a number of states without one."""
+def _opposite(name: str | None, most_states: int | None) -> Opposite | None:
+    """The protocol of `--against`, if there is one. Raises BadInput for a number of states without one."""
     if name is None:
         if most_states is not None:
             raise BadInput("--states is for the replay in a protocol: add --against PROTOCOL")
@@ -42,28 +78,22 @@ def opposite(name: str | None, most_states: int | None) -> Opposite | None:
     return Opposite(name) if most_states is None else Opposite(name, most_states)
 
 
-def check(
-    session: Session,
-    paths: list[str],
-    format_: str | None,
-    merge: bool,
-    where: Where = Where(),
-    against: Opposite | None = None,
-    svg: str | None = None,
+def _checked(
+    session: Session, paths: Sequence[str], reading: Reading, where: Where, against: Opposite | None, svg: str | None
 ) -> Output:
-    """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given.
+    """Judges each file, or all as logs of one run. Ctrl-C keeps the verdicts so far.
 
-    Of several files, one that cannot be read is said to be so and stops nothing. Ctrl-C keeps what is judged.
+    An unreadable one among several files is reported and stops nothing.
     """
-    _known(format_, FORMATS)
+    known_format(reading.format, FORMATS)
     check_writable(svg)
     files = listed(paths)
     if against is not None:
         against.require()
         session.status(f"replay in {against.name}")
-    if merge:
+    if reading.merge:
         return _single(_judged(" + ".join(files), lambda: read_merged(files), against), svg)
-    work = partial(judged, format_=format_, against=against)
+    work = partial(judged, format_=reading.format, against=against)
     if len(files) == 1 and not where.spark:
         return _single(work(files[0]), svg)
     if svg is not None:
@@ -160,32 +190,3 @@ def _result(file: str, judgement: Judgement, seconds: float) -> Result:
         facts=facts,
         explanation="\n".join(str(finding) for finding in judgement.findings()[:5]),
     )
-
-
-def convert(files: list[str], output: str, to: str, format_: str | None, merge: bool) -> Output:
-    """Writes the execution of a file, or of logs of one run, in another format."""
-    _known(format_, FORMATS)
-    _known(to, WRITTEN)
-    if len(files) > 1 and not merge:
-        raise BadInput("one file is converted at a time; --merge takes several as logs of one run")
-    trace = read_merged(files) if merge else read(files[0], format_)
-    text = written(trace, to)
-    if text is None:
-        check_writable(output)
-        write_trace(output, trace)
-    else:
-        write_text(output, text)
-    events = len(trace.execution.events)
-    return Output(text=f"{output} written: {events:,} events", fields={"files": [output]})
-
-
-def draw(file: str, svg: str | None, format_: str | None) -> Output:
-    """Draws the execution: as SVG into a file, or in the terminal."""
-    _known(format_, FORMATS)
-    execution = read(file, format_).execution
-    finding = judge(execution).first_violation
-    if svg is not None:
-        write_text(svg, svg_of(execution, finding))
-        return Output(text=f"{svg} written", fields={"svg": svg})
-    picture = text_of(execution, finding)
-    return Output(text=picture, fields={"diagram": picture})
