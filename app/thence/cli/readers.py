@@ -50,7 +50,7 @@ def _explanations(output: Output) -> Iterator[str]:
         if result.explanation and not (output.brief and result.expected):
             key = result.subject, result.name.rpartition(": ")[0], result.explanation
             explained.setdefault(key, []).append(result)
-    from thence.pages.counts import statement
+    from thence.pages.result_lines import statement
 
     for (subject, _, explanation), results in explained.items():
         yield f"{subject}  {statement(results)}: {results[0].verdict.value}"

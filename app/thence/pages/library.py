@@ -1,14 +1,11 @@
-"""The table of the library: a row for each system of the papers, every cell from the results of a run.
+"""The page of the library, library.md: a row for each system of the papers, every cell from the results of a run.
 
-`python -m thence.pages.rows RESULTS.json PAGE...` writes the table into each page, between the lines
-`<!-- library -->` and `<!-- end of library -->`. A cell counts results that came out as the file expects; whatever did
-not is named in it. A cell without a result is a dash.
+A cell counts the results that are as the file expects, and names the others. A cell without a result is a dash.
+`python -m thence.pages.library FOLDER RESULTS.json...` writes the page.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +15,10 @@ from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.pages.errata.cell import cell
+from thence.pages.folder import run_page
+from thence.pages.results import read_results
 
-BEGIN: Final = "<!-- library -->"
-END: Final = "<!-- end of library -->"
+PAGE: Final = "library.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ ROWS: Final = (
     Row("Hybrid buffering, Algorithm 3 (Almeida)", ("hybrid_multicast",), ("hybrid_multicast_printed",)),
     Row("Trees of FIFO links", ("tree",), ("tree_printed",)),
 )
-"""What the library is about. Controls are there to fail: what they state is the failure."""
+"""The systems of the library. A control is there to fail: its statements are about the failure."""
 
 
 def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> str:
@@ -81,13 +79,9 @@ def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> s
     return "\n".join(lines) + "\n"
 
 
-def into(page: str, text: str) -> str:
-    """The page with `text` between its two marks. ValueError if it has not exactly one pair of them."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in after:
-        raise ValueError(f"the page needs the lines {BEGIN} and {END}, once each")
-    return f"{before}{BEGIN}\n{text}{END}{after}"
+def page(results: Sequence[Mapping[str, Any]]) -> str:
+    """The whole page, in Markdown."""
+    return f"{_HEADING}\n{table(results)}"
 
 
 def _specification(name: str) -> ir.Specification:
@@ -165,18 +159,21 @@ def _surprises(found: Sequence[Mapping[str, Any]]) -> str:
     return f"; **not as expected: {', '.join(unexpected)}**" if unexpected else ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the table into the pages. Exit code 2 without them."""
-    if len(arguments) < 2:
-        print("usage: python -m thence.pages.rows RESULTS.json PAGE...", file=sys.stderr)
-        return 2
-    results = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))["results"]
-    text = table(results)
-    for name in arguments[1:]:
-        page = Path(name)
-        page.write_text(into(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+_HEADING: Final = """\
+# The library
+
+A row for each system of the papers, every cell from the verdicts of a run (`make docs`): statements that hold in every
+run of the explored scopes (L1), statements that are proved for any number of processes and messages, the cases of
+`thence verify` for each implementation, the mutants and printed faults that are found. Single statements are in
+[statements.md](statements.md), printed faults in [errata.md](../../docs/errata.md).
+"""
+
+
+def make(folder: Path, sources: Sequence[Path]) -> int:
+    """Writes the page."""
+    (folder / PAGE).write_text(page(read_results(sources)), encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    run_page(make, "library", "RESULTS.json...")

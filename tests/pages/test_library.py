@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from thence.conformance.implementations import SHIPPED
 from thence.dsl.load import library
-from thence.pages.rows import BEGIN, END, ROWS, into, table
-
-PAGES = [Path(__file__).parents[2] / name for name in ("README.md", "docs/library.md")]
+from thence.pages.library import ROWS, make, table
 
 
 def result(kind: str, subject: str, name: str, verdict: str, **facts: Any) -> dict[str, Any]:
@@ -65,15 +62,10 @@ def test_a_surprise_is_named() -> None:
     assert "**not as expected: causal**" in cells([surprise], "mf")[3]
 
 
-def test_the_page_keeps_what_is_around_the_table() -> None:
-    assert into(f"a\n{BEGIN}\nold\n{END}\nb", "new\n") == f"a\n{BEGIN}\nnew\n{END}\nb"
-    for page in ("", BEGIN, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"):
-        with pytest.raises(ValueError, match="needs the lines"):
-            into(page, "new")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_pages_have_every_row(page: Path) -> None:
-    text = page.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+def test_the_page_has_every_row(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps({"results": [result("machine", "buffers", "causal", "proved")]}), encoding="utf-8")
+    assert make(tmp_path, [results]) == 0
+    text = (tmp_path / "library.md").read_text(encoding="utf-8")
     assert [row.system for row in ROWS if f"| {row.system} |" not in text] == []
-    assert "not as expected" not in text
+    assert "1 (L1)" in text and "not as expected" not in text
