@@ -47,8 +47,10 @@ COMMANDS = {
     "demo": "Run an implementation in processes of its own over a bad network, record what happens, and judge it.",
 }
 
+PROGRAM = "thence"
+
 app = typer.Typer(
-    name="thence",
+    name=PROGRAM,
     cls=LazyGroup,
     help="Specifications, proofs and conformance tests for causal message delivery.",
     invoke_without_command=True,
@@ -98,9 +100,9 @@ def root() -> Any:
 def main() -> None:
     """The entry point of the command `thence`. Exits by the rules of `session`, also where usage is wrong."""
     try:
-        ended = root()(standalone_mode=False)
+        ended = root()(prog_name=PROGRAM, standalone_mode=False)
     except _UsageError as error:
-        path = "thence" if error.ctx is None else error.ctx.command_path
+        path = PROGRAM if error.ctx is None else error.ctx.command_path
         message = f"{error.format_message().rstrip('.')}; see {path} --help"
         fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
     except BrokenPipeError:
