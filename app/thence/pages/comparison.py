@@ -34,9 +34,9 @@ class Compared:
     Attributes:
         cell: which.
         claim: as the paper prints it; "" where it has no such column.
-        measured: what was found, in the same words.
+        measured: the measured value, in the same words.
         agreement: of the two.
-        why: what explains a disagreement; "" where there is none, or no explanation.
+        why: the explanation of a disagreement; "" without a disagreement or an explanation.
     """
 
     cell: Cell
@@ -47,7 +47,7 @@ class Compared:
 
     @property
     def explained(self) -> bool:
-        """Whether there is nothing left to explain."""
+        """Whether no disagreement is left without an explanation."""
         return self.agreement in ("agrees", "not claimed") or bool(self.why)
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _in_transit(measured: Measured) -> str:
 
 
 def liveness_seen(measured: Measured) -> str:
-    """What keeps a message from being delivered, of what the workloads try."""
+    """The reason why a workload keeps a message from being delivered, or an empty text."""
     if measured.deadlock:
         return "two processes that send to each other at once deadlock"
     if measured.needs_all:

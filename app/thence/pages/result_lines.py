@@ -1,4 +1,4 @@
-"""Results as lines of a table: what was judged together shares a line, so that its counts stand there once."""
+"""Results as lines of a table: results of one exploration or proof share a line, and their counts stand there once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Line:
 
 
 def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Line]:
-    """The lines of a table; where it is to show explanations, results with different ones do not share a line."""
+    """The lines of a table; with `explained`, results with different explanations do not share a line."""
 
     def together(result: Result) -> tuple[object, ...]:
         shared = result.kind in ("scope", "mutant", "machine", "scenario")
@@ -42,7 +42,7 @@ def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Lin
 
 
 def statement(results: Sequence[Result]) -> str:
-    """`scope: causal, fifo` for results that share what stands before the colon."""
+    """`scope: causal, fifo`, for results with the same prefix before the colon."""
     prefix, colon, _ = results[0].name.rpartition(": ")
     return f"{prefix}{colon}{', '.join(result.name.rpartition(': ')[2] for result in results)}"
 

@@ -126,7 +126,7 @@ class FailureFiles:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The files that are to be written."""
+        """The files to write."""
         return tuple(path for path in (self.save, self.svg, self.pytest, self.transcript) if path is not None)
 
 
