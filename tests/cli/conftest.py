@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TextIO
 
 import pytest
@@ -128,15 +129,19 @@ def text_stream(number: int, errors: str) -> TextIO:
 
 @contextmanager
 def as_a_script(arguments: Sequence[str], cwd: Path) -> Iterator[None]:
-    """Arguments, folder, environment and import path of a script; imports from temporary folders are forgotten."""
-    before = Path.cwd(), sys.argv, [*sys.path], dict(os.environ)
+    """Arguments, folder, environment and import path of a script; imports from temporary folders are forgotten.
+
+    The main module is empty, so that worker processes do not import pytest.
+    """
+    before = Path.cwd(), sys.argv, [*sys.path], dict(os.environ), sys.modules["__main__"]
     os.chdir(cwd)
     sys.argv = [THENCE, *arguments]
+    sys.modules["__main__"] = ModuleType("__main__")
     importlib.invalidate_caches()
     try:
         yield
     finally:
-        folder, sys.argv, sys.path[:], environment = before
+        folder, sys.argv, sys.path[:], environment, sys.modules["__main__"] = before
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
