@@ -1,4 +1,4 @@
-"""The command line that all pages have: `python -m thence.pages.PAGE FOLDER [SOURCE...]` writes into the folder."""
+"""The command line that all pages have: `python -m thence.pages.figures FOLDER` writes figures.md into the folder."""
 
 from __future__ import annotations
 
