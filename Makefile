@@ -7,12 +7,13 @@
 #   make tools    what some long tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
-#   make statements  docs/statements.md anew: everything that the library states is checked, which takes a while
+#   make statements  docs/statements.md and the table of README.md anew: everything that the library states is checked,
+#                 which takes about 4 minutes
 #   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
-#   make figures  docs/figures.md anew: the papers' figures as executions
-#   make comparison  docs/comparison.md anew: what each system costs, counted, beside the literature
-#   make mutation  docs/mutation-library.md anew: small faults in the whole library, and which are noticed. Interrupted, it
-#                 goes on where it was; what is unchanged is not judged again
+#   make docs     the pages that are not kept in git, into build/docs: all statements with their documentation, the
+#                 library, the papers' figures, what each system costs, the library's mutation score. About 5 minutes,
+#                 and an hour for the mutation score; interrupted, it goes on where it was
+#   make figures, make comparison, make mutation  one of these pages
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -25,7 +26,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata figures comparison mutation lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata docs figures comparison mutation lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -83,26 +84,41 @@ lint: setup
 checker: setup
 	$(BIN)/python -m thence.cli.proof_checker
 
-statements: setup
-	mkdir -p build
-	$(BIN)/thence verify --json --campaign-cases 0 --report build/report.html > build/verify.json
-	$(BIN)/python -m thence.pages.statements build/verify.json > build/statements.md
-	mv build/statements.md docs/statements.md
-	$(BIN)/python -m thence.pages.rows build/verify.json README.md docs/library.md
+# The results of a run, from which pages are made; kept until a file of the library or of Thence is newer.
+VERIFIED := build/verify.json
+SOURCES := $(shell find spec dsl proofs impl conformance app -type f ! -name '*.pyc' 2>/dev/null)
+
+$(VERIFIED): $(SOURCES) | setup
+	@mkdir -p build
+	@echo "Everything that the library states is checked: about 4 minutes on two processors"
+	$(BIN)/thence verify --json --campaign-cases 0 --report build/report.html > $@.draft || { rm -f $@.draft; exit 1; }
+	@mv $@.draft $@
+
+statements: $(VERIFIED)
+	$(BIN)/python -m thence.pages.statement_index docs $(VERIFIED)
+	$(BIN)/python -m thence.pages.readme . $(VERIFIED)
 
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs
 
+docs: $(VERIFIED) figures comparison mutation
+	$(BIN)/python -m thence.pages.statements build/docs $(VERIFIED)
+	$(BIN)/python -m thence.pages.library build/docs $(VERIFIED)
+	@echo "The pages are in build/docs"
+
 figures: setup
-	$(BIN)/python -m thence.pages.figures docs
+	@echo "The papers' figures are played: a few seconds"
+	$(BIN)/python -m thence.pages.figures build/docs
 
 comparison: setup
-	$(BIN)/python -m thence.conformance.costs docs
+	@echo "The costs of all systems are counted: about half a minute"
+	$(BIN)/python -m thence.pages.comparison build/docs
 
 mutation: setup
-	mkdir -p build/mutation
+	@mkdir -p build/mutation
+	@echo "The mutants of the whole library are judged: about an hour on two processors, the first time"
 	$(BIN)/thence mutate --results build/mutation --jobs $(JOBS)
-	$(BIN)/python -m thence.conformance.mutation build/mutation docs
+	$(BIN)/python -m thence.pages.mutation build/docs build/mutation
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup

@@ -1,4 +1,4 @@
-"""Sizes of memory, as people write them."""
+"""Sizes of memory with units, such as 500M."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from thence.cli.output import BadInput
 
 LEAST = 2**20
-"""Nothing runs in less than a mebibyte."""
+"""The smallest size that is accepted: a mebibyte."""
 
 
 def byte_size(option: str, given: str) -> int:
-    """Bytes: 500M, 4G, 1.5GB; without a unit, bytes. Raises: BadInput, for what is no size, or less than `LEAST`."""
+    """Bytes: 500M, 4G, 1.5GB; without a unit, bytes. Raises: BadInput for other texts, and for sizes below `LEAST`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE | re.ASCII)
     size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
     if size < LEAST:

@@ -21,7 +21,7 @@ from thence.spec.verdict import Result
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where each form of it goes; None: nowhere."""
+    """The file for each form of the counterexample; None: no file."""
 
     svg: str | None = None
     itf: str | None = None
@@ -30,7 +30,7 @@ class Files:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The files that are to be written."""
+        """The files to write."""
         return tuple(path for field in fields(self) if (path := getattr(self, field.name)) is not None)
 
     def check(self) -> None:
@@ -40,7 +40,7 @@ class Files:
 
 
 def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files) -> None:
-    """Writes the first counterexample, replayed once more. `file` is the specification as it was named.
+    """Writes the first counterexample, replayed once more. `file` is the specification's name.
 
     Raises: BadInput where there is none, or a file cannot be written.
     """

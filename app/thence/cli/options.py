@@ -1,4 +1,4 @@
-"""Options that commands share."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ from typing import Annotated, Optional
 import typer
 
 MOST_PROCESSES = 256
-"""As many as `Settings` allows."""
+"""The limit of `Settings`."""
+
+File = Annotated[str, typer.Argument(help="A .thence file, or the bare name of a library file.")]
+Sends = Annotated[
+    Optional[str], typer.Option(help="Messages per process: one number for all, or one each, as 2,1,1.")  # noqa: UP045
+]
+Processes = Annotated[Optional[int], typer.Option(min=1, help="How many processes.")]  # noqa: UP045
+SettingTexts = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--setting", help="A setting of the scope, as in files: 'losses 1', 'fifo', 'destinations 0 to 1'."),
+]
+ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file.")]  # noqa: UP045
+MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+
 Impl = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="The implementation: module:Class, or isolated:module:Class in a process of its own."),
@@ -31,9 +44,13 @@ MemoryLimit = Annotated[
     str,
     typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
 ]
+ReplyLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")]
+StartLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")]
 ExecPerProcess = Annotated[
     Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
 ]
+GroupSize = Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="How many processes.")]
+
 Channels = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
@@ -42,3 +59,13 @@ Duplication = Annotated[Optional[bool], typer.Option(help="Whether packets may a
 Loss = Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")]  # noqa: UP045
 SelfSends = Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")]  # noqa: UP045
 Delivery = Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")]  # noqa: UP045
+
+TraceFormat = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--format", help="ndjson, itf, shiviz, jepsen or otlp; by default, what the file looks like."),
+]
+Merge = Annotated[
+    bool, typer.Option("--merge", help="The files are logs of one run, without a common clock: put them together.")
+]
+
+CampaignDirectory = Annotated[str, typer.Argument(help="The campaign's directory.")]

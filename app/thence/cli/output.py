@@ -1,4 +1,4 @@
-"""What a command found out, and the exit code that follows from it."""
+"""The output of a command, and the exit code that follows from it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class BadInput(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command found out.
+    """The output of a command.
 
     Attributes:
         results: the statements and their verdicts.
-        diagnostics: with the files that they are about, for excerpts.
+        diagnostics: each with its file, for excerpts.
         text: for readers, before the table of results.
         fields: further fields of the JSON object.
         exit: the exit code, where it does not follow from the results and diagnostics.
         table: whether readers get the table of results.
-        brief: whether only what is not as expected is explained.
+        brief: whether only unexpected results are explained.
     """
 
     results: tuple[Result, ...] = ()
@@ -43,7 +43,7 @@ class Output:
     brief: bool = False
 
     def exit_code(self) -> int:
-        """The exit code by the rules of the design."""
+        """The exit code: the given one, or the one that diagnostics and results imply."""
         if self.exit is not None:
             return self.exit
         if any(diagnostic.severity == "error" for diagnostic, _ in self.diagnostics):

@@ -22,7 +22,7 @@ ORGANISATION, MODULE, VERSION = "de.uni-freiburg.informatik.ultimate", "smtinter
 SHA256 = "5f3277cb94546e0305a6bb1c29752f5ad30857f08bc6d82c6ba60798d1f869f4"
 
 VARIABLE = "THENCE_CHECKER"
-"""An environment variable: where the archive is, if it was not installed by this module."""
+"""The environment variable for the place of an archive that this module did not install."""
 
 FETCH_LIMIT_S = 180.0
 
@@ -32,16 +32,16 @@ class CheckerMissing(Exception):
 
 
 def archive() -> Path:
-    """Where the archive is, or would be."""
+    """The place of the archive, installed or not."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else Path(sys.prefix) / "share" / "thence" / f"{MODULE}-{VERSION}.jar"
 
 
 def find_checker() -> Smtinterpol | None:
-    """The checker if it is installed and there is a Java to run it; None without.
+    """The checker, if it is installed and there is a Java to run it.
 
     Raises:
-        CheckerMissing: there is something else in its place.
+        CheckerMissing: another file is in its place.
     """
     jar = archive()
     if not jar.is_file():

@@ -1,4 +1,4 @@
-"""What schedulers came to, for readers: a table with hit rates and bounds, what was reached, what was kept back."""
+"""The reach of schedulers, for readers: a table with hit rates and bounds, features reached, messages kept back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenari
 def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
     """One line for each scheduler and one for all. `rate <` is the bound on the failure rate at 95 %.
 
-    What is the same for all, as nothing is there to be reached, has no column.
+    A kind of feature that the protocol does not have has no column.
     """
     features = whole.coverage.features
     kinds = [(kind, plural) for kind, plural in _KINDS if features.count(0, kind)[1]]
@@ -41,12 +41,12 @@ def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
 
 
 def percent(rate: float) -> str:
-    """A rate, with two digits that mean something."""
+    """A rate, with two significant digits."""
     return f"{100 * rate:.2g} %" if rate < 0.995 else "100 %"
 
 
 def seen_and_missing(whole: Reach) -> list[str]:
-    """How often each scenario was seen, and what was never reached."""
+    """The number of times that each scenario was seen, and the features that were never reached."""
     coverage = whole.coverage
     seen = [(name, count) for (kind, name), count in sorted(coverage.seen.items()) if kind == "scenario"]
     lines = ["sometimes: " + (", ".join(f"{name} {count:,}" for name, count in seen) or "nothing of what to look for")]
@@ -59,7 +59,7 @@ def seen_and_missing(whole: Reach) -> list[str]:
 def withheld_json(
     arrivals: int, withheld: int, slowest: CaseOutcome | None, system: str, protocol: str | None
 ) -> dict[str, Any]:
-    """Over-delay as JSON values: what was kept back though nothing was missing, and the case of the longest delay."""
+    """Over-delay as JSON values: deliverable messages that were kept back, and the case of the longest delay."""
     found: dict[str, Any] = {
         "arrivals": arrivals,
         "withheld": withheld,
@@ -78,7 +78,7 @@ def withheld_json(
 
 
 def withheld_text(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> str:
-    """The same as a sentence."""
+    """Over-delay as a sentence."""
     if not arrivals:
         return "over-delay: not seen, for no packet says which message it moves"
     said = f"over-delay: {withheld:,} of {arrivals:,} arrivals kept back though deliverable"
@@ -90,5 +90,5 @@ def withheld_text(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> 
 
 
 def indented(lines: Iterable[str]) -> str:
-    """Lines under a sentence."""
+    """The lines, indented under a sentence."""
     return "\n".join(f"  {line}" for line in lines)

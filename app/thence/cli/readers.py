@@ -1,4 +1,4 @@
-"""What a command found, for readers: diagnostics, text, explanations, the table of results."""
+"""Output for readers: diagnostics, text, explanations, the table of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thence.spec.verdict import Result
 
 
 def print_output(output: Output, seconds: float) -> None:
-    """Prints diagnostics on stderr, then the text, what needs explaining, and the table of results."""
+    """Prints diagnostics on stderr, then the text, the explanations, and the table of results."""
     print_diagnostics(output)
     if output.text:
         print(output.text)
@@ -44,13 +44,13 @@ def _count(number: int, noun: str) -> str:
 
 
 def _explanations(output: Output) -> Iterator[str]:
-    """What is behind the verdicts; one that explains several is printed once."""
+    """The explanations of verdicts; one that several results share is printed once."""
     explained: dict[tuple[str, str, str], list[Result]] = {}
     for result in output.results:
         if result.explanation and not (output.brief and result.expected):
             key = result.subject, result.name.rpartition(": ")[0], result.explanation
             explained.setdefault(key, []).append(result)
-    from thence.pages.counts import statement
+    from thence.pages.result_lines import statement
 
     for (subject, _, explanation), results in explained.items():
         yield f"{subject}  {statement(results)}: {results[0].verdict.value}"

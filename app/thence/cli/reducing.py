@@ -1,4 +1,4 @@
-"""`--reductions` of `thence explore`: which are meant, and what was made of them."""
+"""`--reductions` of `thence explore`: the chosen reductions, and those that were applied or refused."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from thence.spec.verdict import Result
 
 
 def reductions_of(given: str | None, engine: Engine) -> tuple[str, ...]:
-    """Which reductions are meant. Unasked, the automatic ones, but where the interpreter explores or is compared with.
+    """The chosen reductions; by default the automatic ones, and none where the interpreter takes part.
 
     Raises:
-        BadInput: for what there is not, or what the engine does not make.
+        BadInput: for an unknown reduction, or one that the engine does not apply.
     """
     if given is None:
         return (AUTO,) if engine in ("auto", "native") else ()
@@ -33,7 +33,10 @@ def reductions_of(given: str | None, engine: Engine) -> tuple[str, ...]:
 
 
 def reductions_text(results: Sequence[Result]) -> str:
-    """What counts are up to, what that keeps, which reductions were not made and why; empty where all is visited."""
+    """The reductions that counts are up to, the properties that they keep, and the refused ones with their reasons.
+
+    Empty where every state is visited.
+    """
     return "".join(f"{line}\n" for line in (*_made(results), *_refused(results)))
 
 
@@ -46,7 +49,7 @@ def _made(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _refused(results: Sequence[Result]) -> Iterator[str]:
-    """By reason, in which scopes; that small scopes are not reduced goes without saying."""
+    """The scopes of each reason; small scopes are never reduced, and are left out."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
     for result in results:
         where = f"{result.subject} {result.name.rpartition(': ')[0]}"

@@ -1,4 +1,4 @@
-"""What every command has in common: output for readers or as JSON, errors, exit codes.
+"""The run of a command: output for readers or as JSON, errors, exit codes.
 
 A command is a function that returns an `Output`. It never prints and never exits; faults of the input
 are raised as `BadInput`, or as the error of the layer that found them. Progress goes to a terminal's stderr.
@@ -27,7 +27,7 @@ PROGRESS_AFTER_S = 0.5
 
 @dataclass(slots=True)
 class Session:
-    """One command's run. `status` shows a line of progress on a terminal, and nothing elsewhere."""
+    """One command's run. `status` shows a line of progress, on a terminal only."""
 
     name: str
     json: bool
@@ -35,7 +35,7 @@ class Session:
     _status: Any = None
 
     def status(self, line: str) -> None:
-        """Replaces the line of progress; what is over in a moment has none."""
+        """Replaces the line of progress; a short run has none."""
         if self.json or time.perf_counter() - self.started < PROGRESS_AFTER_S or not sys.stderr.isatty():
             return
         from rich.console import Console
@@ -51,18 +51,18 @@ class Session:
             self._status.update(shown)
 
     def end_status(self) -> None:
-        """Takes the line of progress away."""
+        """Removes the line of progress."""
         if self._status is not None:
             self._status.stop()
             self._status = None
 
 
 def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> NoReturn:
-    """Runs a command, prints what it found, and exits."""
+    """Runs a command, prints its output, and exits."""
     session = Session(name, json_output)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # What others called their messages and files need not be text that this stream can take.
+            # Names of messages and files may hold characters that this stream cannot encode.
             stream.reconfigure(errors="backslashreplace")
     try:
         with _elsewhere() if json_output else nullcontext():
@@ -74,7 +74,7 @@ def run_command(name: str, json_output: bool, body: Callable[[Session], Output])
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Whatever is printed meanwhile, by systems under test and by programs that are run, goes to standard error."""
+    """Meanwhile, the output of systems under test and of other programs goes to standard error."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     try:
@@ -93,7 +93,7 @@ def _elsewhere() -> Iterator[None]:
 
 
 def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Failure:
-    """What the command found; the errors that a user can cause, as a message and an exit code."""
+    """The command's output; an error that a user can cause is a message and an exit code."""
     try:
         return body(session)
     except UserError as error:
@@ -110,7 +110,7 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
 
 
 def _rejection(error: UserError) -> Output | None:
-    """The diagnostics of a file whose text has errors. Where the language is not loaded, it did not raise this."""
+    """The diagnostics of a file whose text has errors. Without the language loaded there are none."""
     find = sys.modules.get("thence.dsl.find")
     if find is None or not isinstance(error, find.Rejected):
         return None
@@ -119,19 +119,19 @@ def _rejection(error: UserError) -> Output | None:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a command found nothing out."""
+    """The reason why a command has no output."""
 
     message: str
     code: int
 
 
 def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
-    """Ends a command that never ran, because its command line cannot be understood."""
+    """Ends a command whose command line is wrong, before it runs."""
     _finish(Session(name, json_output), Failure(message, BAD_INPUT))
 
 
 def _finish(session: Session, found: Output | Failure) -> NoReturn:
-    """Prints and exits. Output that nobody takes is bad input, too: exit 2, and nothing half said goes unnoticed."""
+    """Prints and exits. Output that cannot be written is bad input, too: exit 2."""
     code = found.code if isinstance(found, Failure) else found.exit_code()
     try:
         _print(session, found, code)
@@ -150,7 +150,7 @@ def _finish(session: Session, found: Output | Failure) -> NoReturn:
 
 
 def _close_stdout() -> None:
-    """What is still to be written goes nowhere; the interpreter would complain of it when it ends."""
+    """Discards unwritten output; the interpreter would report it at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -195,7 +195,7 @@ def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
 
 
 def check_writable(path: str | None) -> None:
-    """Raises BadInput where `write_text` could not write: before hours of work, not after them."""
+    """Raises BadInput where `write_text` could not write, so that hours of work are not lost at their end."""
     if path is None:
         return
     target = Path(path)
@@ -220,7 +220,7 @@ def write_text(path: str, text: str) -> None:
 
 @contextmanager
 def _draft(target: Path) -> Iterator[Path]:
-    """A file beside the target that is gone in the end, whatever happens. Raises BadInput for an OSError."""
+    """A file beside the target, removed in the end in any case. Raises BadInput for an OSError."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield draft

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from thence.pages.counts import counts, lines
+from thence.pages.result_lines import counts, lines
 from thence.spec.verdict import Result, Verdict
 
 _STYLE = {

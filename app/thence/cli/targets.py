@@ -1,4 +1,4 @@
-"""Which protocol in which scope a command is about, from its options."""
+"""The protocols and scopes that the options of a command choose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from thence.dsl.find import known, specification
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """As named on the command line."""
+    """The options that name a protocol, a scope or a mutant."""
 
     file: str
     scope: str | None = None
@@ -41,9 +41,9 @@ class Target:
     """A protocol, or a mutant of it, in a workload.
 
     Attributes:
-        subject: what results are about: `PROTOCOL` or `PROTOCOL/MUTANT`.
+        subject: of results: `PROTOCOL` or `PROTOCOL/MUTANT`.
         scope: its name; None for a workload that the file does not name.
-        expects: what the file says of that protocol in that workload.
+        expects: the file's expectations of that protocol in that workload.
     """
 
     subject: str

@@ -1,6 +1,6 @@
-"""`thence prove --watch`: proves again whatever a saved edit touches, until Ctrl-C.
+"""`thence prove --watch`: proves again the statements that a saved edit touches, until Ctrl-C.
 
-While the user thinks, it is found out which hypotheses each proof used, so that the next edit touches less.
+Between edits it finds the hypotheses that each proof uses, so that the next edit touches fewer statements.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from thence.proofs.solving.solver import SolverPool
 from thence.proofs.solving.stability import proved_obligations
 
 POLL_S = 0.1
-"""How often the file is looked at."""
+"""The pause between two looks at the file."""
 
 
 class Edited(Exception):
-    """The file was saved while it was being proved: what it said is of no interest any more."""
+    """The file was saved while it was being proved; the proofs of its old text are given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What changes when a file is saved; zeros where there is none."""
+    """The attributes of a file that change when it is saved; zeros without a file."""
 
     modified_ns: int
     size: int
@@ -42,7 +42,7 @@ class Stamp:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """The file as it is now."""
+    """The present stamp of the file."""
     try:
         found = path.stat()
     except OSError:
@@ -53,9 +53,10 @@ def stamp_of(path: Path) -> Stamp:
 def watch(
     session: Session, file: str, names: tuple[str, ...], options: Options, status: Callable[[ProofProgress], str]
 ) -> Output:
-    """Proves, waits for the file to be saved, proves again. What did not change is not solved again.
+    """Proves, waits for the file to be saved, proves again. Unchanged obligations are not solved again.
 
-    A file that is broken, or gone for a moment, is told about and watched on. The exit code is that of the last round.
+    A file with errors, or one that is gone for a moment, is reported and still watched. The exit code is that of the
+    last round.
     """
     path = locate(file)
     code = AS_EXPECTED
@@ -82,7 +83,7 @@ def watch(
 def _noticing(
     session: Session, path: Path, seen: Stamp, status: Callable[[ProofProgress], str]
 ) -> Callable[[ProofProgress], None]:
-    """Shows the progress, and gives up as soon as the file is saved again."""
+    """Shows the progress. Raises: Edited, as soon as the file is saved again."""
 
     def report(progress: ProofProgress) -> None:
         session.status(status(progress))
@@ -100,7 +101,7 @@ def _round(
     options: Options,
     report: Callable[[ProofProgress], None],
 ) -> tuple[int, tuple[Discharge, ...]]:
-    """Proves the file as it is now, prints what came of it, and returns the exit code and what was proved."""
+    """Proves the present text of the file and prints the results; the exit code and the proved obligations."""
     started = time.perf_counter()
     before = pool.recalled, pool.solved
     try:
@@ -129,7 +130,7 @@ def _round(
 
 
 def learn(pool: SolverPool, proved: Sequence[Discharge], options: Options, path: Path, seen: Stamp) -> None:
-    """Finds out what each proof used, until the file is saved again."""
+    """Finds the hypotheses that each proof uses, until the file is saved again."""
     assert options.lemmas is not None
     pairs = [(discharge.obligation, discharge.prover) for discharge in proved]
     options.lemmas.learn(pool, pairs, options.solvers, options.timeout_ms, options.seed, lambda: stamp_of(path) != seen)

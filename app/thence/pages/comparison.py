@@ -1,13 +1,21 @@
-"""The measures set beside the claims: cells, with whether they agree, and the table in Markdown."""
+"""The page of costs, comparison.md: measures beside the claims of the literature, and whether they agree.
+
+`python -m thence.pages.comparison FOLDER` measures all shipped systems, and writes the page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from thence.conformance.costs.claims import CELLS, CLAIMS, EXPLANATIONS, NOTES, Cell, Claim
-from thence.conformance.costs.measures import AT_ONCE, DEGREES, SIZES, Measured
+from thence.conformance.costs.measures import AT_ONCE, DEGREES, SIZES, Measured, measure
+from thence.conformance.implementations import SHIPPED
+from thence.pages.folder import run_page
+
+PAGE: Final = "comparison.md"
 
 Agreement: TypeAlias = Literal["agrees", "below", "differs", "not claimed"]
 """Below: a bound that holds, and that the workload does not reach."""
@@ -26,9 +34,9 @@ class Compared:
     Attributes:
         cell: which.
         claim: as the paper prints it; "" where it has no such column.
-        measured: what was found, in the same words.
+        measured: the measured value, in the same words.
         agreement: of the two.
-        why: what explains a disagreement; "" where there is none, or no explanation.
+        why: the explanation of a disagreement; "" without a disagreement or an explanation.
     """
 
     cell: Cell
@@ -39,7 +47,7 @@ class Compared:
 
     @property
     def explained(self) -> bool:
-        """Whether there is nothing left to explain."""
+        """Whether no disagreement is left without an explanation."""
         return self.agreement in ("agrees", "not claimed") or bool(self.why)
 
     def to_json(self) -> dict[str, Any]:
@@ -154,7 +162,7 @@ def _in_transit(measured: Measured) -> str:
 
 
 def liveness_seen(measured: Measured) -> str:
-    """What keeps a message from being delivered, of what the workloads try."""
+    """The reason why a workload keeps a message from being delivered, or an empty text."""
     if measured.deadlock:
         return "two processes that send to each other at once deadlock"
     if measured.needs_all:
@@ -213,3 +221,56 @@ def figures(measured: Measured) -> list[str]:
     if note := NOTES.get(measured.name):
         lines.append(f"- {note}")
     return lines
+
+
+_HEADING: Final = """\
+# What each system costs, beside Table 1
+
+The shipped implementations, counted, beside Table 1 of Paulo Sérgio Almeida, "Space-Optimal, Computation-Optimal,
+Topology-Agnostic, Throughput-Scalable Causal Delivery through Hybrid Buffering". `thence compare` measures it again
+(`thence compare cykas mf` some of them, `--markdown` in this form, `--json` with every number). Made by
+`make docs`; nothing here depends on a clock, so that it comes out the same on every machine. Time is measured in
+`bench/`.
+
+How it is counted:
+
+- **Fields** are integers, identifiers and flags; sets kept as bit masks count their members; the application's
+  messages count nothing, and neither do a process's own identity and the shape of a tree. Rows that a state and a
+  message share in memory count in both. Bytes are those of the transport's format, without the application's message.
+- **Operations** are calls, comparisons, arithmetic, slices and steps of loops, and an operation for each element or
+  word that a built-in function walks. The implementation's source is compiled again with a counter in each of these
+  places. They include the checks of what arrives, which papers leave out. Sender: causal-sends and the handling of
+  acknowledgements, a message. Receiver: all else, a message and process that delivers it.
+- **Growth** is the exponent through three sizes, each twice the one before, without the constant part. Each parameter
+  is varied alone: n on a ring where each process sends to the next three; i and o, many senders to one and one to
+  many; u and p, many messages at once whose acknowledgements are held back; b, many messages that wait for a cause.
+  Where an exponent is within 0.35 of the claim it agrees: sizes are small, and lower terms show. *Below* is a bound
+  that holds and that the workload does not reach.
+- **Latency** is counted in one-way delays beyond the one that a message takes, in workloads in which no cause of a
+  message can arrive after it.
+- **Liveness**: yes means that none of the workloads (two that send to each other, a silent process, a stream of
+  messages to the sender) keeps a message from being delivered. It is a test. What is exhaustive or proved is on [the
+  page of statements](statements.md).
+- **Network** is what the implementation says it works over. It is not measured here: `thence conform` and `thence
+  matrix` hold it against that.
+
+Systems that Table 1 does not have have no claim beside them.
+
+"""
+
+
+def page(columns: Sequence[tuple[Measured, tuple[Compared, ...]]]) -> str:
+    """The whole page, in Markdown."""
+    return _HEADING + markdown(columns).rstrip() + "\n"
+
+
+def make(folder: Path, _sources: Sequence[Path]) -> int:
+    """Writes the page. Exit code 1 if a difference from the paper is not explained."""
+    measured = [measure(name, impl) for name, impl in SHIPPED.items()]
+    columns = [(one, compare(one)) for one in measured]
+    (folder / PAGE).write_text(page(columns), encoding="utf-8")
+    return 0 if all(cell.explained for _, cells in columns for cell in cells) else 1
+
+
+if __name__ == "__main__":
+    run_page(make, "comparison")

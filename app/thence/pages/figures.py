@@ -1,11 +1,10 @@
-"""docs/figures.md: the scenarios of the library, each as it is written, with its verdicts and its picture.
+"""The page of figures, figures.md: the scenarios of the library, each with its text, its verdicts and its picture.
 
-`python -m thence.pages.figures [FOLDER]` plays them all and writes the page and the pictures.
+`python -m thence.pages.figures FOLDER` plays them all, and writes the page and the pictures.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,16 @@ from typing import Final
 
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
+from thence.pages.folder import run_page
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.spec.verdict import Result, Verdict
+
+PAGE: Final = "figures.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A scenario of a library file, its text, and what came out of it; `picture` is the name of a file."""
+    """A scenario of a library file, its text, and its results; `picture` is the name of a file."""
 
     file: str
     scenario: ir.Scenario
@@ -33,17 +35,18 @@ class Figure:
 
     @property
     def drawing(self) -> str:
-        """The picture as SVG: with what is refuted brought out, if anything is."""
+        """The picture as SVG, with the refuted property brought out, if there is one."""
         refuted = [result for result in self.results if result.verdict is Verdict.REFUTED]
         return (refuted or [*self.results])[0].picture
 
 
 def figures() -> tuple[Figure, ...]:
     """All scenarios of the library, played."""
-    return tuple(figure for path in library() for figure in _of(path.stem, load(str(path))))
+    return tuple(figure for path in library() for figure in figures_of(path.stem, load(str(path))))
 
 
-def _of(file: str, loaded: Loaded) -> Iterator[Figure]:
+def figures_of(file: str, loaded: Loaded) -> Iterator[Figure]:
+    """The scenarios of one file, played."""
     assert loaded.specification is not None, file
     for scenario in loaded.specification.scenarios:
         lines = loaded.source.lines[scenario.span.line - 1 : scenario.span.end_line]
@@ -66,7 +69,7 @@ def page(found: Sequence[Figure]) -> str:
 
 
 def _anchor(figure: Figure) -> str:
-    """What readers of Markdown make of the figure's heading."""
+    """The anchor of the figure's heading, as readers of Markdown form it."""
     return f"{figure.file}-{figure.scenario.name}"
 
 
@@ -89,23 +92,26 @@ _HEADING: Final = """\
 Each is a scenario of a library file: the interpreter plays it, and what the papers print of the states is asserted on
 the way. Some are in no paper: they say what a protocol keeps, and when it lets a message go. `thence run FILE
 --scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file; the
-[language](language.md#scenarios) has the form. Made by `make figures`. In the pictures are the messages of the
+[language](../../docs/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the messages of the
 application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and Kuper are
 `cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is `mf_figure_4`,
 center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
 """
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Writes into docs, or the folder that is named. Exit code 1 if a scenario is not as its text says."""
-    docs = Path(arguments[0] if arguments else "docs")
-    (docs / "pictures").mkdir(parents=True, exist_ok=True)
-    found = figures()
+def make(folder: Path, _sources: Sequence[Path]) -> int:
+    """Writes the page and the pictures. Exit code 1 if a scenario is not as its text says."""
+    return write(folder, figures())
+
+
+def write(folder: Path, found: Sequence[Figure]) -> int:
+    """Writes a page of these figures, and their pictures. Exit code 1 if one is not as its text says."""
+    (folder / "pictures").mkdir(parents=True, exist_ok=True)
     for figure in found:
-        (docs / figure.picture).write_text(figure.drawing, encoding="utf-8")
-    (docs / "figures.md").write_text(page(found), encoding="utf-8")
+        (folder / figure.picture).write_text(figure.drawing, encoding="utf-8")
+    (folder / PAGE).write_text(page(found), encoding="utf-8")
     return 0 if all(result.expected for figure in found for result in figure.results) else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    run_page(make, "figures")

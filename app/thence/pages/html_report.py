@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from thence.pages.counts import Line, counts, lines
+from thence.pages.result_lines import Line, counts, lines
 from thence.spec.verdict import Result
 
 

@@ -1,6 +1,7 @@
-"""The mutation score of the library as a page: a row for each subject, and every mutant that survived.
+"""The page of the library's mutation score, mutation-library.md: a row for each subject, and every survivor.
 
-Everything on it is read from a folder of fates (`thence mutate --results`); what has not been judged is said.
+`python -m thence.pages.mutation FOLDER FATES` writes the page from a folder of fates (`thence mutate --results`);
+subjects that are not judged are named.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from thence.conformance.mutation.explanations import Explanation, change_of, exp
 from thence.conformance.mutation.run import Score, kept, score_of
 from thence.conformance.mutation.subjects import library_subjects
 from thence.conformance.mutation.workers import Judged
+from thence.pages.folder import run_page
 
 PAGE: Final = "mutation-library.md"
 
@@ -21,15 +23,15 @@ _HEADING: Final = """\
 # The mutation score of the library
 
 Small faults were put into every protocol, machine and implementation of the library, one at a time;
-[mutation.md](mutation.md) says which, and what becomes of them. The score is the part that was killed of those that are
-not equal; an undecided mutant counts as one that was not killed, and so does one that survives with an explanation. The
-files `*_printed` are left out: their protocols are known to be wrong, and each of their faults is a mutant of the
-repaired protocol. A protocol that two files have is counted once. Made by `make mutation`.
+[mutation.md](../../docs/mutation.md) says which, and what becomes of them. The score is the part that was killed of
+those that are not equal; an undecided mutant counts as one that was not killed, and so does one that survives with an
+explanation. The files `*_printed` are left out: their protocols are known to be wrong, and each of their faults is a
+mutant of the repaired protocol. A protocol that two files have is counted once. Made by `make docs`.
 """
 
 
 def library_scores(folder: Path) -> list[Score]:
-    """What the folder says of the library; nothing is judged. Raises: OSError."""
+    """The scores in the folder; nothing is judged. Raises: OSError."""
     return [kept(subject, folder) for subject in library_subjects()]
 
 
@@ -82,16 +84,20 @@ def _shown(score: Score, one: Judged, explanations: Sequence[Explanation]) -> It
     yield ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """`FATES DOCS`: writes the page. Exit code 1 if an explanation is about a mutant that does not survive."""
-    folder, docs = (Path(argument) for argument in arguments)
-    scores, explanations = library_scores(folder), library_explanations()
-    draft = docs / f".{PAGE}"
+def make(folder: Path, sources: Sequence[Path]) -> int:
+    """Writes the page from the one folder of fates. Exit code 1 if an explained mutant does not survive."""
+    [fates] = sources
+    scores, explanations = library_scores(fates), library_explanations()
+    draft = folder / f".{PAGE}"
     draft.write_text(page(scores, explanations), encoding="utf-8")
-    draft.replace(docs / PAGE)
+    draft.replace(folder / PAGE)
     judged = {(score.row, score.subject) for score in scores if not score.why_incomplete}
     alive = [(score.row, one) for score in scores for one in score.alive]
     stale = unused([known for known in explanations if (known.row, known.subject) in judged], alive)
     for one in stale:
         print(f"explained, but does not survive: {one}", file=sys.stderr)
     return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    run_page(make, "mutation", "FATES")

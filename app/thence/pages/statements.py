@@ -1,22 +1,23 @@
-"""The page that lists every statement of the library: docs/statements.md, from the results of a run.
+"""The page of all statements, statements.md, with their documentation, assumptions and counts, from results of runs.
 
-`python -m thence.pages.statements RESULTS.json...` prints the page; each file is what `thence verify --json` or
-`thence prove FILE --json` printed. Where two are about the same, the later one counts. Sources and deviations are what
-the library's files say in their documentation; verdicts and levels are what came out.
+`python -m thence.pages.statements FOLDER RESULTS.json...` writes the page; of several results about the same statement
+the last one counts. Sources and deviations are the documentation of the library's files; verdicts and levels are those
+of the results.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from thence.dsl import ir
-from thence.dsl.load import library, load
+from thence.pages.folder import run_page
+from thence.pages.results import library_specifications, read_results
 from thence.proofs.prove import VACUITY, expected_names, provable_names
+
+PAGE: Final = "statements.md"
 
 Key = tuple[str, str, str]
 """Kind, subject, name of a result."""
@@ -24,7 +25,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What one declaration of a file states; `doc` is its documentation, where its source is."""
+    """The statements of one declaration of a file; `doc` is its documentation, which cites its source."""
 
     title: str
     doc: str
@@ -33,9 +34,7 @@ class Section:
 
 def page(specifications: Mapping[str, ir.Specification], results: Iterable[Mapping[str, Any]]) -> str:
     """The page, in Markdown: for each file its documentation, and for each declaration a table."""
-    known: dict[Key, Mapping[str, Any]] = {}
-    for result in results:
-        known[(result["kind"], result["subject"], result["name"])] = result
+    known = by_key(results)
     parts = [_HEADING]
     for name, specification in specifications.items():
         parts += [f"## {name}.thence", "", _one_line(specification.doc) or "Without documentation.", ""]
@@ -48,8 +47,13 @@ def page(specifications: Mapping[str, ir.Specification], results: Iterable[Mappi
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
+def by_key(results: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
+    """The results, the last one of each statement."""
+    return {(result["kind"], result["subject"], result["name"]): result for result in results}
+
+
 def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, Any]]) -> Iterator[Section]:
-    """The sections of a file, in its order of kinds; a declaration about which nothing is known has none."""
+    """The sections of a file, in its order of kinds; a declaration without results has none."""
     for theory in specification.theories:
         theorems = {theorem.name: theorem for theorem in specification.theorems if theorem.theory.name == theory.name}
         found = [row for row in _about(known, "theorem", theory.name) if row["name"] in theorems]
@@ -83,7 +87,7 @@ def _of_scenario(result: Mapping[str, Any], name: str) -> bool:
 
 
 def stated(specification: ir.Specification) -> set[str]:
-    """What a page must have of a file, as section and statement; of bounded statements the sections alone."""
+    """The entries that a page needs for a file, as section and statement; of bounded statements the sections alone."""
     found = {f"theory {theorem.theory.name}: {theorem.name}" for theorem in specification.theorems}
     for machine in specification.machines:
         names = {*provable_names(specification)} & {*_machine_names(machine)}
@@ -114,7 +118,7 @@ def _section(title: str, doc: str, rows: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Rows of a table; statements of one scope, or of one machine, that come to the same share one."""
+    """Rows of a table; statements of one scope, or of one machine, with the same result share one."""
     shared: dict[tuple[str, ...], list[str]] = {}
     for result in results:
         scope, _, name = result["name"].rpartition(": ")
@@ -146,32 +150,23 @@ def _one_line(doc: str) -> str:
     return " ".join(doc.split()).replace("|", "/").replace("<", "&lt;")
 
 
-_HEADING = """\
+_HEADING: Final = """\
 # Every statement of the library
 
-Made by `make statements` from the results of a run. Each file and declaration is introduced by its own documentation,
+Made by `make docs` from the results of a run. Each file and declaration is introduced by its own documentation,
 which names its source in the papers and says where it deviates from the printed text; a `mutant` is such a deviation
 put back, or another fault, with what must be found. A *theorem* or a statement about a *machine* is for any number of
 processes and messages; a statement about a *protocol* or a link is for every run of a finite scope. Levels: L1
 exhaustive in a scope, L2 one solver or a replayed run, L3 two solvers, L4 with a checked proof object: see
-[proofs.md](proofs.md), which says how to get a level and a certificate of one's own.
+[proofs.md](../../docs/proofs.md), which says how to get a level and a certificate of one's own.
 """
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the page. Exit code 2 without results."""
-    if not arguments:
-        print("usage: python -m thence.pages.statements RESULTS.json...", file=sys.stderr)
-        return 2
-    results = [result for file in arguments for result in json.loads(Path(file).read_text(encoding="utf-8"))["results"]]
-    specifications = {}
-    for path in library():
-        specification = load(str(path)).specification
-        assert specification is not None, path
-        specifications[path.stem] = specification
-    print(page(specifications, results), end="")
+def make(folder: Path, sources: Sequence[Path]) -> int:
+    """Writes the page."""
+    (folder / PAGE).write_text(page(library_specifications(), read_results(sources)), encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    run_page(make, "statements", "RESULTS.json...")

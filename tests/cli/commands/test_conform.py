@@ -21,7 +21,7 @@ Thence = Callable[..., Any]
 
 ROOT = Path(__file__).parents[3]
 ADAPTER = shlex.join([sys.executable, str(ROOT / "conformance" / "examples" / "python" / "adapter.py")])
-MISBEHAVING = shlex.join([sys.executable, str(ROOT / "tests" / "conformance" / "external" / "misbehaving.py")])
+MISBEHAVING = shlex.join([sys.executable, str(ROOT / "tests" / "conformance" / "systems" / "misbehaving.py")])
 FAULTY = f"{ADAPTER} --faulty"
 FAULTY_WORDS = ["conform", "--exec", FAULTY, "--cases", "200"]
 
@@ -213,19 +213,19 @@ class Quits(RST):
 """
 
 
-def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence: Thence, tmp_path: Path) -> None:
+def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence_process: Thence, tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
-    assert thence("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Thence"
+    assert thence_process("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Thence"
     own = ["--impl", "isolated:quitter:Quits", "--cases", "20"]
-    ran = thence("conform", *own, "--save", "case.json", "--transcript", "said.ndjson", "--json")
+    ran = thence_process("conform", *own, "--save", "case.json", "--transcript", "said.ndjson", "--json")
     [result] = ran.object["results"]
     assert (ran.code, result["verdict"], result["subject"]) == (1, "refuted", "isolated:quitter:Quits")
     assert any("has ended with exit code 3" in finding for finding in result["findings"])
     assert len(result["counterexample"]["operations"]) == 2
-    again = thence("conform", "--replay", "case.json")
+    again = thence_process("conform", "--replay", "case.json")
     assert again.code == 1 and "has ended with exit code 3" in again.out
     assert '"request":"init"' in (tmp_path / "said.ndjson").read_text()
-    table = thence("matrix", *own[:2], "--cases", "3", "--json").object
+    table = thence_process("matrix", *own[:2], "--cases", "3", "--json").object
     assert {found["delivery"] for found in table["results"]} == {"unicast"}
     test = "import pytest\n\n\n@pytest.mark.thence(system='isolated:quitter:Quits', cases=20, claims=['runs'])\n"
     (tmp_path / "test_quitter.py").write_text(f"{test}def test_quitter(claim):\n    claim.check()\n")

@@ -154,21 +154,23 @@ def other_cvc5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_solvers_that_disagree_prove_nothing_loudly(
-    thence: Thence, plain: Path, other_cvc5: Callable[[str], None]
+    thence_process: Thence, plain: Path, other_cvc5: Callable[[str], None]
 ) -> None:
     other_cvc5(AS_SAT)
-    ran = thence("prove", plain, "no_creation", "--json")
+    ran = thence_process("prove", plain, "no_creation", "--json")
     found = ran.object
     assert ran.code == 3
     assert not [name for name, (verdict, _) in verdicts(found).items() if verdict == "proved" and name != "vacuity"]
-    said = thence("prove", plain, "no_creation").out
+    said = thence_process("prove", plain, "no_creation").out
     assert "the solvers contradict each other" in said
     assert "z3 says unsat" in said and "cvc5 says sat" in said
 
 
-def test_a_solver_that_dies_leaves_one_proof(thence: Thence, plain: Path, other_cvc5: Callable[[str], None]) -> None:
+def test_a_solver_that_dies_leaves_one_proof(
+    thence_process: Thence, plain: Path, other_cvc5: Callable[[str], None]
+) -> None:
     other_cvc5(DIES)
-    ran = thence("prove", plain, "--json")
+    ran = thence_process("prove", plain, "--json")
     assert ran.code == 0
     for name, (verdict, level) in verdicts(ran.object).items():
         assert (verdict, level) == ("proved", "L2"), name

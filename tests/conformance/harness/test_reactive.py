@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from thence.cli.commands.conform import Request, conform_result
-from thence.cli.commands.matrix import Request as MatrixRequest
-from thence.cli.commands.matrix import matrix
+from thence.cli.commands.matrix import tried_assumptions
+from thence.cli.driving import Drive, conform_result
 from thence.cli.session import Session
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.cases.recorded_case import read_case
@@ -33,7 +32,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def conform(system: str, protocol: str | None) -> bool:
-    return conform_result(None, Request(protocol, system, 3, 250, 12, 0)).verdict is Verdict.REFUTED
+    return conform_result(None, Drive(protocol, system, 3, 250, 12, 0)).verdict is Verdict.REFUTED
 
 
 def the_plugin(system: str, protocol: str | None) -> bool:
@@ -41,8 +40,8 @@ def the_plugin(system: str, protocol: str | None) -> bool:
 
 
 def the_matrix(system: str, protocol: str | None) -> bool:
-    request = MatrixRequest(protocol, system, 3, 60, 12, 0, Limits())
-    results = {result.name: result for result in matrix(Session("matrix", True), request).results}
+    request = Drive(protocol, system, 3, 60, 12, 0, Limits())
+    results = {result.name: result for result in tried_assumptions(Session("matrix", True), request).results}
     without, with_ = results["reordering, unicast"], results["reordering, reactive, unicast"]
     assert without.verdict is Verdict.TESTED, "without answers nothing is wrong"
     return with_.verdict is Verdict.REFUTED

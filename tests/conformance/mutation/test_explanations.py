@@ -76,9 +76,9 @@ def test_the_page_is_refused_where_an_explanation_is_stale(
 ) -> None:
     monkeypatch.setattr(library_page, "library_explanations", lambda: read(EXPLAINED))
     monkeypatch.setattr(library_page, "library_scores", lambda _folder: [score(judged("survived"))])
-    assert library_page.main([str(tmp_path), str(tmp_path)]) == 0
+    assert library_page.make(tmp_path, [tmp_path]) == 0
     monkeypatch.setattr(library_page, "library_scores", lambda _folder: [score(judged("killed"))])
-    assert library_page.main([str(tmp_path), str(tmp_path)]) == 1
+    assert library_page.make(tmp_path, [tmp_path]) == 1
     assert "does not survive" in capsys.readouterr().err and (tmp_path / "mutation-library.md").exists()
 
 

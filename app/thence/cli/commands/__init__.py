@@ -1,4 +1,5 @@
-"""One module for each command: its options and its body.
+"""The commands: the function `verify` of the module `verify` is `thence verify`, and its parameters are the options.
 
-Begin with any of them; `thence.cli.session` has what they share.
+A module is imported when its command runs; `thence.cli.app` has the help texts. `thence.cli` has the modules that
+several commands share.
 """

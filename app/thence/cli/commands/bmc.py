@@ -1,13 +1,16 @@
-"""`thence bmc`."""
+"""`thence bmc`: violations within so many steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, Optional, TypeAlias
 
+import typer
+
+from thence.cli.options import File, Json, ScopeName, Seed, Sends
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
 from thence.cli.targets import Choice, Target, targets
 from thence.dsl import ir
 from thence.dsl.find import known, specification
@@ -22,9 +25,41 @@ from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Result
 
 
+def bmc(
+    file: File,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A machine, a protocol, or a mutant; by default every machine and protocol."),
+    ] = None,
+    depth: Annotated[int, typer.Option(min=1, max=1000, help="How many steps.")] = 6,
+    property_: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--property", help="Judge only this invariant or property; repeatable."),
+    ] = None,
+    scope: ScopeName = None,
+    processes: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Of a protocol, or of the universe in which runs of machines are looked for."),
+    ] = None,
+    sends: Sends = None,
+    messages: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Of the universe in which runs of machines are looked for."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for a protocol in a scope; for each question about a machine.")
+    ] = 60.0,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Looks for violations within so many steps, of everything in the file or of `name`."""
+    request = BmcRequest(file, name, depth, tuple(property_ or ()), scope, processes, sends, messages, timeout, seed)
+    run_command("bmc", json, lambda session: _searched(session, request))
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be searched, and how far.
+class BmcRequest:
+    """The machines and protocols to search, and how far.
 
     Attributes:
         name: a machine, a protocol, or a mutant of either; None means every machine and protocol of the file.
@@ -44,8 +79,8 @@ class Request:
     seed: int
 
 
-def bmc(session: Session, request: Request) -> Output:
-    """Looks for violations within so many steps. Ctrl-C ends it with what was finished."""
+def _searched(session: Session, request: BmcRequest) -> Output:
+    """Searches machines, then protocols. Ctrl-C ends it with what was finished."""
     found = specification(request.file)
     machines, choices = _chosen(found, request)
     cases = [_case(target, request) for choice in choices for target in targets(choice) if _is_about(target, request)]
@@ -73,7 +108,7 @@ def bmc(session: Session, request: Request) -> Output:
 Chosen: TypeAlias = tuple[list[tuple[ir.Machine, str, tuple[ir.Expectation, ...]]], list[Choice]]
 
 
-def _chosen(found: ir.Specification, request: Request) -> Chosen:
+def _chosen(found: ir.Specification, request: BmcRequest) -> Chosen:
     """The machines, and the choices of protocols, that the request is about. Raises: BadInput."""
     mutants = {mutant.name: mutant for mutant in found.mutants}
     machines = {machine.name: machine for machine in found.machines}
@@ -95,14 +130,14 @@ def _chosen(found: ir.Specification, request: Request) -> Chosen:
     return [], [whole]
 
 
-def _is_about(target: Target, request: Request) -> bool:
+def _is_about(target: Target, request: BmcRequest) -> bool:
     """Whether the target is asked for; scopes in which messages are sent for ever only by their name."""
     if (target.workload.prompt or not target.workload.ends) and request.scope is None:
         return False
     return request.name is None or request.name in target.subject.split("/")
 
 
-def _case(target: Target, request: Request) -> Case:
+def _case(target: Target, request: BmcRequest) -> Case:
     """Raises: BadInput for a property that there is not."""
     judged = tuple(dict.fromkeys((*properties_of(target.protocol), *JUDGED, "delivered", "fault")))
     for name in request.properties:
@@ -115,14 +150,14 @@ def _case(target: Target, request: Request) -> Case:
     return Case(target.subject, target.protocol, target.scope, target.workload, target.expects, properties)
 
 
-def _check_names(request: Request, stated: Sequence[str], elsewhere: bool) -> None:
+def _check_names(request: BmcRequest, stated: Sequence[str], elsewhere: bool) -> None:
     for name in request.properties:
         if not elsewhere:
             known(name, tuple(stated), "statement")
 
 
 def _of_machine(
-    session: Session, machine: ir.Machine, subject: str, expects: tuple[ir.Expectation, ...], request: Request
+    session: Session, machine: ir.Machine, subject: str, expects: tuple[ir.Expectation, ...], request: BmcRequest
 ) -> tuple[Result, ...]:
     reach = Reach(request.depth, request.processes or 3, request.messages or 3)
     options = Options(timeout_ms=round(request.timeout_s * 1000), seed=request.seed)

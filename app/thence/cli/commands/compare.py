@@ -1,27 +1,44 @@
-"""`thence compare`: what the shipped implementations cost, counted, beside Table 1 of Almeida's paper."""
+"""`thence compare`: the costs of shipped implementations, counted, beside Table 1 of Almeida's paper."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Annotated, Optional
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from thence.cli.options import Json
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
 from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
 from thence.conformance.implementations import SHIPPED
-from thence.pages.comparison import Compared, compare, figures, markdown
+from thence.pages.comparison import Compared, figures, markdown
+from thence.pages.comparison import compare as compare_with_claims
 from thence.spec.verdict import Level, Result, Verdict
 
 STATEMENT = "costs as in Table 1"
 
 
-def compare_costs(session: Session, names: Sequence[str], as_markdown: bool) -> Output:
+def compare(
+    protocols: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Library protocols with a shipped implementation; by default all."),
+    ] = None,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
+    json: Json = False,
+) -> None:
+    """Counts the costs, and sets them beside the claims of the literature."""
+    names = tuple(protocols or ())
+    run_command("compare", json, lambda session: _compared(session, names, as_markdown))
+
+
+def _compared(session: Session, names: Sequence[str], as_markdown: bool) -> Output:
     """Measures the protocols, or all that have a shipped implementation. Ctrl-C ends it with those that are done."""
     for name in names:
         if name not in SHIPPED:
@@ -36,7 +53,7 @@ def compare_costs(session: Session, names: Sequence[str], as_markdown: bool) -> 
         except KeyboardInterrupt:
             complete = False
             break
-        cells = compare(measured)
+        cells = compare_with_claims(measured)
         columns.append((measured, cells))
         results.append(_result(measured, cells, time.perf_counter() - started))
     text = markdown(columns) if as_markdown else _text(columns)

@@ -1,47 +1,63 @@
-"""`thence cover`: what each scheduler hits on a system, and what it reaches of the protocol."""
+"""`thence cover`: each scheduler's hits on a system, and its reach in the protocol."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Optional
 
+import typer
+
+from thence.cli.driving import Drive
+from thence.cli.options import Exec, ExecPerProcess, GroupSize, Json, MemoryLimit, ReplyLimit, Seed, StartLimit
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import reach_table, seen_and_missing
-from thence.cli.session import Session
-from thence.conformance.conform.conform import settings_for
+from thence.cli.session import Session, run_command
+from thence.cli.subjects import limits_of, subject_name
+from thence.conformance.conform.conform import LIMIT_S, settings_for
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.rerun import opposite
-from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.guided import Corpus, grown, portfolio
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import load_subject
-from thence.conformance.systems.system import Limits
 from thence.dsl.find import protocol_of, specification
 from thence.spec.verdict import Level, Result, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to drive: a system, as `load_subject` takes it ("": the protocol itself), and its protocol; how much."""
+def cover(
+    protocol: Annotated[str, typer.Argument(help="A library protocol, or a file with one.")],
+    impl: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The implementation, as module:Class; without any, the protocol itself is run."),
+    ] = None,
+    exec_: Exec = None,
+    exec_per_process: ExecPerProcess = None,
+    processes: GroupSize = 3,
+    cases: Annotated[int, typer.Option(min=1, help="Cases for each scheduler.")] = 500,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    seed: Seed = 0,
+    reply_limit: ReplyLimit = 5.0,
+    start_limit: StartLimit = 20.0,
+    memory_limit: MemoryLimit = "2G",
+    json: Json = False,
+) -> None:
+    """Runs every scheduler on the system, or on the protocol itself where no system is named."""
 
-    protocol: str
-    impl: str
-    processes: int
-    cases: int
-    operations: int
-    seed: int
-    limits: Limits
+    def body(session: Session) -> Output:
+        system = subject_name(impl, exec_, exec_per_process, None, needed=False)
+        limits = limits_of(reply_limit, start_limit, memory_limit)
+        return _covered(session, protocol, Drive(protocol, system, processes, cases, operations, seed, limits))
+
+    run_command("cover", json, body)
 
 
-def cover(session: Session, request: Request) -> Output:
+def _covered(session: Session, name: str, drive: Drive) -> Output:
     """Runs every scheduler; one result for each, and one for all. Ctrl-C ends it with the schedulers so far."""
-    found = specification(request.protocol)
-    protocol = protocol_of(request.protocol, found)
-    settings = settings_for(protocol, request.processes)
-    subject = load_subject(request.impl or f"{PREFIX}{request.protocol}", request.processes, request.limits)
+    found = specification(name)
+    protocol = protocol_of(name, found)
+    settings = settings_for(protocol, drive.processes)
+    subject = load_subject(drive.system or f"{PREFIX}{name}", drive.processes, drive.limits)
     trials: Trials | None = None
     interrupted = False
     corpus = Corpus()
@@ -50,21 +66,20 @@ def cover(session: Session, request: Request) -> Output:
         if held.protocol is None:
             raise BadInput(f"{subject.name} cannot be replayed in {protocol.name}: {held.why_not}")
         session.status(f"{protocol.name}: schedules that reach something")
-        corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=request.seed).corpus
-        sampling = Sampling(request.cases, request.operations, request.seed, corpus)
-        trials = Trials(subject.make_process, protocol, settings, sampling)
-        for name, scheduler in portfolio(corpus).items():
-            for number in range(request.cases):
+        corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=drive.seed).corpus
+        trials = Trials(subject.make_process, protocol, settings, drive.operations, corpus, LIMIT_S)
+        for kind, scheduler in portfolio(corpus).items():
+            for number in range(drive.cases):
                 if trials.hopeless():
                     break
-                trials.run(name, scheduler, request.seed + number)
-                session.status(f"{name}: {number:,} of {request.cases:,} cases")
+                trials.run(kind, scheduler, drive.seed + number)
+                session.status(f"{kind}: {number:,} of {drive.cases:,} cases")
     except KeyboardInterrupt:
         interrupted = True
     finally:
         subject.close()
     reaches = [] if trials is None else list(trials.outcomes.reaches.values())
-    results = tuple(_result(subject.name, request, one) for one in reaches)
+    results = tuple(_result(subject.name, drive, one) for one in reaches)
     text = _text(reaches, trials.outcomes.whole, corpus) if trials is not None and reaches else ""
     if interrupted:
         text += "incomplete: interrupted; so far it had come\n"
@@ -74,12 +89,12 @@ def cover(session: Session, request: Request) -> Output:
     return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
 
 
-def _result(system: str, request: Request, one: Reach) -> Result:
+def _result(system: str, drive: Drive, one: Reach) -> Result:
     facts: dict[str, Any] = {
-        "protocol": request.protocol,
+        "protocol": drive.protocol,
         "scheduler": one.name,
-        "operations": request.operations,
-        "seed": request.seed,
+        "operations": drive.operations,
+        "seed": drive.seed,
         **{name: value for name, value in one.to_json().items() if name != "name"},
     }
     verdict = Verdict.REFUTED if one.failures else Verdict.TESTED

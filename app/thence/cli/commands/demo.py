@@ -1,14 +1,17 @@
-"""`thence demo`: an implementation in operating-system processes of its own, and a verdict on what they recorded."""
+"""`thence demo`: an implementation in operating-system processes of its own, and a verdict on their recording."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Annotated, Literal, Optional, cast
 
+import typer
+
+from thence.cli.options import Json, Seed
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import load_subject
 from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run_demo
@@ -17,9 +20,28 @@ from thence.spec.judgement import Judgement, judge
 from thence.spec.verdict import Level, Result, Verdict
 
 
+def demo(
+    protocol: Annotated[str, typer.Argument(help="A library protocol with a shipped implementation.")] = "hybrid_basic",
+    impl: Annotated[Optional[str], typer.Option(help="Another implementation, as module:Class.")] = None,  # noqa: UP045
+    processes: Annotated[int, typer.Option(min=2, max=32, help="How many operating-system processes.")] = 3,
+    messages: Annotated[int, typer.Option(min=1, max=10_000, help="Each sends so many, and may answer as many.")] = 30,
+    carrier: Annotated[str, typer.Option(help="udp or tcp, on the loopback interface.")] = "udp",
+    loss: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is lost.")] = 0.1,
+    duplication: Annotated[float, typer.Option(min=0, max=0.95, help="The share that is sent twice.")] = 0.1,
+    delay: Annotated[float, typer.Option(min=0, max=10_000, help="Frames are delayed by up to so many ms.")] = 5.0,
+    seed: Seed = 0,
+    out: Annotated[str, typer.Option(help="The folder for the recorded traces.")] = "thence-demo",
+    time_limit: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds, after which it is over.")] = 60.0,
+    json: Json = False,
+) -> None:
+    """Runs a group of processes, and judges their trace."""
+    request = DemoRequest(protocol, impl, processes, messages, carrier, loss, duplication, delay, seed, out, time_limit)
+    run_command("demo", json, lambda session: _demonstrated(session, request))
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to run: a shipped protocol, or an implementation as module:Class in its place."""
+class DemoRequest:
+    """A shipped protocol, or in its place an implementation as module:Class, and the group to run."""
 
     protocol: str
     impl: str | None
@@ -34,7 +56,7 @@ class Request:
     time_limit_s: float
 
 
-def demonstrate(session: Session, request: Request) -> Output:
+def _demonstrated(session: Session, request: DemoRequest) -> Output:
     """Runs the group, and judges its trace."""
     impl = request.impl or SHIPPED.get(request.protocol)
     if impl is None:
@@ -57,7 +79,7 @@ def demonstrate(session: Session, request: Request) -> Output:
     return Output((result,), text=_text(settings, outcome), fields=fields, exit=code)
 
 
-def _settings(request: Request, impl: str) -> DemoSettings:
+def _settings(request: DemoRequest, impl: str) -> DemoSettings:
     if request.carrier not in ("udp", "tcp"):
         raise BadInput(f"the carrier is udp or tcp, not {request.carrier}")
     folder = Path(request.folder)

@@ -1,4 +1,4 @@
-"""`thence executions`."""
+"""`thence executions`: kinds of executions, and which protocols generate them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Optional
 
+import typer
+
+from thence.cli.options import Json
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
 from thence.dsl import ir
 from thence.dsl.find import protocol_of
 from thence.dsl.text.programs import describe
@@ -30,9 +33,27 @@ DEFAULT = (
 ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
+def executions(
+    protocols: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Protocols: also count what each generates. By default those of the library, not counted."),
+    ] = None,
+    processes: Annotated[int, typer.Option(min=2, max=5, help="Executions of up to so many processes.")] = 4,
+    messages: Annotated[int, typer.Option(min=1, max=5, help="Executions of up to so many messages.")] = 4,
+    program: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A file with lines such as '0: send to 1; receive from 2': every execution of this program."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Lists executions by their kinds, and asks the protocols which they generate."""
+    names = protocols or ()
+    run_command("executions", json, lambda session: _listed(session, names, processes, messages, program))
+
+
 @dataclass(slots=True)
 class _Findings:
-    """What has been found so far; all of it is shown, also after an interrupt."""
+    """The findings so far; all of them are shown, also after an interrupt."""
 
     shown: list[tuple[str, Ordering, dict[str, bool | None]]] = field(default_factory=list)
     per_kind: Counter[Kind] = field(default_factory=Counter)
@@ -40,7 +61,7 @@ class _Findings:
     alike: list[tuple[Kind, Kind]] = field(default_factory=list)
 
 
-def executions(session: Session, names: Sequence[str], processes: int, messages: int, program: str | None) -> Output:
+def _listed(session: Session, names: Sequence[str], processes: int, messages: int, program: str | None) -> Output:
     """Kinds of executions, what separates them, and which protocols generate them. Ctrl-C keeps what is done."""
     protocols = {name: protocol_of(name) for name in names or DEFAULT}
     for name, protocol in protocols.items():

@@ -1,30 +1,72 @@
-"""`thence explore` and `thence run`."""
+"""`thence explore`: every execution of a protocol in a scope, and shortest counterexamples."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Optional
+
+import typer
 
 from thence.cli.byte_sizes import byte_size
 from thence.cli.counterexamples import Files, write_first
+from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reducing import reductions_of, reductions_text
-from thence.cli.session import Session, check_writable, write_text
+from thence.cli.session import Session, run_command
 from thence.cli.targets import Choice, Target, targets
 from thence.dsl.find import known
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.identity_reuse import system_of
-from thence.dsl.run.narrate import NarratedStep, execution, record, replay, text
-from thence.dsl.run.simulate import simulate as random_run
-from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
-from thence.proofs.scopes.reports import workload_facts
 from thence.proofs.scopes.scopes import Options, Report, explore_scope, properties_of
-from thence.spec.verdict import Level, Result, Verdict, exit_code
+from thence.spec.verdict import Result, exit_code
+
+ANY_NUMBER = "any number of messages"
+"""The setting of `--any-number`."""
+
+
+def explore(
+    file: File,
+    scope: ScopeName = None,
+    processes: Processes = None,
+    sends: Sends = None,
+    mutant: MutantName = None,
+    setting: SettingTexts = None,
+    property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
+    limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
+    reductions: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="auto (the default), none, names such as symmetry, or auto,delay. Verdicts stay the same."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
+    ] = "auto",
+    cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
+    storage: Annotated[
+        str,
+        typer.Option(help="exact; layers: exact, in less memory, where every step is progress; or fingerprints."),
+    ] = "exact",
+    any_number: Annotated[bool, typer.Option("--any-number", help="Any number of messages, not so many each.")] = False,
+    memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045
+    threads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=64, help="Of native code; by default one for each processor."),
+    ] = None,
+    svg: Annotated[Optional[str], typer.Option(help="Write the first counterexample's diagram to this file.")] = None,  # noqa: UP045
+    itf: Annotated[Optional[str], typer.Option(help="Write its states to this file, as an ITF trace.")] = None,  # noqa: UP045
+    trace: Annotated[Optional[str], typer.Option(help="Write its events to this file, as thence-trace/1.")] = None,  # noqa: UP045
+    pytest: Annotated[Optional[str], typer.Option(help="Write a pytest file that replays it.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Explores the protocol, or a mutant of it, in the chosen scopes."""
+    settings = (*(setting or ()), *((ANY_NUMBER,) if any_number else ()))
+    choice = Choice(file, scope, processes, sends, mutant, settings)
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
+    files = Files(svg, itf, trace, pytest)
+    run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files))
+
 
 _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deadlock_free", "delivered", "fault")
 """What can be judged of every protocol, whatever it names."""
@@ -32,7 +74,7 @@ _JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "dead
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to explore, as named on the command line."""
+    """How to explore, as the options say it."""
 
     limit: int | None = None
     reductions: str | None = None
@@ -43,10 +85,10 @@ class Manner:
     storage: str = "exact"
 
     def options(self, report: Report) -> Options:
-        """The same, understood.
+        """The options of the exploration.
 
         Raises:
-            BadInput: for what there is not.
+            BadInput: for an unknown engine or storage, and for options that contradict each other.
         """
         engine = next((known for known in _ENGINES if known == self.engine), None)
         if engine is None:
@@ -86,12 +128,7 @@ def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, s
     return refused
 
 
-def settings(given: Sequence[str], any_number: bool) -> tuple[str, ...]:
-    """The settings of `--setting`, and of `--any-number`."""
-    return (*given, *(("any number of messages",) if any_number else ()))
-
-
-def explore(session: Session, choice: Choice, properties: list[str], manner: Manner, files: Files) -> Output:
+def _explored(session: Session, choice: Choice, properties: Sequence[str], manner: Manner, files: Files) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
 
     def report(label: str, progress: Progress) -> None:
@@ -171,59 +208,3 @@ def _output(results: Sequence[Result], interrupted: bool, notes: str) -> Output:
     said = f"incomplete: interrupted; the last exploration had covered {covered:,} states\n"
     code = REFUTED if exit_code(results) == REFUTED else UNKNOWN
     return Output(tuple(results), text=notes + said, fields={"complete": False}, exit=code)
-
-
-def simulate(choice: Choice, seed: int, steps: int, replayed: str | None, svg: str | None) -> Output:
-    """A random run, or a recorded one again."""
-    check_writable(svg)
-    target = targets(choice)[0]
-    system = system_of(target.protocol, target.workload)
-    taken = random_run(system, seed, steps) if replayed is None else replay(system, _recorded(replayed))
-    last = taken[-1].outcome if taken else None
-    findings = list(last.findings) if last else []
-    stuck = system.stuck(last.state) if last else None
-    if stuck is not None:
-        findings.append(stuck)
-    shown = text(taken)
-    if svg is not None:
-        write_text(svg, _svg(system, taken))
-    for finding in findings if stuck is not None else []:
-        if finding.property == "delivered" and finding.message is not None:
-            shown += f"\n\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}."
-    result = Result(
-        name="replay" if replayed is not None else f"run, seed {seed}",
-        kind="scope",
-        subject=target.subject,
-        verdict=Verdict.REFUTED if findings else Verdict.TESTED,
-        level=Level.L0,
-        expected=not findings,
-        facts={
-            "scope": workload_facts(target.scope, target.workload, target.protocol),
-            "seed": seed,
-            "events": len(taken),
-            "violated": sorted({finding.property for finding in findings}),
-            "steps": record(system, taken),
-        },
-    )
-    return Output(results=(result,), text=shown, table=False)
-
-
-def _recorded(path: str) -> list[dict[str, Any]]:
-    try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not JSON: {error}") from error
-    if isinstance(found, dict) and isinstance(found.get("results"), list):
-        results = [result for result in found["results"] if isinstance(result, dict)]
-        found = next((result["counterexample"] for result in results if result.get("counterexample")), None)
-        if found is None:
-            raise BadInput(f"{path} holds no counterexample")
-    if not isinstance(found, list) or not all(isinstance(step, dict) for step in found):
-        raise BadInput(f"{path} holds neither results of explore nor a list of steps")
-    return found
-
-
-def _svg(system: System, steps: tuple[NarratedStep, ...]) -> str:
-    from thence.conformance.harness.pictures import svg_of
-
-    return svg_of(execution(system, steps))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Optional
 
+import typer
+
+from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends
 from thence.cli.output import BadInput, Output
-from thence.cli.session import write_text
+from thence.cli.session import run_command, write_text
 from thence.cli.targets import Choice, targets
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
@@ -20,8 +24,24 @@ DEFAULT_UNIVERSE = (2, 2)
 """Processes and messages of an exported machine."""
 
 
-def export(choice: Choice, name: str | None, messages: int | None, directory: str) -> Output:
-    """Writes the modules of a protocol or machine into a directory.
+def export(
+    file: File,
+    name: Annotated[Optional[str], typer.Argument(help="A machine or protocol; by default the protocol.")] = None,  # noqa: UP045
+    output: Annotated[str, typer.Option(help="The directory that gets the modules.")] = "tla",
+    scope: ScopeName = None,
+    processes: Processes = None,
+    sends: Sends = None,
+    mutant: MutantName = None,
+    messages: Annotated[Optional[int], typer.Option(min=1, help="How many messages a machine has.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Writes the modules of a protocol or machine into the directory `output`."""
+    choice = Choice(file, scope, processes, sends, mutant)
+    run_command("export", json, lambda session: _exported(choice, name, messages, output))
+
+
+def _exported(choice: Choice, name: str | None, messages: int | None, directory: str) -> Output:
+    """Writes the modules.
 
     Raises: BadInput where the file has nothing of that name, or TLA+ no word for something in it.
     """

@@ -1,52 +1,80 @@
-"""`thence matrix`: a system under each assumption, and what each assumption is good for."""
+"""`thence matrix`: a system under each assumption, and the use of each assumption."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, Optional, get_args
 
+import typer
+
+from thence.cli.driving import Drive
+from thence.cli.options import (
+    Exec,
+    ExecPerProcess,
+    GroupSize,
+    Impl,
+    Json,
+    MemoryLimit,
+    ReplyLimit,
+    Schedules,
+    Seed,
+    StartLimit,
+)
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_json, withheld_text
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
+from thence.cli.subjects import limits_of, subject_name
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
+from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells
 from thence.conformance.conform.outcomes import rounded
-from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.systems.subject import load_subject
-from thence.conformance.systems.system import Limits
 from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to drive: a system, as `load_subject` takes it, perhaps with its protocol; how much; where schedules are."""
+def matrix(
+    protocol: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A library protocol, or a file with one: what is claimed, and what to replay."),
+    ] = None,
+    impl: Impl = None,
+    exec_: Exec = None,
+    exec_per_process: ExecPerProcess = None,
+    processes: GroupSize = 3,
+    cases: Annotated[int, typer.Option(min=1, help="Cases for each cell.")] = 400,
+    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    seed: Seed = 0,
+    reply_limit: ReplyLimit = 5.0,
+    start_limit: StartLimit = 20.0,
+    memory_limit: MemoryLimit = "2G",
+    schedules_from: Schedules = None,
+    json: Json = False,
+) -> None:
+    """Drives the system under each assumption about channels and applications."""
 
-    protocol: str | None
-    impl: str
-    processes: int
-    cases: int
-    operations: int
-    seed: int
-    limits: Limits
-    sources: tuple[str, ...] = ()
+    def body(session: Session) -> Output:
+        system = subject_name(impl, exec_, exec_per_process, protocol, needed=True)
+        limits = limits_of(reply_limit, start_limit, memory_limit)
+        sources = tuple(schedules_from or ())
+        return tried_assumptions(session, Drive(protocol, system, processes, cases, operations, seed, limits, sources))
+
+    run_command("matrix", json, body)
 
 
-def matrix(session: Session, request: Request) -> Output:
+def tried_assumptions(session: Session, drive: Drive) -> Output:
     """Drives the system under each assumption; one result per cell. Ctrl-C ends it with the cells so far."""
-    if not request.impl:
+    if not drive.system:
         raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
-    found_in = None if request.protocol is None else specification(parted(request.protocol)[0])
-    protocol = None if request.protocol is None else named_protocol(request.protocol)
-    subject = load_subject(request.impl, request.processes, request.limits)
+    found_in = None if drive.protocol is None else specification(parted(drive.protocol)[0])
+    protocol = None if drive.protocol is None else named_protocol(drive.protocol)
+    subject = load_subject(drive.system, drive.processes, drive.limits)
     foreign = subject.external
-    default = Settings(request.processes) if protocol is None else settings_for(protocol, request.processes)
+    default = Settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     found: list[Cell] = []
     interrupted = False
     try:
@@ -58,14 +86,13 @@ def matrix(session: Session, request: Request) -> Output:
         else:
             deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
         session.status("counterexamples that are known")
-        corpus = known_schedules(found_in, protocol, request.sources)
-        system = MatrixSubject(
-            subject.make_process, deliveries, default, protocol, replayed=foreign is None, reacts=subject.reacts
-        )
-        sampling = Sampling(request.cases, request.operations, request.seed, corpus)
+        corpus = known_schedules(found_in, protocol, drive.sources)
         made = cells(
-            system, sampling, lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases")
-        )
+            subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
+            cases=drive.cases, operations=drive.operations, seed=drive.seed,
+            known=corpus,
+            progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+        )  # fmt: skip
         try:
             found += made
         except KeyboardInterrupt:
@@ -75,8 +102,8 @@ def matrix(session: Session, request: Request) -> Output:
     ran = [cell for cell in found if cell.cases]
     if not ran and not interrupted:
         reasons = {cell.not_applicable for cell in found}
-        raise BadInput(f"{request.impl} cannot be driven: {'; '.join(sorted(reasons))}")
-    results = tuple(_result(request, cell) for cell in ran)
+        raise BadInput(f"{drive.system} cannot be driven: {'; '.join(sorted(reasons))}")
+    results = tuple(_result(drive, cell) for cell in ran)
     text = _table(found) + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
     code = None
     if interrupted:
@@ -84,8 +111,8 @@ def matrix(session: Session, request: Request) -> Output:
     return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
 
 
-def _result(request: Request, cell: Cell) -> Result:
-    """What fails where nothing promises that it works is no surprise."""
+def _result(drive: Drive, cell: Cell) -> Result:
+    """A failure is expected where nothing is promised."""
     failed = bool(cell.failures)
     facts: dict[str, Any] = {
         "assumption": cell.assumption.name,
@@ -93,14 +120,14 @@ def _result(request: Request, cell: Cell) -> Result:
         "discharges": cell.assumption.discharges,
         "stated": cell.assumption.statement,
         "claimed": cell.claimed,
-        "protocol": request.protocol if cell.replayed else None,
+        "protocol": drive.protocol if cell.replayed else None,
         "settings": None if cell.settings is None else cell.settings.to_json(),
-        "seed": request.seed,
+        "seed": drive.seed,
         "cases": cell.cases,
         "failures": cell.failures,
         "kinds": dict(cell.kinds),
         "over_delay": withheld_json(
-            cell.arrivals, cell.withheld, cell.slowest, request.impl, request.protocol if cell.replayed else None
+            cell.arrivals, cell.withheld, cell.slowest, drive.system, drive.protocol if cell.replayed else None
         ),
         "schedulers": [reach.to_json() for reach in cell.reaches],
     }
@@ -111,21 +138,21 @@ def _result(request: Request, cell: Cell) -> Result:
     worst = cell.worst
     if worst is not None:
         recorded = RecordedCase(
-            request.impl, request.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
+            drive.system, drive.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
         )
         facts["findings"] = [str(finding) for finding in worst.findings]
         facts["counterexample"] = recorded.to_json()
     if cell.not_applicable:
         facts["stopped"] = cell.not_applicable
     return Result(
-        f"{cell.assumption.name}, {cell.delivery}", "conform", request.impl,
+        f"{cell.assumption.name}, {cell.delivery}", "conform", drive.system,
         Verdict.REFUTED if failed else Verdict.TESTED, Level.L0, not failed or cell.claimed is False,
         cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
     )  # fmt: skip
 
 
 def _table(found: Sequence[Cell]) -> str:
-    """The matrix, and what each row discharges."""
+    """The matrix, and the obligations that each row discharges."""
     kinds = [kind for kind in get_args(Delivery) if any(cell.delivery == kind and cell.cases for cell in found)]
     names = [assumption.name for assumption in ASSUMPTIONS]
     shown = {(cell.assumption.name, cell.delivery): _shown(cell) for cell in found}
@@ -150,7 +177,7 @@ def _table(found: Sequence[Cell]) -> str:
 
 
 def _totals(ran: Sequence[Cell]) -> list[str]:
-    """What the schedulers hit, what they saw, and what was kept back, over all cells."""
+    """Over all cells: failures by scheduler, scenarios seen, arrivals kept back."""
     rates: dict[str, tuple[int, int]] = {}
     seen: dict[str, int] = {}
     for cell in ran:

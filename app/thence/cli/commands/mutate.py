@@ -1,14 +1,17 @@
-"""`thence mutate`: faults put into what a file or the library has, and into implementations; what nothing notices."""
+"""`thence mutate`: small faults in files, in the library and in implementations, and those that go unnoticed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Optional
 
+import typer
+
+from thence.cli.options import Json
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session, write_text
+from thence.cli.session import Session, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
@@ -24,18 +27,60 @@ from thence.spec.verdict import Level, Result, Verdict
 STATEMENT = "mutation score"
 
 
+def mutate(
+    file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A .thence file, or the bare name of a library file; without one, the whole library."),
+    ] = None,
+    names: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Protocols or machines of the file, or impl; by default all that there are."),
+    ] = None,
+    impl: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The implementation, as module:Class; by default the shipped one of a library file."),
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="At most so many mutants of each, spread evenly over the text."),
+    ] = None,
+    budget: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.1, help="Seconds for each protocol, machine or implementation."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Mutants that are judged at a time.")] = 2,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one mutant; then it is undecided.")] = 120.0,
+    at_least: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The score that is expected; below it the exit code is 1.")
+    ] = 0.0,
+    save: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write the mutants that stay alive to this directory, a file each."),
+    ] = None,
+    results: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Keep every fate in this directory, and judge no mutant again whose fate is there."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Judges small faults in a file, or in the whole library."""
+    limits = Limits(jobs, timeout, limit, budget)
+    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, save, results)
+    run_command("mutate", json, lambda session: _mutated(session, request))
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to mutate.
+class MutateRequest:
+    """The subjects to mutate, and the work to spend.
 
     Attributes:
         file: a file or library name; None: the whole library.
         names: protocols and machines of it, or `impl`; none: all of them.
         impl: the implementation, as module:Class; by default the shipped one of a library file, if there is one.
-        limits: how much work.
+        limits: of the work.
         at_least: the score that is expected, from 0 to 1.
         save: a directory that gets each mutant that is still alive, as a file of its own.
-        results: a directory that fates are kept in, and taken from.
+        results: a directory of fates, kept from run to run.
     """
 
     file: str | None
@@ -47,7 +92,7 @@ class Request:
     results: str | None
 
 
-def mutate(session: Session, request: Request) -> Output:
+def _mutated(session: Session, request: MutateRequest) -> Output:
     """Judges the mutants of each subject; one result per subject. Ctrl-C ends it with the fates so far."""
     subjects = library_subjects() if request.file is None else _subjects(request, request.file)
     if request.file is None and (request.names or request.impl is not None):
@@ -71,8 +116,8 @@ def mutate(session: Session, request: Request) -> Output:
     return Output(found, text=text, fields={**whole, "complete": complete}, exit=None if complete else UNKNOWN)
 
 
-def _subjects(request: Request, file: str) -> list[Subject]:
-    """What of the file is to be mutated. Raises: Rejected, BadInput, SubjectError."""
+def _subjects(request: MutateRequest, file: str) -> list[Subject]:
+    """The subjects of the file. Raises: Rejected, BadInput, SubjectError."""
     loaded = load(file)
     specification = loaded.specification
     if specification is None:

@@ -1,4 +1,4 @@
-"""`thence prove`."""
+"""`thence prove`: theorems and machines, for any number of processes and messages."""
 
 from __future__ import annotations
 
@@ -7,26 +7,66 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Optional
 
-from thence.cli.commands.recheck import CertificateRequest, certify
+import typer
+
+from thence.cli.certificates import CertificateRequest, Proved, certify
+from thence.cli.options import File, Json, Seed
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session
+from thence.cli.session import Session, run_command
+from thence.cli.watching import watch as watch_file
 from thence.dsl.find import known, specification
 from thence.proofs.prove import proofs_by, provable_names, solver_pool
 from thence.proofs.solving.answer_cache import AnswerCache, default_directory
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
 from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.stability import measure, proved_obligations, stability_result
 from thence.spec.verdict import Result
 
 NO_CACHE = "off"
 """The value of THENCE_CACHE that means `--no-cache`."""
 
 
+def prove(
+    file: File,
+    names: Annotated[Optional[list[str]], typer.Argument(help="Theorems or machines; by default all.")] = None,  # noqa: UP045
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
+    seed: Seed = 0,
+    cache: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where answers are kept between runs; by default $THENCE_CACHE, or the user's cache."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything, keep nothing.")] = False,
+    cores: Annotated[
+        bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which none does.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Prove again what a saved edit touches, until Ctrl-C.")
+    ] = False,
+    stability: Annotated[
+        int, typer.Option(min=0, help="Put each obligation again under so many seeds, orders and names.")
+    ] = 0,
+    certificate: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write a certificate to this directory: what was proved, for anybody to check again."),
+    ] = None,
+    author: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Whom the certificate says to cite; repeatable."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Proves the theorems and machines of a file, or those named."""
+    certified = None if certificate is None else CertificateRequest(certificate, tuple(author or ()))
+    request = ProveRequest(file, tuple(names or ()), timeout, seed, cache, no_cache, cores, watch, stability, certified)
+    run_command("prove", json, lambda session: _proved(session, request))
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be proved, and how."""
+class ProveRequest:
+    """The theorems and machines to prove, all of them without names; and how."""
 
     file: str
     names: tuple[str, ...]
@@ -71,8 +111,8 @@ class Request:
         return directory
 
 
-def prove(session: Session, request: Request) -> Output:
-    """Proves the theorems and machines of a file, or those named; after Ctrl-C, says what was finished."""
+def _proved(session: Session, request: ProveRequest) -> Output:
+    """Proves; after Ctrl-C, says what was finished."""
     if request.watch:
         return _watch(session, request)
     found = specification(request.file)
@@ -109,10 +149,10 @@ def prove(session: Session, request: Request) -> Output:
         output = Output(tuple(finished), text=_cache_text(pool), fields=_cache_facts(pool, options))
     if request.certificate is None:
         return output
-    return certify(session, request.certificate, request.file, found, evidence, options, output)
+    return certify(session, request.certificate, Proved(request.file, found, evidence), options, output)
 
 
-def _watch(session: Session, request: Request) -> Output:
+def _watch(session: Session, request: ProveRequest) -> Output:
     given = {
         "--json": session.json,
         "--stability": request.stability > 0,
@@ -121,17 +161,13 @@ def _watch(session: Session, request: Request) -> Output:
     for option, is_given in given.items():
         if is_given:
             raise BadInput(f"--watch does not go with {option}")
-    from thence.cli.watching import watch
-
-    return watch(session, request.file, request.names, request.options(), _status)
+    return watch_file(session, request.file, request.names, request.options(), _status)
 
 
 def _stability(
     made: Sequence[Proof], options: Options, count: int, progress: Callable[[ProofProgress], None]
 ) -> Iterator[Result]:
     """A result for each machine and theory of which something is proved."""
-    from thence.proofs.solving.stability import measure, proved_obligations, stability_result
-
     proofs = [proof for proof in made if proof.result.kind != "mutant"]
     for subject in dict.fromkeys(proof.result.subject for proof in proofs):
         obligations = proved_obligations(proof for proof in proofs if proof.result.subject == subject)

@@ -10,10 +10,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Annotated, Literal, Optional
 
+import typer
+
+from thence.cli.options import Json, Seed
 from thence.cli.output import REFUTED, UNKNOWN, Output
-from thence.cli.session import Session, check_writable, write_text
+from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
@@ -24,9 +27,31 @@ WORKERS = 2
 STATUS_EVERY_S = 0.5
 
 
+def verify(
+    files: Annotated[Optional[list[str]], typer.Argument(help="Files; by default the whole shipped library.")] = None,  # noqa: UP045
+    report: Annotated[str, typer.Option(help="Where the HTML report goes.")] = "thence-report.html",
+    cases: Annotated[int, typer.Option(min=1, help="Conformance cases per implementation.")] = 400,
+    campaign_cases: Annotated[int, typer.Option(min=0, help="Cases of the Spark campaign; 0 leaves it out.")] = 2000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Checks the files, then everything that they state; writes the HTML report."""
+    amount = Amount(cases, campaign_cases, seed)
+    run_command("verify", json, lambda session: _verified(session, files or (), report, amount))
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """The number of conformance cases, here and on Spark (0: no campaign), and the seed."""
+
+    cases: int
+    campaign_cases: int
+    seed: int
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One piece of work for a worker process: what of which file."""
+    """One piece of work for a worker process: a declaration of a file, by kind and name."""
 
     kind: Literal["prove", "scope", "mutant", "link", "scenario", "conform"]
     file: str
@@ -39,10 +64,9 @@ class Task:
         return f"{self.kind} {self.name}"
 
 
-def verify(session: Session, files: list[str], report: str, cases: int, campaign_cases: int, seed: int) -> Output:
-    """Checks the files, then everything that they state; writes the HTML report."""
+def _verified(session: Session, files: Sequence[str], report: str, amount: Amount) -> Output:
     check_writable(report)
-    if campaign_cases:
+    if amount.campaign_cases:
         from thence.conformance.campaign.java import ensure_java
 
         ensure_java()
@@ -51,9 +75,9 @@ def verify(session: Session, files: list[str], report: str, cases: int, campaign
     if any(file.specification is None for file in loaded):
         return Output(diagnostics=diagnostics)
     started = time.perf_counter()
-    results, complete = _run(session, _tasks(loaded, cases, seed))
-    if complete and campaign_cases:
-        campaign, complete = _campaigns(session, loaded, campaign_cases, seed)
+    results, complete = _run(session, _tasks(loaded, amount))
+    if complete and amount.campaign_cases:
+        campaign, complete = _campaigns(session, loaded, amount)
         results += campaign
     from thence.pages.html_report import render
 
@@ -67,21 +91,21 @@ def verify(session: Session, files: list[str], report: str, cases: int, campaign
 
 
 def _exit(results: Sequence[Result], complete: bool) -> int | None:
-    """What was interrupted is unknown, unless a refutation is known already."""
+    """An interrupted run is unknown, unless a refutation is known already."""
     return None if complete or exit_code(results) == REFUTED else UNKNOWN
 
 
-def _tasks(loaded: Sequence[Loaded], cases: int, seed: int) -> list[Task]:
+def _tasks(loaded: Sequence[Loaded], amount: Amount) -> list[Task]:
     """All the work, in the order in which results are shown."""
-    return [task for file in loaded for task in _tasks_of(file, cases, seed)]
+    return [task for file in loaded for task in _tasks_of(file, amount)]
 
 
-def _tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
+def _tasks_of(file: Loaded, amount: Amount) -> Iterator[Task]:
     path, found = str(file.path), file.specification
     assert found is not None
     machines = any(isinstance(mutant.mutated, ir.Machine) for mutant in found.mutants)
     if found.theorems or found.machines or machines:
-        yield Task("prove", path, file.path.stem, seed=seed)
+        yield Task("prove", path, file.path.stem, seed=amount.seed)
     for scope in found.scopes:
         yield Task("scope", path, scope.name)
     for link in found.links:
@@ -93,7 +117,7 @@ def _tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
         yield Task("scenario", path, scenario.name)
     for protocol in found.protocols:
         if protocol.name in SHIPPED:
-            yield Task("conform", path, protocol.name, cases, seed)
+            yield Task("conform", path, protocol.name, amount.cases, amount.seed)
 
 
 def run_task(task: Task) -> tuple[Result, ...]:
@@ -125,10 +149,9 @@ def run_task(task: Task) -> tuple[Result, ...]:
 
             return play_scenario(next(known for known in found.scenarios if known.name == task.name))
         case "conform":
-            from thence.cli.commands.conform import Request, conform_result
+            from thence.cli.driving import Drive, conform_result
 
-            request = Request(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)
-            return (conform_result(None, request),)
+            return (conform_result(None, Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
 
 
 def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
@@ -155,7 +178,7 @@ def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
 
 
 _QUIET = (signal.SIGINT, signal.SIG_IGN)
-"""Ctrl-C is the parent's to handle."""
+"""The parent handles Ctrl-C."""
 
 
 _HERE = "local[*]"
@@ -177,9 +200,9 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 
 
-def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int) -> tuple[list[Result], bool]:
+def _campaigns(session: Session, loaded: Sequence[Loaded], amount: Amount) -> tuple[list[Result], bool]:
     """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark."""
-    from thence.cli.commands.campaigns import Request, Tested, parameters
+    from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, parameters
     from thence.conformance.campaign import result, start
     from thence.conformance.campaign.cluster import open_cluster
 
@@ -194,12 +217,12 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], cases: int, seed: int
             open_cluster(_HERE, Path(folder) / "log") as cluster,
         ):
             for name in shipped:
-                each = max(1, cases // len(shipped))
+                each = max(1, amount.campaign_cases // len(shipped))
                 tested = (Tested(SHIPPED[name], name),)
-                request = Request(tested, each, seed, 3, 12, "portfolio", 2, 2000, _HERE, grow=False)
+                plan = CampaignPlan(tested, each, amount.seed, CasePlan(grow=False), Work(2, 2000, _HERE))
                 started = time.perf_counter()
                 session.status(f"campaign of {each:,} cases: {name}")
-                status = start(Path(folder) / name, parameters(request), cluster=cluster)
+                status = start(Path(folder) / name, parameters(plan), cluster=cluster)
                 if status.interrupted:
                     return results, False
                 results.append(result(status, time.perf_counter() - started))

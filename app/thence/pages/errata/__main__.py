@@ -1,4 +1,4 @@
-"""`python -m thence.pages.errata [FOLDER]`: checks the statements, writes errata.md, verdicts, pictures."""
+"""`python -m thence.pages.errata FOLDER` checks the statements, and writes errata.md, errata.json and the pictures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from thence.pages.errata.fault import Errata, read_errata
 from thence.pages.errata.page import page
 from thence.pages.errata.verdicts import Checked, check
+from thence.pages.folder import run_page
 
 
 def pictures(errata: Errata, checked: dict[str, Checked]) -> dict[str, str]:
@@ -22,9 +23,8 @@ def pictures(errata: Errata, checked: dict[str, Checked]) -> dict[str, str]:
     return found
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Writes into docs, or the folder that is named. Exit code 1 if a statement is not as the library expects."""
-    docs = Path(arguments[0] if arguments else "docs")
+def make(docs: Path, _sources: Sequence[Path]) -> int:
+    """Writes the page. Exit code 1 if a statement is not as the library expects."""
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     errata = read_errata()
     checked = check(errata.statements, lambda line: print(line, file=sys.stderr))
@@ -43,4 +43,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    run_page(make, "errata")

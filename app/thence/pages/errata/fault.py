@@ -1,4 +1,4 @@
-"""What an entry of the errata is, and the entries: `faults.toml`."""
+"""An entry of the errata, and the list of entries: `faults.toml`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Statement:
 
     @property
     def key(self) -> str:
-        """Unique among all statements of the library; what `faults.toml` has of it."""
+        """Unique among all statements of the library; the form in `faults.toml`."""
         return f"{self.file} | {self.kind} | {self.subject} | {self.name}"
 
 
@@ -43,10 +43,10 @@ class Fault:
 
     Attributes:
         place: algorithm or figure and line, or definition.
-        printed: what is printed there.
-        happens: what happens if it is taken at its word.
-        repair: what to write instead.
-        layout: whether it hangs on the indentation, or a single sign, of the text that we have, which is a conversion.
+        printed: the printed text.
+        happens: the behaviour of the printed text, taken literally.
+        repair: the text to write instead.
+        layout: whether it depends on the indentation, or on a single sign, of our text, which is a conversion.
         shown: the statements that show it; the picture is of the first that has one.
         holds: the statements that say that the repair holds.
     """
@@ -77,7 +77,7 @@ class Errata:
 
 
 def read_errata() -> Errata:
-    """The entries of `faults.toml`, which is part of the package; whatever is wrong with it raises."""
+    """The entries of `faults.toml`, which is part of the package; any fault in it raises."""
     text = (files("thence.pages.errata") / "faults.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
     papers = tuple(

@@ -10,10 +10,10 @@ from thence.dsl.load import load
 from thence.pages.errata.fault import Errata, Fault, Statement
 
 Verdicts = Mapping[str, Mapping[str, Any]]
-"""What `verdicts` keeps of each statement, by its key."""
+"""The record of each statement, by its key."""
 
 LONGEST: Final = 60
-"""Lines of an execution that are shown; what comes after is said to be left out."""
+"""The most lines of an execution that are shown."""
 
 
 def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str:
@@ -38,7 +38,7 @@ def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str
 
 
 def _anchor(fault: Fault) -> str:
-    """What readers of Markdown make of a heading."""
+    """The anchor of the fault's heading, as readers of Markdown form it."""
     kept = "".join(sign for sign in f"{fault.id} {fault.title}".lower() if sign.isalnum() or sign in " -_")
     return kept.replace(" ", "-")
 
@@ -69,7 +69,7 @@ def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[
 
 
 def _execution(fault: Fault, verdicts: Verdicts) -> Iterator[str]:
-    """The steps of the first statement that explains itself."""
+    """The steps of the first statement that has an explanation."""
     explained = next((one for one in fault.shown if verdicts[one.key]["explanation"]), None)
     if explained is None:
         return
@@ -120,7 +120,7 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
 
 
 def _beside(printed: str, repaired: str) -> Iterator[str]:
-    """A protocol as printed, with what the repaired one has in the place of it."""
+    """A protocol as printed, as a diff to the repaired one."""
     before, after = _protocol(printed), _protocol(repaired)
     yield f"<details><summary>`{printed}.thence`, as printed, and what `{repaired}.thence` changes</summary>"
     yield ""

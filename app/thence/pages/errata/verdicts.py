@@ -1,4 +1,4 @@
-"""The statements that the errata rest on, checked; what is kept of each."""
+"""The statements that the errata rest on, checked; the record that is kept of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thence.proofs.solving.discharge import Options as ProofOptions
 from thence.spec.verdict import Result
 
 Report = Callable[[str], None]
-"""Called with what is checked next."""
+"""Called with a line on the next check."""
 
 KEPT: Final = ("states", "obligations", "engine", "lasso")
 """The facts of a result that the page shows."""
@@ -24,7 +24,7 @@ KEPT: Final = ("states", "obligations", "engine", "lasso")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is kept of a result: JSON values, and the picture."""
+    """The record of a result: JSON values, and the picture."""
 
     record: Mapping[str, Any]
     picture: str
@@ -54,7 +54,7 @@ def check(wanted: Iterable[Statement], report: Report | None = None) -> dict[str
 
 
 def _results(specification: ir.Specification, wanted: list[Statement]) -> Iterator[Result]:
-    """The results of whatever has to be run for the statements of one file."""
+    """The results of the runs and proofs behind the statements of one file."""
     scopes = {one.name.partition(": ")[0] for one in wanted if one.kind == "scope"}
     for scope in specification.scopes:
         if scope.name in scopes:
@@ -75,7 +75,7 @@ def _results(specification: ir.Specification, wanted: list[Statement]) -> Iterat
 
 
 def _provable(statement: Statement) -> str | None:
-    """By what name `prove` knows the statement; None if it is none of its own."""
+    """The statement's name for `prove`; None for a statement that it does not prove."""
     match statement.kind:
         case "theorem" | "machine":
             return statement.name

@@ -1,0 +1,110 @@
+"""Certificates of proofs: where one goes, and who checks proof objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from thence.cli.output import BadInput, Output
+from thence.cli.proof_checker import CheckerMissing, find_checker
+from thence.cli.session import Session
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.proofs.certificate.build import Certificate, NotCertified, certificate
+from thence.proofs.certificate.manifest import FORMAT
+from thence.proofs.certificate.smtinterpol import Smtinterpol
+from thence.proofs.certificate.writing import refuse_place, write
+from thence.proofs.solving.assessment import Proof
+from thence.proofs.solving.discharge import Options
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRequest:
+    """The directory of a certificate, and the authors that it names."""
+
+    directory: str
+    authors: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raises: BadInput where no certificate can be written there: before the proving, not after it."""
+        try:
+            refuse_place(Path(self.directory))
+        except NotCertified as fault:
+            raise BadInput(str(fault)) from fault
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The proofs of a file, and its content when they began."""
+
+    file: str
+    specification: ir.Specification
+    proofs: Sequence[Proof]
+
+
+def certify(
+    session: Session,
+    request: CertificateRequest,
+    proved: Proved,
+    options: Options,
+    output: Output,
+) -> Output:
+    """Writes the certificate of the proofs; the output with its levels, and with the place of the certificate."""
+    loaded = load(proved.file)
+    if loaded.specification != proved.specification:
+        raise BadInput(f"{proved.file} was changed while it was proved")
+    checker = installed_checker()
+    try:
+        made = certificate(loaded, proved.proofs, options, checker, request.authors, certificate_status(session))
+        write(made, Path(request.directory))
+    except NotCertified as fault:
+        raise BadInput(f"no certificate: {fault}") from fault
+    levels = {statement.key: statement.level for statement in made.manifest.statements}
+    results = tuple(
+        replace(result, level=levels.get((result.kind, result.subject, result.name), result.level))
+        for result in output.results
+    )
+    fields = {**output.fields, "certificate": _facts(request.directory, made, checker)}
+    return replace(output, results=results, text=f"{output.text or ''}{_said(request.directory, made)}", fields=fields)
+
+
+def _facts(directory: str, made: Certificate, checker: Smtinterpol | None) -> dict[str, Any]:
+    manifest = made.manifest
+    return {
+        "directory": directory,
+        "format": FORMAT,
+        "statements": len(manifest.statements),
+        "obligations": len(manifest.obligations),
+        "proof_objects": sum("resolute" in each.proofs for each in manifest.obligations),
+        "checker": None if checker is None else checker.version,
+    }
+
+
+def _said(directory: str, made: Certificate) -> str:
+    manifest = made.manifest
+    checked = sum("resolute" in each.proofs for each in manifest.obligations)
+    lines = [
+        f"certificate: {directory}, {len(manifest.statements)} statements, {len(manifest.obligations)} obligations, "
+        f"{checked} with a checked proof object"
+    ]
+    if "smtinterpol" not in manifest.programs:
+        lines.append("there is no proof checker, so there are no checked proof objects: make checker")
+    else:
+        missing = [each.name for each in manifest.obligations if "resolute" not in each.proofs]
+        lines += [f"no proof object was found for: {name}" for name in missing]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def installed_checker() -> Smtinterpol | None:
+    """The checker of proof objects; None without one. Raises: BadInput for another file in its place."""
+    try:
+        return find_checker()
+    except CheckerMissing as fault:
+        raise BadInput(str(fault)) from fault
+
+
+def certificate_status(session: Session) -> Callable[[str, int, int], None]:
+    """A line of progress for certificates that are made or checked."""
+    return lambda what, done, total: session.status(f"{what}: {done} of {total}")

@@ -1,0 +1,1 @@
+"""The commands `thence campaign ...`: conformance campaigns on Spark."""

@@ -1,0 +1,76 @@
+"""`thence campaign report`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from thence.cli.options import CampaignDirectory, Json
+from thence.cli.output import BadInput, Output
+from thence.cli.session import Session, run_command, write_text
+from thence.conformance.campaign import failing_cases, write_report
+from thence.conformance.campaign import report as read_report
+from thence.conformance.campaign.causes import Cause, causes
+
+CAUSES_FOLDER = "causes"
+"""Beside the report: a case to run again for each cause, as the report names them."""
+
+
+def report(
+    directory: CampaignDirectory,
+    html: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where the HTML report goes; by default in the directory."),
+    ] = None,
+    shorten: Annotated[
+        bool, typer.Option("--shorten/--no-shorten", help="Whether failures are run again here, shortened and drawn.")
+    ] = True,
+    json: Json = False,
+) -> None:
+    """Writes the HTML report, and a case to run again for each cause of failures."""
+    run_command("campaign report", json, lambda session: _reported(session, directory, html, shorten))
+
+
+def _reported(session: Session, directory: str, html: str | None, run_again: bool) -> Output:
+    folder = Path(directory)
+    target = Path(html) if html is not None else folder / "report.html"
+    found = read_report(folder)
+    grouped = causes(
+        failing_cases(folder), run_again=run_again,
+        progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
+    )  # fmt: skip
+    place = folder / CAUSES_FOLDER if html is None else target.with_name(f"{target.stem}-{CAUSES_FOLDER}")
+    commands = [_command(place, number, cause) for number, cause in enumerate(grouped, 1)]
+    write_report(found, target, list(zip(grouped, commands, strict=True)))
+    fields = {"report": {**found.to_json(), "causes": _causes_json(grouped, commands)}, "html": str(target)}
+    lines = [f"{target} written"]
+    for cause, command in zip(grouped, commands, strict=True):
+        where = f" at {cause.guard}" if cause.guard else ""
+        cases = "1 case" if cause.cases == 1 else f"{cause.cases:,} cases"
+        of = f" of {', '.join(cause.systems)}" if len(found.status.tally.systems) > 1 else ""
+        lines.append(f"{cases}{of}: {', '.join(cause.kinds)}{where}: {cause.finding}")
+        if command:
+            lines.append(f"  {command}")
+    return Output(text="\n".join(lines) + "\n", fields=fields)
+
+
+def _causes_json(grouped: Sequence[Cause], commands: Sequence[str]) -> list[dict[str, Any]]:
+    return [{**cause.to_json(), "command": command or None} for cause, command in zip(grouped, commands, strict=True)]
+
+
+def _command(place: Path, number: int, cause: Cause) -> str:
+    """Writes the case of a cause, and says how it is run again; "" where that is not possible."""
+    if cause.recorded is None:
+        return ""
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{place} cannot be made: {error.strerror or error}") from error
+    path = place / f"{number}.json"
+    write_text(str(path), cause.recorded.text() + "\n")
+    words = ["thence", "conform", "--replay", str(path)]
+    return shlex.join(words)

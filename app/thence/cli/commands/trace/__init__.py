@@ -1,0 +1,1 @@
+"""The commands `thence trace ...`: recorded executions."""

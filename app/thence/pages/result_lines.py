@@ -1,0 +1,68 @@
+"""Results as lines of a table: results of one exploration or proof share a line, and their counts stand there once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from thence.spec.verdict import Result
+
+_COUNTED = ("obligations", "states", "transitions", "cases", "events", "assertions", "failures")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: results with the same subject, verdict and counts, from the same exploration or proof.
+
+    Attributes:
+        first: the first of the results; verdict, counts and the rest are those of all.
+        statement: `two: causal, fifo`.
+        seconds: of the whole line; an exploration is counted once.
+    """
+
+    first: Result
+    statement: str
+    seconds: float
+
+
+def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Line]:
+    """The lines of a table; with `explained`, results with different explanations do not share a line."""
+
+    def together(result: Result) -> tuple[object, ...]:
+        shared = result.kind in ("scope", "mutant", "machine", "scenario")
+        prefix = result.name.rpartition(": ")[0] if shared else result.name
+        alike = result.kind, result.subject, prefix, result.verdict, result.level, result.expected, counts(result)
+        return (*alike, result.explanation if explained else "")
+
+    for _, same in groupby(results, together):
+        group = list(same)
+        explored = "states" in group[0].facts
+        yield Line(group[0], statement(group), group[0].seconds if explored else sum(one.seconds for one in group))
+
+
+def statement(results: Sequence[Result]) -> str:
+    """`scope: causal, fifo`, for results with the same prefix before the colon."""
+    prefix, colon, _ = results[0].name.rpartition(": ")
+    return f"{prefix}{colon}{', '.join(result.name.rpartition(': ')[2] for result in results)}"
+
+
+def counts(result: Result) -> str:
+    """The numbers of a result in words."""
+    facts = result.facts
+    shown = [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
+    if facts.get("reductions"):
+        shown.append(f"reduced by {', '.join(facts['reductions'])}")
+    if facts.get("storage"):
+        shown.append(f"kept by {facts['storage']}")
+    if isinstance(facts.get("depth"), int):
+        shown.append(f"depth {facts['depth']}")
+    if isinstance(facts.get("counterexample"), list):
+        shown.append(_count(len(facts["counterexample"]), "steps"))
+    if "unknown" in facts:
+        shown.append(str(facts["unknown"]))
+    return ", ".join(shown)
+
+
+def _count(number: int, nouns: str) -> str:
+    return f"1 {nouns.removesuffix('s')}" if number == 1 else f"{number:,} {nouns}"

@@ -1,0 +1,89 @@
+"""The table of commands: each has its module, no module is imported before its command runs, and processes start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thence.cli.commands
+from thence.cli.app import CAMPAIGN, COMMANDS, TRACE, root
+
+Thence = Callable[..., Any]
+
+HEAVY = ("lark", "rich", "z3", "cvc5", "pyspark", "llvmlite", "jinja2", "thence.dsl", "thence.proofs", "thence.impl")
+
+EVERY = [(name,) for name in COMMANDS] + [("trace", name) for name in TRACE] + [("campaign", name) for name in CAMPAIGN]
+
+SMALL = {
+    ("verify",): ["nothing"],
+    ("check",): ["mf"],
+    ("fmt",): ["mf", "--check"],
+    ("run",): ["mf", "--steps", "3"],
+    ("explore",): ["mf", "--processes", "2", "--sends", "1"],
+    ("prove",): ["fifo", "causal", "--no-cache"],
+    ("bmc",): ["mf", "--depth", "2", "--processes", "2", "--sends", "1"],
+    ("recheck",): ["."],
+    ("executions",): ["mf", "--processes", "2", "--messages", "1"],
+    ("export",): ["mf", "--processes", "2", "--sends", "1"],
+    ("conform",): ["mf", "--cases", "5"],
+    ("matrix",): ["mf", "--impl", "thence.impl.mf:MF", "--cases", "2"],
+    ("cover",): ["mf", "--cases", "2"],
+    ("mutate",): ["mf", "impl", "--limit", "1"],
+    ("compare",): ["fifo"],
+    ("demo",): ["mf", "--messages", "2", "--loss", "0"],
+    ("trace", "check"): ["nothing.ndjson"],
+    ("trace", "convert"): ["nothing.ndjson", "-o", "out"],
+    ("trace", "draw"): ["nothing.ndjson"],
+    ("campaign", "start"): ["there"],
+    ("campaign", "resume"): ["there"],
+    ("campaign", "status"): ["there"],
+    ("campaign", "report"): ["there"],
+}
+"""A small run of each command, or one that ends with exit code 2."""
+
+
+def test_the_table_and_the_modules_agree() -> None:
+    folder = Path(next(iter(thence.cli.commands.__path__)))
+    there = {path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py")}
+    assert {parts for parts in there if parts[-1] != "__init__"} == set(EVERY)
+    for words in EVERY:
+        module = import_module(".".join(("thence.cli.commands", *words)))
+        assert callable(getattr(module, words[-1]))
+
+
+def test_help_imports_no_command() -> None:
+    said = "from thence.cli.app import root\nroot()(['--help'], standalone_mode=False)\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=60, check=True)
+    imported = done.stdout.splitlines()[-1].split()
+    assert "thence.cli.app" in imported
+    assert not [name for name in imported if name in HEAVY or name.startswith("thence.cli.commands.")]
+
+
+def test_completion_knows_the_commands_and_their_options() -> None:
+    group = root()
+    context = group.make_context("thence", ["explore"], resilient_parsing=True)
+    assert [item.value for item in group.shell_complete(context, "ex")] == ["explore", "executions", "export"]
+    _, explore, _ = group.resolve_command(context, ["explore"])
+    assert "--storage" in [item.value for item in explore.shell_complete(context, "--st")]
+
+
+@pytest.mark.parametrize("words", EVERY, ids="-".join)
+def test_every_command_runs_as_a_process(thence_process: Thence, words: tuple[str, ...]) -> None:
+    ran = thence_process(*words, *SMALL[words])
+    ended = 2 if words[0] in ("verify", "recheck", "trace", "campaign") else 0
+    assert ran.code == ended, ran
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("words", EVERY, ids="-".join)
+def test_help_begins_with_the_line_of_the_table(thence: Thence, words: tuple[str, ...]) -> None:
+    table = {"trace": TRACE, "campaign": CAMPAIGN}.get(words[0], COMMANDS)
+    ran = thence(*words, "--help")
+    assert ran.code == 0
+    assert " ".join(table[words[-1]].split()) in " ".join(ran.out.split())
