@@ -15,6 +15,8 @@ from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.outcomes import rounded
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Against
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.harness.sources import known_schedules
@@ -96,12 +98,9 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
         if session is not None:
             session.status(f"{drive.system}: {done:,} of {planned:,} cases")
 
-    def run(against: ir.Protocol | None, follow: PartialObservationReplay | None = None) -> Report:
-        return conform(
-            subject.make_process, against, settings,
-            cases=drive.cases, seed=drive.seed, operations=drive.operations, known=corpus, progress=progress,
-            follow=follow,
-        )  # fmt: skip
+    def run(against: Against) -> Report:
+        sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
+        return conform(subject.make_process, against, settings, sampling, progress=progress)
 
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
@@ -114,7 +113,7 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
         if terms.lockstep and held.why_not:
             raise BadInput(f"{drive.system} cannot be replayed in lock step: {held.why_not}")
         if protocol is not None and (held.protocol is None or terms.lockstep is False):
-            report = run(None, PartialObservationReplay(protocol, settings.processes))
+            report = run(PartialObservationReplay(protocol, settings.processes))
             return [Driven(report, drive.protocol, held.why_not, unlimited, tolerant=True)]
         runs = []
         if held.protocol is None or subject.reacts:

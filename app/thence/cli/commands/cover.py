@@ -12,9 +12,10 @@ from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import reach_table, seen_and_missing
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import limits_of, subject_name
-from thence.conformance.conform.conform import LIMIT_S, settings_for
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
@@ -67,7 +68,8 @@ def _covered(session: Session, name: str, drive: Drive) -> Output:
             raise BadInput(f"{subject.name} cannot be replayed in {protocol.name}: {held.why_not}")
         session.status(f"{protocol.name}: schedules that reach something")
         corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=drive.seed).corpus
-        trials = Trials(subject.make_process, protocol, settings, drive.operations, corpus, LIMIT_S)
+        sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
+        trials = Trials(subject.make_process, protocol, settings, sampling)
         for kind, scheduler in portfolio(corpus).items():
             for number in range(drive.cases):
                 if trials.hopeless():

@@ -27,8 +27,9 @@ from thence.cli.subjects import limits_of, subject_name
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import settings_for
-from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, cells
+from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
 from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.systems.subject import load_subject
@@ -87,12 +88,13 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
             deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
         session.status("counterexamples that are known")
         corpus = known_schedules(found_in, protocol, drive.sources)
+        system = MatrixSubject(
+            subject.make_process, deliveries, default, protocol, replayed=foreign is None, reacts=subject.reacts
+        )
+        sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
         made = cells(
-            subject.make_process, deliveries, protocol, default, replayed=foreign is None, reacts=subject.reacts,
-            cases=drive.cases, operations=drive.operations, seed=drive.seed,
-            known=corpus,
-            progress=lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
-        )  # fmt: skip
+            system, sampling, lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases")
+        )
         try:
             found += made
         except KeyboardInterrupt:

@@ -17,8 +17,8 @@ from thence.dsl.find import known, specification
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, record, replay, text
 from thence.dsl.run.simulate import simulate
+from thence.proofs.scopes.reports import workload_facts
 from thence.proofs.scopes.scenarios import play_scenario
-from thence.proofs.scopes.scopes import workload_facts
 from thence.spec.verdict import Level, Result, Verdict
 
 
@@ -78,7 +78,7 @@ def _simulated(choice: Choice, seed: int, steps: int, replayed: str | None, svg:
         level=Level.L0,
         expected=not findings,
         facts={
-            "scope": workload_facts(target.scope, target.workload),
+            "scope": workload_facts(target.scope, target.workload, target.protocol),
             "seed": seed,
             "events": len(taken),
             "violated": sorted({finding.property for finding in findings}),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Optional
 
@@ -15,13 +14,10 @@ from thence.cli.options import Json, Merge, TraceFormat
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.trace_formats import known_format
-from thence.conformance.campaign.recordings import Outcome, Unreadable, listed, on_spark, one_by_one, worth_spark
-from thence.conformance.harness.pictures import svg_of
-from thence.conformance.replay.recordings import Opposite, said_of
-from thence.conformance.traces.reading import FORMATS, read, read_merged
-from thence.spec.judgement import Judgement, judge
-from thence.spec.trace import Trace
-from thence.spec.verdict import Level, Result, Verdict
+from thence.conformance.campaign.recordings import Unreadable, listed, on_spark, one_by_one, result_of, worth_spark
+from thence.conformance.replay.recordings import ReferenceProtocol, judged, judged_together, said_of
+from thence.conformance.traces.reading import FORMATS
+from thence.spec.verdict import Result, Verdict
 
 
 def check(
@@ -69,17 +65,22 @@ class Where:
     master: str
 
 
-def _opposite(name: str | None, most_states: int | None) -> Opposite | None:
+def _opposite(name: str | None, most_states: int | None) -> ReferenceProtocol | None:
     """The protocol of `--against`, if there is one. Raises BadInput for a number of states without one."""
     if name is None:
         if most_states is not None:
             raise BadInput("--states is for the replay in a protocol: add --against PROTOCOL")
         return None
-    return Opposite(name) if most_states is None else Opposite(name, most_states)
+    return ReferenceProtocol(name) if most_states is None else ReferenceProtocol(name, most_states)
 
 
 def _checked(
-    session: Session, paths: Sequence[str], reading: Reading, where: Where, against: Opposite | None, svg: str | None
+    session: Session,
+    paths: Sequence[str],
+    reading: Reading,
+    where: Where,
+    against: ReferenceProtocol | None,
+    svg: str | None,
 ) -> Output:
     """Judges each file, or all as logs of one run. Ctrl-C keeps the verdicts so far.
 
@@ -92,7 +93,7 @@ def _checked(
         against.require()
         session.status(f"replay in {against.name}")
     if reading.merge:
-        return _single(_judged(" + ".join(files), lambda: read_merged(files), against), svg)
+        return _single(judged_together(files, against), svg)
     work = partial(judged, format_=reading.format, against=against)
     if len(files) == 1 and not where.spark:
         return _single(work(files[0]), svg)
@@ -107,7 +108,7 @@ def _checked(
     try:
         with closing(outcomes):
             for number, (file, outcome) in enumerate(outcomes, 1):
-                results.append(_result_of(file, outcome))
+                results.append(result_of(file, outcome))
                 if isinstance(outcome, Unreadable):
                     unreadable.append(outcome.problem)
                 session.status(f"{number:,} of {len(files):,} files, {len(unreadable):,} cannot be read")
@@ -136,33 +137,6 @@ def _single(result: Result, svg: str | None) -> Output:
     return Output((result,), text=text, exit=code, table=False)
 
 
-def judged(file: str, format_: str | None, against: Opposite | None = None) -> Result:
-    """The file, judged. Raises TraceError, also where it is no execution of the protocol's kind."""
-    return _judged(file, lambda: read(file, format_), against)
-
-
-def _judged(name: str, reader: Callable[[], Trace], against: Opposite | None) -> Result:
-    started = time.perf_counter()
-    trace = reader()
-    judgement = judge(trace.execution)
-    if against is None:
-        result = _result(name, judgement, 0.0)
-        if judgement.first_violation is not None:
-            result = replace(result, picture=svg_of(trace.execution, judgement.first_violation))
-    else:
-        result = against.judged(name, trace, judgement)
-    return replace(result, seconds=time.perf_counter() - started)
-
-
-def _result_of(file: str, outcome: Outcome) -> Result:
-    match outcome:
-        case Unreadable(problem):
-            facts = {"unknown": f"not judged: {problem}"}
-            return Result("causal delivery", "trace", file, Verdict.UNKNOWN, Level.L0, False, 0.0, facts)
-        case Result():
-            return outcome
-
-
 def _line(result: Result) -> str:
     facts = result.facts
     if "unknown" in facts and "causal" not in facts:
@@ -175,18 +149,3 @@ def _line(result: Result) -> str:
     events = f"{facts['detail']['events']:,} events"
     shown = [f"{result.subject}: {said} ({events})", *[f"  {line}" for line in result.explanation.splitlines()]]
     return "\n".join(shown)
-
-
-def _result(file: str, judgement: Judgement, seconds: float) -> Result:
-    facts = judgement.to_json()
-    return Result(
-        name="causal delivery",
-        kind="trace",
-        subject=file,
-        verdict=Verdict.TESTED if judgement.faultless else Verdict.REFUTED,
-        level=Level.L0,
-        expected=judgement.faultless,
-        seconds=seconds,
-        facts=facts,
-        explanation="\n".join(str(finding) for finding in judgement.findings()[:5]),
-    )
