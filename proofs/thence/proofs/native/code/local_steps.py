@@ -7,7 +7,7 @@ from collections.abc import Collection
 from thence.proofs.native.code.cells import RECENT_STEPS, STEP_FACTOR, Operation, Own, Shared
 from thence.proofs.native.code.emit import I64, POINTER, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.findings import Findings
-from thence.proofs.native.code.observer import Delivery, Observer, TakenStep
+from thence.proofs.native.code.history import Delivery, HistoryCode, TakenStep
 from thence.proofs.native.code.packed import Packed, position_on_network
 from thence.proofs.native.layout import Layout
 
@@ -26,7 +26,7 @@ class LocalSteps:
         self.layout = layout
         self.shape = layout.shape
         self.findings = Findings(properties)
-        self.observer = Observer(layout, self.findings)
+        self.history = HistoryCode(layout, self.findings)
         self.lookup = self._define_lookup(module)
         self.operate = self._define_operate(module)
 
@@ -125,10 +125,10 @@ class LocalSteps:
             self.add_packet(emit, step.state, about)
         with emit.when(emit.compare(kind, "==", Operation.DELIVER)):
             addressed = emit.both(emit.down(operation, 4), 1)
-            self.observer.deliver(emit, step, Delivery(about, argument, addressed))
+            self.history.deliver(emit, step, Delivery(about, argument, addressed))
         if self.findings.judges("csps", "sps"):
             with emit.when(emit.compare(kind, "==", Operation.CHECK)):
-                self.observer.network_send(emit, step, about, argument)
+                self.history.network_send(emit, step, about, argument)
         with emit.when(emit.compare(kind, "==", Operation.FAULT)):
             self.findings.note(emit, "fault", step.parent)
             emit.give(FAULT)

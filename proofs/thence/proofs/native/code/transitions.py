@@ -70,7 +70,7 @@ class Transitions:
         words, process, choice, parent = emit.arguments
         state = Packed(emit, self.layout, words)
         sent = state.read("sends", process)
-        self.steps.observer.send(emit, state, process, sent, choice)
+        self.steps.history.send(emit, state, process, sent, choice)
         self._give_entry(emit, state, process, self.steps.sending(emit, process, sent, choice), parent)
         return emit.function
 

@@ -17,7 +17,7 @@ _Protocol: TypeAlias = tuple[object, ...]
 class ReductionCoverage:
     """A state is covered if it is a stored one followed by postponed steps.
 
-    Postponed are causal sends, and arrivals of silent packets in flight. The observer's part of states does not count:
+    Postponed are causal sends, and arrivals of silent packets in flight. The history in a state does not count:
     a message that is sent later has the larger past.
     """
 

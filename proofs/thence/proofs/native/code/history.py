@@ -1,4 +1,4 @@
-"""Code of the observer of causality: it records sends and deliveries, and notes violations."""
+"""Code of the history of causality: it records sends and deliveries, and notes violations."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Delivery:
     addressed: Value
 
 
-class Observer:
-    """Writes the observer's code for one layout."""
+class HistoryCode:
+    """Writes the code of the history for one layout."""
 
     def __init__(self, layout: Layout, findings: Findings) -> None:
         self.shape = layout.shape
