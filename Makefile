@@ -4,16 +4,16 @@
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
 #   make test-all every test: long differential and statistical runs, clusters, the whole library under every option
-#   make tools    what some long tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
+#   make tools    what some tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/statements.md and the table of README.md anew: everything that the library states is checked,
 #                 which takes about 4 minutes
 #   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
 #   make docs     the pages that are not kept in git, into build/docs: all statements with their documentation, the
-#                 library, the papers' figures, what each system costs, the library's mutation score. About 5 minutes,
-#                 and an hour for the mutation score; interrupted, it goes on where it was
-#   make figures, make comparison, make mutation  one of these pages
+#                 library, the papers' figures, what each system costs. About 5 minutes
+#   make mutation the library's mutation score, into build/docs: about an hour. Interrupted, it goes on where it was
+#   make figures, make comparison  one of these pages
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -59,7 +59,7 @@ verify: setup
 
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
-test: setup
+test: setup tools
 	$(PYTEST) -m "not long" $(ARGS)
 
 test-long: setup tools
@@ -101,9 +101,11 @@ statements: $(VERIFIED)
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs
 
-docs: $(VERIFIED) figures comparison mutation
+docs: $(VERIFIED) figures comparison
 	$(BIN)/python -m thence.pages.statements build/docs $(VERIFIED)
 	$(BIN)/python -m thence.pages.library build/docs $(VERIFIED)
+	@if ls build/mutation/* >/dev/null 2>&1; then $(BIN)/python -m thence.pages.mutation build/docs build/mutation; \
+	  else echo "The mutation score is not among them: it takes an hour, by make mutation."; fi
 	@echo "The pages are in build/docs"
 
 figures: setup
