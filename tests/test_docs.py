@@ -47,6 +47,7 @@ def swap(file: Path, one: str, other: str) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
 
 
+@pytest.mark.long(but=("README", "traces", "transport"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

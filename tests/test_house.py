@@ -11,6 +11,7 @@ import tokenize
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,13 @@ def text_files() -> list[Path]:
     return sorted({*inside, *outside, ROOT / "Makefile", ROOT / ".ci" / "run"})
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """The dotted names that a module imports, anywhere in it."""
+    return frozenset(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -93,6 +99,7 @@ def test_packages_import_only_what_is_below_them(portion: str) -> None:
     assert found <= MAY_IMPORT[portion]
 
 
+@pytest.mark.long(but=("lark-dsl",))
 @pytest.mark.parametrize(("library", "place"), ONLY_IN.items())
 def test_a_library_is_imported_in_one_place_only(library: str, place: str) -> None:
     importers = [path for path in modules(*PORTIONS) if library in {name.split(".")[0] for name in imports(path)}]

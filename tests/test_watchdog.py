@@ -35,6 +35,7 @@ def test_long():
 """
 
 
+@pytest.mark.long(but=("SIGTERM",))
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
 def test_a_killed_run_leaves_nothing(how: signal.Signals, tmp_path: Path) -> None:
     started = tmp_path / "started"

@@ -63,6 +63,14 @@ def test_unreadable_file(thence: Thence, tmp_path: Path) -> None:
     assert thence("check", "x.thence").rejects("cannot be read")
 
 
+@pytest.mark.long(
+    but=(
+        "expolre mf-e x p l o r e",
+        "trace-s e e   t h e n c e   t r a c e   - - h e l p",
+        "campaign status nowhere-n o w h e r e",
+        "explore mf --bogus-- - b o g u s",
+    )
+)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -212,6 +220,7 @@ def interrupted(command: list[str], words: list[str], after_s: float, folder: Pa
     return process.returncode, out, errors
 
 
+@pytest.mark.long
 def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
     words = ["explore", "cykas", "--processes", "6", "--sends", "3"]
     code, out, errors = interrupted(command, words, 4.5, tmp_path)
@@ -220,6 +229,7 @@ def test_interrupted_exploration(command: list[str], tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.long
 def test_interrupted_exploration_as_json(command: list[str], tmp_path: Path) -> None:
     words = ["explore", "cykas", "--processes", "4", "--sends", "3", "--json"]
     code, out, errors = interrupted(command, words, 4.5, tmp_path)
@@ -249,6 +259,7 @@ scope endless of eager:
 """
 
 
+@pytest.mark.long
 def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "eager.thence").write_text(EAGER)
     words = ["verify", "eager.thence", "--campaign-cases", "0", "--json", "--report", "r.html"]

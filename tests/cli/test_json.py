@@ -70,6 +70,14 @@ def test_the_schema_is_a_schema() -> None:
     assert schema["additionalProperties"] is False
 
 
+@pytest.mark.long(
+    but=(
+        "conform --impl thence.impl.mf:MF --cases 20",
+        "fmt --check mf",
+        "check mf",
+        "explore mf --mutant posts_at_once",
+    )
+)
 @pytest.mark.parametrize("words", GOOD, ids=" ".join)
 def test_good(thence: Thence, words: list[str]) -> None:
     ran = thence(*words, "--json")
@@ -80,6 +88,7 @@ def test_good(thence: Thence, words: list[str]) -> None:
     assert found["results"] or words[0] in ("check", "fmt", "export", "executions")
 
 
+@pytest.mark.long(but=("campaign status nothing", "check nothing", "fmt nothing", "no command"))
 @pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words) or "no command")
 def test_bad(thence: Thence, words: list[str]) -> None:
     ran = thence(*words, "--json")
@@ -161,6 +170,7 @@ def test_conform_replays(thence: Thence, tmp_path: Path) -> None:
     assert set(again.object["results"][0]["findings"]) & set(result["findings"])
 
 
+@pytest.mark.long
 def test_verify(thence: Thence, tmp_path: Path) -> None:
     ran = thence("verify", "rst", "--campaign-cases", "0", "--cases", "50", "--report", "r.html", "--json")
     found = ran.object

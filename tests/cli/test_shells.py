@@ -13,6 +13,7 @@ import pytest
 BIN = str(Path(sys.executable).parent)
 
 
+@pytest.mark.long(but=("fish", "dash"))
 @pytest.mark.parametrize("shell", ["zsh", "ksh", "bash", "dash", "fish"])
 def test_the_command_works(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:

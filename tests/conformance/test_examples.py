@@ -99,6 +99,7 @@ def run(subject: Subject, example: Example, protocol: Any = None, cases: int = 1
     return conform(subject.make_process, protocol, chosen, Sampling(cases=cases, operations=12))
 
 
+@pytest.mark.long(but=("python",))
 @pytest.mark.parametrize("example", ALL, ids=lambda example: example.folder)
 def test_the_right_system_passes(example: Example, load: Load) -> None:
     subject = load(example)
@@ -109,6 +110,7 @@ def test_the_right_system_passes(example: Example, load: Load) -> None:
     assert subject.external is not None and subject.external.starts == 1
 
 
+@pytest.mark.long(but=("python",))
 @pytest.mark.parametrize("example", ALL, ids=lambda example: example.folder)
 def test_the_faulty_system_is_refuted(example: Example, load: Load) -> None:
     report = run(load(example, "--faulty"), example, cases=300)

@@ -16,6 +16,7 @@ def test_library() -> None:
     assert {"cykas", "execution", "hybrid_basic", "mf", "rst"} <= {path.stem for path in library()}
 
 
+@pytest.mark.long(but=("cykas_printed", "hybrid_basic_printed", "hybrid_multicast_printed", "happens_before"))
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
 def test_library_files_have_nothing_to_complain_about(path: Path) -> None:
     assert load(path.stem).specification is not None

@@ -93,6 +93,7 @@ def altered(packet: Any, data: st.DataObject) -> Any:
     return dataclasses.replace(packet, **{field: data.draw(JUNK)})
 
 
+@pytest.mark.long(but=("MFPipelined", "MF", "Tree"))
 @pytest.mark.parametrize("factory", ALL)
 @settings(derandomize=True, deadline=None, max_examples=250)
 @given(seed=st.integers(0, 10_000), data=st.data())

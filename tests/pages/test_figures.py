@@ -36,6 +36,7 @@ def test_a_file_has_its_page_and_pictures(file: str, tmp_path: Path) -> None:
         assert f"## {file} {figure.scenario.name}" in page(found)
 
 
+@pytest.mark.long
 def test_the_page_has_every_scenario_of_the_library() -> None:
     text = page(all_figures())
     for path in library():

@@ -111,6 +111,7 @@ def domain(type_: Type, universe: Mapping[str, int]) -> tuple[Value, ...]:
     return tuple(range(universe[type_.name]))
 
 
+@pytest.mark.long
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(formulas)
 def test_solvers_against_every_small_structure(pool: SolverPool, formula: ir.Expr) -> None:
@@ -146,6 +147,7 @@ machine tiny:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", ["sent(m)", "not got(m)"])
 def test_obligations_against_every_structure_with_one_message(
     pool: SolverPool, specify: Callable[[str], ir.Specification], guard: str

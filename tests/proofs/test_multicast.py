@@ -83,6 +83,7 @@ def machine_of(library: Library, file: str) -> ir.Machine:
 # --- machines ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but=("hybrid_multicast",))
 @pytest.mark.parametrize("file", MACHINES)
 def test_the_machines_are_proved_by_two_solvers(library: Library, pool: SolverPool, file: str) -> None:
     machine = machine_of(library, file)
@@ -174,6 +175,7 @@ def scope_of(specification: ir.Specification, name: str) -> ir.Workload:
     return next(scope.workload for scope in specification.scopes if (scope.name, scope.protocol) == (name, protocol))
 
 
+@pytest.mark.long(but=("cbcast-one", "newtop-links", "newtop-two", "hybrid_multicast-duplicated"))
 @pytest.mark.parametrize(("file", "scope"), COUNTS)
 def test_pinned_counts(library: Library, file: str, scope: str) -> None:
     specification = library(file)

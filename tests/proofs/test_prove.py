@@ -19,6 +19,7 @@ Library = Callable[[str], ir.Specification]
 Specify = Callable[[str], ir.Specification]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["execution", "mf", "hybrid_basic"])
 def test_the_library_comes_out_as_expected(library: Library, name: str) -> None:
     specification = library(name)
@@ -41,6 +42,7 @@ def test_every_machine_has_mutants_that_are_refuted(library: Library, name: str,
     assert len(refuting) >= mutants
 
 
+@pytest.mark.long
 def test_names_choose(library: Library) -> None:
     specification = library("hybrid_basic")
     assert [result.name for result in prove_specification(specification, ["causal"])] == ["causal"]
@@ -99,6 +101,7 @@ mutant lawless of plain:
 """
 
 
+@pytest.mark.long(but=("expect refuted-no_creation-Verdict.PROVED-False",))
 @pytest.mark.parametrize(
     ("expect", "name", "verdict", "expected"),
     [

@@ -43,6 +43,7 @@ def test_the_set_is_large_enough() -> None:
     assert sum(len(stated_false(specification_of(name))) for name in FILES) >= 50
 
 
+@pytest.mark.long(but=("vacuous", "contradictions"))
 @pytest.mark.parametrize("name", FILES)
 def test_none_is_proved(name: str) -> None:
     specification = specification_of(name)

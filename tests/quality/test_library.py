@@ -79,6 +79,7 @@ def explored(system: System) -> Iterator[tuple[State, Action]]:
                 frontier.append(after)
 
 
+@pytest.mark.long(but=("synchronous", "fifo", "mf_pipelined", "client_server"))
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_condition_is_seen_true_and_false(name: str) -> None:
     """And every kind of packet received: no handler, branch or loop of a protocol is dead in its scopes."""
@@ -129,6 +130,7 @@ def test_every_claim_of_a_protocol_is_refuted_for_some_mutant(name: str) -> None
     assert claimed - refuted == {property_ for known, property_ in NEVER_REFUTED if known == name}
 
 
+@pytest.mark.long(but=("cykas_printed", "hybrid_multicast_printed", "happens_before", "hybrid_basic_printed"))
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
 def test_every_claim_of_a_machine_is_refuted_for_some_mutant(path: Path) -> None:
     found = specification(path.stem)

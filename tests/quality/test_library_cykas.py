@@ -31,6 +31,7 @@ INVARIANTS = {"secrets": 11, "secret_counter": 11}
 PROPERTIES = ("csps", "fifo", "causal", "at_most_once", "no_creation")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("machine", INVARIANTS)
 def test_cykas_is_causal_for_any_number_of_processes(
     cykas: ir.Specification, results: dict[tuple[str, str], Result], machine: str

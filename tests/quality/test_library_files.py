@@ -10,6 +10,7 @@ from thence.dsl.load import library, load
 from thence.dsl.write.format import format_source
 
 
+@pytest.mark.long(but=("cykas_printed", "hybrid_basic_printed", "hybrid_multicast_printed", "happens_before"))
 @pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
 def test_canonical_and_without_diagnostics(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -78,6 +78,7 @@ def workload(scope: str) -> ir.Workload:
     return next(known.workload for known in specification("hybrid_optimal").scopes if known.name == scope)
 
 
+@pytest.mark.long(but=("pair",))
 @pytest.mark.parametrize("scope", SCOPES)
 def test_pinned_counts(scope: str) -> None:
     protocol = protocol_of("hybrid_optimal")
@@ -91,6 +92,7 @@ def test_every_scope_without_an_expectation_is_pinned() -> None:
     assert {scope.name for scope in scopes if not scope.expects} == SCOPES.keys()
 
 
+@pytest.mark.long
 def test_shortest_counterexamples_of_the_printed_text_and_other_mutants() -> None:
     lengths: dict[tuple[str, str | tuple[int, ...]], dict[str, int]] = {}
     for mutant in specification("hybrid_optimal").mutants:
@@ -176,6 +178,7 @@ def test_the_machine_of_a_link_is_followed(name: str) -> None:
     assert check.states > 300
 
 
+@pytest.mark.long(but=("hybrid_basic",))
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_obligation_takes_z3_less_than_two_seconds(name: str) -> None:
     machine = specification(name).machines[0]
@@ -189,6 +192,7 @@ def test_every_obligation_takes_z3_less_than_two_seconds(name: str) -> None:
             assert answer.seconds < 8, asked[number].name  # 2 s on a machine that does nothing else
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["hybrid_optimal", "hybrid_basic_numbers"])
 def test_both_solvers_prove_the_machine(name: str) -> None:
     machine = specification(name).machines[0]

@@ -63,6 +63,7 @@ MACHINES = {
 STARVES, WAITS = "without starvation deliver", "without deadlock"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", MACHINES)
 def test_proved_by_two_solvers(file: str) -> None:
     (machine,) = specification(file).machines
@@ -79,6 +80,7 @@ def test_proved_by_two_solvers(file: str) -> None:
     assert [result.name for result in results.values() if not result.expected] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "depth"), [("fifo", 5), ("client_server", 3)])
 def test_what_is_not_causal_is_refuted_by_a_run(file: str, depth: int) -> None:
     """Sequence numbers by a triangle of messages, clients by two messages that overtake each other."""
@@ -124,6 +126,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.long(but=("synchronous-in_turn", "tree-pair", "synchronous-figure_1", "tree-triangle"))
 @pytest.mark.parametrize(("file", "scope"), COUNTS)
 def test_states_of_the_scopes(file: str, scope: str) -> None:
     stated = next(known for known in specification(file).scopes if known.name == scope)
@@ -154,6 +157,7 @@ LINKS = {
 }
 
 
+@pytest.mark.long(but=("synchronous-figure_1", "client_server-requests", "client_server-at_a_client", "fifo-triangle"))
 @pytest.mark.parametrize(("file", "scope"), LINKS)
 def test_protocols_conform_to_their_machines(file: str, scope: str) -> None:
     link = next(known for known in specification(file).links if scope in {one.name for one in known.scopes})

@@ -46,6 +46,7 @@ INVARIANTS = {
 PROPERTIES = ("causal", "fifo", "at_most_once", "no_creation")
 
 
+@pytest.mark.long(but=("rst_hunch-counts_first",))
 @pytest.mark.parametrize(("file", "name"), INVARIANTS)
 def test_causal_for_any_number_of_processes_and_messages(file: str, name: str) -> None:
     machine = machine_of(file, name)

@@ -37,6 +37,7 @@ def test_every_figure_has_its_scenario(name: str) -> None:
     assert FIGURES[name] <= {*scenarios(LIBRARY[name])}
 
 
+@pytest.mark.long(but=("cykas_printed", "hybrid_multicast_printed", "happens_before", "hybrid_basic_printed"))
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_scenario_is_as_its_text_says(name: str) -> None:
     for scenario in scenarios(LIBRARY[name]).values():

@@ -22,6 +22,7 @@ def proved(name: str, *names: str) -> dict[tuple[str, str], Result]:
     return {(result.subject, result.name): result for result in results}
 
 
+@pytest.mark.long
 def test_the_history_is_happens_before() -> None:
     """Neither less nor more than the closure of the two base rules, for messages to one process and to several."""
     results = proved("happens_before")
@@ -49,6 +50,7 @@ def test_the_machines_of_the_history_ask_for_nothing_else(machine: str) -> None:
     assert not any(update.symbol == "closed" for each in found.transitions for update in each.updates)
 
 
+@pytest.mark.long(but=("hybrid_basic-permits",))
 @pytest.mark.parametrize(
     ("name", "machine"),
     [

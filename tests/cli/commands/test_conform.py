@@ -213,6 +213,7 @@ class Quits(RST):
 """
 
 
+@pytest.mark.long
 def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence_process: Thence, tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
     assert thence_process("conform", "--impl", "quitter:Quits", "--cases", "60").code == 3, "it has ended Thence"

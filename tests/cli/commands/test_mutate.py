@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Thence = Callable[..., Any]
 
 THENCE = str(Path(sys.executable).parent / "thence")
@@ -43,6 +45,7 @@ def test_what_stays_alive_is_saved_and_the_score_can_be_asked_for(thence: Thence
         assert thence("check", f"alive/{name}").code == 0
 
 
+@pytest.mark.long
 def test_fates_are_kept_between_runs(thence: Thence, tmp_path: Path) -> None:
     """The second run takes them from the folder; a run of more goes on from there."""
     first = thence("mutate", "mf", "mf", "--limit", "4", "--results", "kept", "--json")
@@ -60,12 +63,14 @@ def test_fates_are_kept_between_runs(thence: Thence, tmp_path: Path) -> None:
     assert alive["explanation"] == "" and changed["file"] == "mf"
 
 
+@pytest.mark.long
 def test_a_budget_leaves_it_unknown(thence: Thence) -> None:
     ran = thence("mutate", "hybrid_basic", "hybrid_basic", "--budget", "0.1", "--json")
     [result] = ran.object["results"]
     assert ran.code == 3 and result["verdict"] == "unknown" and "out of time" in result["unknown"]
 
 
+@pytest.mark.long
 def test_bad_input(thence: Thence, tmp_path: Path) -> None:
     assert thence("mutate", "mf", "nf").rejects("nf", "mf")
     assert thence("mutate", "execution").rejects("execution", "neither")
@@ -80,6 +85,7 @@ def test_bad_input(thence: Thence, tmp_path: Path) -> None:
     assert thence("cover", "mf", "--impl", "protocol:mf#nothing").rejects("no mutant nothing")
 
 
+@pytest.mark.long
 def test_interrupted_it_says_what_it_has(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [THENCE, "mutate", "hybrid_basic", "hybrid_basic", "--json"], cwd=tmp_path,

@@ -90,6 +90,7 @@ def test_without_a_cache_everything_is_solved(thence: Thence, plain: Path, monke
     assert thence("prove", plain, "no_creation", "--json").object["cache"]["directory"] is None
 
 
+@pytest.mark.long
 def test_a_certificate_rests_on_no_answer_of_an_earlier_run(thence: Thence, plain: Path) -> None:
     thence("prove", plain, "no_creation", "--cache", "answers")
     found = thence("prove", plain, "no_creation", "--cache", "answers", "--certificate", "certificate", "--json").object
@@ -153,6 +154,7 @@ def other_cvc5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     return put
 
 
+@pytest.mark.long
 def test_solvers_that_disagree_prove_nothing_loudly(
     thence_process: Thence, plain: Path, other_cvc5: Callable[[str], None]
 ) -> None:
@@ -166,6 +168,7 @@ def test_solvers_that_disagree_prove_nothing_loudly(
     assert "z3 says unsat" in said and "cvc5 says sat" in said
 
 
+@pytest.mark.long
 def test_a_solver_that_dies_leaves_one_proof(
     thence_process: Thence, plain: Path, other_cvc5: Callable[[str], None]
 ) -> None:
@@ -225,6 +228,7 @@ def running(command: list[str], *arguments: str | Path, cwd: Path) -> Iterator[s
             process.kill()
 
 
+@pytest.mark.long
 def test_an_interrupt_says_what_was_proved(command: list[str], plain: Path) -> None:
     arguments = ("prove", plain, "no_creation", "--cache", "answers")
     subprocess.run([*command, *map(str, arguments)], cwd=plain.parent, check=True, stdout=subprocess.DEVNULL)

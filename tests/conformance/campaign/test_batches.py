@@ -46,6 +46,7 @@ print(json.dumps({"interrupted": status.interrupted, "complete": status.complete
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("partitions", [2, 7])
 def test_the_outcome_does_not_depend_on_the_partitions(
     partitions: int, tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], capfd: pytest.CaptureFixture[str]
@@ -65,6 +66,7 @@ def test_the_outcome_does_not_depend_on_the_partitions(
     assert "incubator" in (tmp_path / "campaign" / SPARK_LOG).read_text()
 
 
+@pytest.mark.long
 def test_killed_and_resumed_it_comes_to_the_same(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally]
 ) -> None:
@@ -90,6 +92,7 @@ def test_killed_and_resumed_it_comes_to_the_same(
     assert resume(directory) == status(directory)
 
 
+@pytest.mark.long
 def test_interrupted_from_the_terminal_it_keeps_its_batches_and_leaves_no_process(tmp_path: Path) -> None:
     directory = tmp_path / "campaign"
     parameters = replace(WALK, params={**WALK.params, "pause_s": 0.005}, cases=5_000, batch=100, partitions=4)
@@ -107,6 +110,7 @@ def test_interrupted_from_the_terminal_it_keeps_its_batches_and_leaves_no_proces
     wait_for(lambda: not alive(children))
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_reported_and_the_batches_before_it_are_kept(tmp_path: Path) -> None:
     parameters = replace(WALK, runner="campaign_demo:troubled", params={"how": "die", "at": 1_450})
     interrupt = signal.getsignal(signal.SIGINT)

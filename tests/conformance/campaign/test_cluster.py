@@ -36,6 +36,7 @@ class Mine(RST):
 '''
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_left_running(
     tmp_path: Path, tally_of: Callable[[CampaignParameters], Tally], monkeypatch: pytest.MonkeyPatch

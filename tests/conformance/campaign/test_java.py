@@ -52,6 +52,7 @@ def properties(home: Path, version: str) -> str:
     return f'echo "    java.home = {home}" >&2; echo "    java.specification.version = {version}" >&2'
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_runs_on_the_packaged_java(no_java: Path, tmp_path: Path) -> None:
     demo = Path(__file__).parent

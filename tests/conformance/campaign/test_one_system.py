@@ -59,6 +59,7 @@ def test_a_failing_case_can_be_replayed() -> None:
         assert tuple(map(str, again.findings)) == outcome.findings
 
 
+@pytest.mark.long
 def test_the_digest_does_not_depend_on_the_hash_seed() -> None:
     script = (
         f"from thence.conformance.campaign.one_system import campaign_runner\nrun = campaign_runner({HYBRID!r})\n"
@@ -187,12 +188,14 @@ class Swallower(MFImplementation):
         return []
 
 
+@pytest.mark.long(but=("Sleeper", "Wrapper"))
 @pytest.mark.parametrize("subject", [Sleeper, Wrapper, Swallower])
 def test_a_class_that_is_over_its_limit_hangs_and_does_not_crash(subject: Any) -> None:
     [finding] = run_case(subject, (Send(0, 1),), Settings(), limit_s=0.2).findings
     assert (finding.kind, "gives no answer in 0.2 s" in finding.text) == ("hang", True)
 
 
+@pytest.mark.long(but=("Sleeper", "Wrapper"))
 @pytest.mark.parametrize("name", ["Sleeper", "Wrapper", "Swallower"])
 def test_a_case_over_its_limit_has_no_outcome_and_is_no_failure(name: str) -> None:
     params = canonical_json({"system": f"{__name__}:{name}", "scheduler": "uniform"})

@@ -49,6 +49,7 @@ def test_every_library_is_shown() -> None:
     assert set(SHOWN) == {"pyarrow", "pandas", "polars", "duckdb", "pyspark"}
 
 
+@pytest.mark.long(but=("pyarrow",))
 @pytest.mark.spark
 @pytest.mark.parametrize("library", [library for library in SHOWN if find_spec(library) is not None])
 def test_the_shown_lines_give_the_rates(library: str, first: dict[str, float], tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def test_each_system_runs_what_it_runs_in_a_campaign_of_its_own() -> None:
             assert run(2 * turn + place) == replace(alone(turn), seed=2 * turn + place)
 
 
+@pytest.mark.long
 def test_only_the_wrong_one_fails_and_what_it_does_is_counted_under_its_name() -> None:
     run = load_runner(RUNNER, PARAMS)
     outcomes = [run(seed) for seed in range(80)]

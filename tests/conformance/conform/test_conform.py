@@ -186,6 +186,7 @@ def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library:
     assert settings_for(silent).promises == ("causal", "fifo", "delivered")
 
 
+@pytest.mark.long(but=("synchronous", "tree", "mf"))
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)
@@ -200,6 +201,7 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     assert report.arrivals > 0
 
 
+@pytest.mark.long(but=("2-synchronous", "fifo-synchronous", "2-tree", "5-synchronous"))
 @pytest.mark.parametrize("name", SHIPPED)
 @pytest.mark.parametrize(("channels", "processes"), [("fifo", 3), (None, 2), (None, 5)], ids=["fifo", "2", "5"])
 def test_it_conforms_under_other_settings(
@@ -219,6 +221,7 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
     assert report.counterexamples == ()
 
 
+@pytest.mark.long(but=("mf:AckMissing", "mf:NoAckWait", "cbcast:LastProcessForgotten", "ks:LastDestinationForgotten"))
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{p}:{fault.__name__}" for p, fault in CASES])
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
     expected = EXPECTED[name][fault.__name__]
@@ -254,6 +257,7 @@ def test_only_faults_that_need_more_take_more_than_six_operations() -> None:
     }
 
 
+@pytest.mark.long(but=("SecretAsFlag",))
 @pytest.mark.parametrize("fault", ["SecretAsFlag", "TellsTwice"])
 def test_faults_of_counting_are_causal_in_the_end(fault: str) -> None:
     """They take many messages: the oracle alone finds them rarely, and the replay at once."""

@@ -97,6 +97,7 @@ def test_a_crash_refutes_one_claim(suite: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*runs? FAILED*", "crash: p1: receive(0, Msg(*raises RuntimeError: not today"])
 
 
+@pytest.mark.long
 def test_a_foreign_system(suite: pytest.Pytester) -> None:
     adapter = Path(__file__).parents[3] / "conformance" / "examples" / "python" / "adapter.py"
     command = f"exec:{sys.executable} {adapter}"
@@ -116,6 +117,7 @@ def test_what_is_not_promised_is_not_claimed(suite: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("*[[]prompt[]]*")
 
 
+@pytest.mark.long
 def test_kept_cases_are_tests(suite: pytest.Pytester) -> None:
     marked(suite, "system=mine.Forgets, claims=['causal']")
     result = suite.runpytest_subprocess("--thence-save")
@@ -209,6 +211,7 @@ def test_the_mark_and_the_fixture_need_each_other(suite: pytest.Pytester) -> Non
     result.stdout.fnmatch_lines(["*test_it is marked with thence, and does not take the fixture claim"])
 
 
+@pytest.mark.long
 def test_a_run_is_shared_between_workers_of_a_group(suite: pytest.Pytester) -> None:
     suite.makepyfile(THREE_LINES)
     result = suite.runpytest_subprocess("-n", "2", "--dist", "loadgroup")

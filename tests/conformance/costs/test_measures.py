@@ -21,6 +21,7 @@ def cells(name: str) -> dict[str, Compared]:
     return {one.cell: one for one in compare(measured(name))}
 
 
+@pytest.mark.long(but=("mf",))
 @pytest.mark.parametrize("name", CLAIMS)
 def test_each_difference_is_explained_and_each_explanation_needed(name: str) -> None:
     found = cells(name)
@@ -39,6 +40,7 @@ def test_the_sizes_of_the_table() -> None:
         assert measured("hybrid_optimal").growths[f"process/{parameter}"].shape == f"O({parameter})"
 
 
+@pytest.mark.long(but=("hybrid_basic",))
 @pytest.mark.parametrize("name", ["hybrid_basic", "hybrid_optimal", "hybrid_multicast"])
 def test_almeidas_algorithms_take_constant_time(name: str) -> None:
     growths = measured(name).growths

@@ -217,6 +217,7 @@ def test_a_campaign_runs_them(name: str) -> None:
         campaign_runner({"system": "thence.impl.mf:MF", "protocol": name})
 
 
+@pytest.mark.long
 def test_from_the_shell(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("thence")
     faulty = [command, "conform", "ks", "--impl", "faults.ks:OwnEntriesDropped", "--cases", "60"]

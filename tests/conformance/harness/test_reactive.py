@@ -56,6 +56,7 @@ def a_campaign(system: str, protocol: str | None) -> bool:
     return bool(failing)
 
 
+@pytest.mark.long(but=("None-class-a_campaign", "None-class-the_plugin", "None-class-conform", "None-class-the_matrix"))
 @pytest.mark.parametrize("found", [conform, the_plugin, the_matrix, a_campaign])
 @pytest.mark.parametrize("kind", SYSTEMS)
 @pytest.mark.parametrize("protocol", [None, "rst"])

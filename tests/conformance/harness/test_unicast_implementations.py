@@ -42,6 +42,7 @@ def kinds(report: Report) -> dict[str, int]:
     return {kind: len(example.operations) for example in report.counterexamples for kind in example.kinds}
 
 
+@pytest.mark.long(but=("3-synchronous", "2-synchronous", "5-synchronous", "2-tree"))
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("processes", [2, 3, 5])
 def test_it_follows_its_protocol_event_for_event(name: str, processes: int, library: Library) -> None:
@@ -69,6 +70,9 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
     assert report.matched > report.events
 
 
+@pytest.mark.long(
+    but=("synchronous:AckMissing", "synchronous:AcceptsTwice", "mf_pipelined:AckMissing", "tree:ShortcutTaken")
+)
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
     settings = Settings(

@@ -33,6 +33,7 @@ def mutants_of(name: str) -> list[tuple[Mutant, ir.Protocol]]:
     return found
 
 
+@pytest.mark.long(but=("cykas",))
 @pytest.mark.parametrize("name", ["mf", "cykas"])
 def test_what_is_equal_has_the_same_states_and_what_is_different_has_not_or_does_something_else(name: str) -> None:
     """Held against the exploration, which counts the states of both."""

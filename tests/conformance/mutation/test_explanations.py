@@ -82,6 +82,7 @@ def test_the_page_is_refused_where_an_explanation_is_stale(
     assert "does not survive" in capsys.readouterr().err and (tmp_path / "mutation-library.md").exists()
 
 
+@pytest.mark.long
 def test_what_the_library_explains_are_mutants_of_it() -> None:
     subjects = {(subject.row, subject.name): subject for subject in library_subjects()}
     there: dict[tuple[str, str], set[str]] = {}

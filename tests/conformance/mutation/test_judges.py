@@ -45,6 +45,7 @@ def fates(name: str) -> Iterator[tuple[Mutant, Fate]]:
             yield mutant, judge_protocol(found, changed.protocols[0])
 
 
+@pytest.mark.long
 def test_a_protocol() -> None:
     """Every mutant of the buffer protocol is killed, or is equal in scope."""
     found = list(fates("mf"))
@@ -55,6 +56,7 @@ def test_a_protocol() -> None:
         assert fate.reason, mutant.title
 
 
+@pytest.mark.long
 def test_the_protocol_itself_is_not_killed() -> None:
     _, specification, found = known("mf")
     assert judge_protocol(found, specification.protocols[0]).outcome == "equal"
@@ -77,6 +79,7 @@ def pool() -> Iterator[SolverPool]:
         yield opened
 
 
+@pytest.mark.long
 def test_a_machine(pool: SolverPool) -> None:
     loaded = load("mf")
     assert loaded.specification is not None
@@ -124,6 +127,7 @@ def test_an_implementation_without_a_fault_is_equal() -> None:
     assert ImplementationJudge(found).fate(same, cases=100).outcome == "equal"
 
 
+@pytest.mark.long(but=("class MF: pass\\n-killed", "raise SystemExit(0)\\n-refused"))
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [("while True:\n    pass\n", "refused"), ("class MF: pass\n", "killed"), ("raise SystemExit(0)\n", "refused"),
@@ -216,6 +220,7 @@ def test_an_application_that_has_to_wait_for_ever_is_judged() -> None:
         assert changed is not None and judge_protocol(found, changed.protocols[0]).outcome == "killed"
 
 
+@pytest.mark.long
 def test_a_machine_that_keeps_everything_but_reaches_less(pool: SolverPool) -> None:
     """The guards of happens-before: a mutant that lets fewer histories through is proved, and shows less."""
     loaded = load("happens_before")

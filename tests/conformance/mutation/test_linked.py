@@ -49,6 +49,7 @@ def test_a_link_is_explored_in_small_scopes_and_run_in_larger_ones(scopes: tuple
         assert not scope.runs or (len(scope.runs) == FEW and all(scope.runs))
 
 
+@pytest.mark.long
 def test_the_machine_itself_is_what_it_was(scopes: tuple[LinkedScope, ...]) -> None:
     for scope in scopes:
         for transition in ("network_send", "get", "deliver"):

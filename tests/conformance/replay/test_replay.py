@@ -34,6 +34,7 @@ def divergence(subject: Any, protocol: ir.Protocol, schedule: Schedule) -> Diver
     return found[0]
 
 
+@pytest.mark.long(but=("synchronous", "tree", "mf", "client_server"))
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_implementation_and_its_protocol_go_together(name: str, library: Library) -> None:
     replay, settings = Replay(library(name), 3), settings_for(library(name))

@@ -35,6 +35,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) ->
         one.close()
 
 
+@pytest.mark.long(but=("Faults-crash-was ended by SIGSEGV", "Quits-crash-has ended with exit code 3"))
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
     [

@@ -106,7 +106,7 @@ def test_the_state_is_that_of_the_protocol(
                 lockstep = case.lockstep
                 assert lockstep is not None, case.outcome().findings
                 for process, number in zip(case.participants.processes, lockstep.states, strict=True):
-                    state = dict(zip(variables, replay._states[number], strict=True))
+                    state = dict(zip(variables, replay.steps.state(number), strict=True))
                     ours, theirs = both(process, state, processes)
                     assert ours == theirs
                     compared += 1

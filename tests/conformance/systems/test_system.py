@@ -45,6 +45,14 @@ def make() -> Iterator[Make]:
         one.close()
 
 
+@pytest.mark.long(
+    but=(
+        "error-crash-raises no such thing",
+        "unasked-crash-p0 sends m0.9 without having been told to, by a delivery",
+        "nowhere-crash-sends a packet to 9; there are processes 0 to 2",
+        "strange-crash-which is none of packet, deliver and sent",
+    )
+)
 @pytest.mark.parametrize(
     ("what", "kind", "said"),
     [

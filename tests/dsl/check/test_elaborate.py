@@ -337,6 +337,7 @@ WORD = re.compile(r"\w+|[^\w\s]+")
 TEXTS = [path.read_text(encoding="utf-8") for path in (*FIXTURES, *LIBRARY)]
 
 
+@pytest.mark.long
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(st.sampled_from(TEXTS), st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), max_size=4))
 def test_texts_with_words_exchanged_give_a_typed_file_or_errors(text: str, exchanges: list[tuple[int, int]]) -> None:

@@ -35,6 +35,7 @@ def violation(file: str, mutant: str, property_: str, workload: ir.Workload = WO
     return explore(subject, workload, [property_], stop_when_refuted=True).violations[property_]
 
 
+@pytest.mark.long(but=("mf-acknowledges_nothing-delivered",))
 @pytest.mark.parametrize(
     ("file", "mutant", "property_"),
     [

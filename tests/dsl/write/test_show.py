@@ -58,6 +58,7 @@ def typed(text: str) -> ir.Specification:
     return specification
 
 
+@pytest.mark.long(but=("cykas_printed", "happens_before", "hybrid_basic_printed", "hybrid_multicast_printed"))
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
 def test_read_again_it_is_the_same(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ def of(specification: ir.Specification, mutant: str | None = None) -> ir.Protoco
     return mutated
 
 
+@pytest.mark.long
 def test_cykas_with_three_processes(library: Library) -> None:
     """The number of abstract states is that of an independent prototype, up to symmetry."""
     found = explore_abstraction(of(library("cykas")), workload(), SAFETY)
@@ -49,6 +50,7 @@ def test_mf(library: Library, processes: int, states: int) -> None:
     assert not found.suspects
 
 
+@pytest.mark.long(but=("as_printed_for_every_process-destinations0",))
 @pytest.mark.parametrize("destinations", [ALL, TWO_SENDERS])
 @pytest.mark.parametrize("mutant", ["as_printed", "as_printed_for_every_process"])
 def test_what_fails_with_many_messages_only_is_not_shown(
@@ -61,6 +63,7 @@ def test_what_fails_with_many_messages_only_is_not_shown(
     assert all(found.undecided(name) or name in found.violations for name in SAFETY)
 
 
+@pytest.mark.long(but=("mf-posts_at_once-refuted3",))
 @pytest.mark.parametrize(
     ("file", "mutant", "refuted"),
     [
@@ -113,6 +116,7 @@ def shape(system: System, state: State) -> tuple[object, ...]:
     )
 
 
+@pytest.mark.long(but=("mf-sends2",))
 @pytest.mark.parametrize(("file", "sends"), [("cykas", (3, 0, 1)), ("cykas", (2, 0, 2)), ("mf", (2, 0, 2))])
 def test_exact_states_lie_in_the_abstract_ones(library: Library, file: str, sends: tuple[int, ...]) -> None:
     """Bounded workloads, with sends at any time, by the interpreter: all that was sent is in the closed set."""

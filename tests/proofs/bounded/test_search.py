@@ -63,6 +63,9 @@ def mutant_of(found: ir.Specification, name: str, property_: str = "") -> tuple[
     raise AssertionError(name)
 
 
+@pytest.mark.long(
+    but=("cbcast-delivers_to_itself--3", "mf--self_addressed-5", "mf-takes_the_newest--6", "rst-self_addressed--5")
+)
 @pytest.mark.parametrize(("file", "mutant", "scope", "depth"), CASES)
 def test_both_find_the_same(library: Library, file: str, mutant: str, scope: str, depth: int) -> None:
     protocol, workload = chosen(library, file, mutant, scope)

@@ -75,6 +75,7 @@ def emissions(protocol: ir.Protocol, constants: Any, emitted: Slots) -> list[Sen
 FILES = ("mf", "rst", "cykas", "hybrid_basic")
 
 
+@pytest.mark.long
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(st.sampled_from(FILES), st.integers(0, 10_000), st.booleans())
 def test_handlers_do_what_the_interpreter_does(

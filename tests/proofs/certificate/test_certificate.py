@@ -93,6 +93,7 @@ def test_solvers_that_have_no_time_confirm_nothing(spread: Path, monkeypatch: py
     assert any("decided when the certificate was written, and not now" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     found = recheck(plain, Options(), None)
     assert found.faults == ()
@@ -113,6 +114,7 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver")]
 
 
+@pytest.mark.long(but=("invented", "nobody", "row", "table"))
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

@@ -27,6 +27,7 @@ def protocol(name: str) -> ir.Protocol:
     return next(each for each in found.protocols if each.name == name)
 
 
+@pytest.mark.long(but=("mf_pipelined-buffered", "mf-buffered", "cykas-causal", "fifo-fifo"))
 @pytest.mark.parametrize(
     ("name", "kind"),
     [("synchronous", "synchronous"), ("mf", "buffered"), ("mf_pipelined", "buffered"), ("rst", "causal"),

@@ -77,6 +77,7 @@ def scope_of(specification: ir.Specification, name: str) -> ir.Workload:
     return next(scope.workload for scope in specification.scopes if scope.name == name)
 
 
+@pytest.mark.long(but=("mf-one", "mf-figure_7", "mf-self_addressed", "mf-links"))
 @pytest.mark.parametrize(("name", "scope"), COUNTS)
 def test_pinned_counts(library: Library, name: str, scope: str) -> None:
     specification = library(name)
@@ -160,6 +161,14 @@ def test_order_of_actions_changes_nothing(
     assert found.violations == {}
 
 
+@pytest.mark.long(
+    but=(
+        "mf-posts_at_once-two",
+        "mf-acknowledges_nothing-two",
+        "hybrid_basic-repeats_no_messages-lost",
+        "hybrid_basic-delivers_on_arrival-two",
+    )
+)
 @pytest.mark.parametrize(
     ("name", "mutant", "scope"), [known for known in SHORTEST if isinstance(known[2], str)], ids=str
 )

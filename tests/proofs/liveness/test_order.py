@@ -31,6 +31,7 @@ def near(system: ReusedIdentities, depth: int) -> set[State]:
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "depth"), [("rst", 7), ("hybrid_basic", 6), ("ses", 4), ("rst_mf", 6)])
 def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> None:
     """The abstraction of the reachable states is the set of reachable abstract states: the two systems do the same."""
@@ -56,6 +57,7 @@ def test_the_same_states_as_exactly(library: Library, file: str, depth: int) -> 
     assert len(found) <= len(there)
 
 
+@pytest.mark.long(but=("mf-no_starvation_on_fifo_channels-384", "rst-no_starvation_on_fifo_channels-27"))
 @pytest.mark.parametrize(
     ("file", "scope", "states"),
     [
@@ -140,6 +142,7 @@ ONE_HELPER = ir.Workload(3, (1, 1, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0
 """One sender, whose messages go to process 0 and to a helper, on the protocol's channels."""
 
 
+@pytest.mark.long
 def test_algorithm_1_where_cykas_starves_on_reordering_channels(library: Library) -> None:
     """Timers fire at any moment, so copies of a packet pile up; each packet arrives in the end."""
     assert find_lasso(library("cykas").protocols[0], ONE_HELPER).lasso is not None
@@ -156,6 +159,7 @@ def test_algorithm_1_with_permits_on_fifo_channels(library: Library) -> None:
     assert found.states == 2_240
 
 
+@pytest.mark.long
 def test_algorithm_1_starves_without_its_timer(library: Library) -> None:
     """A permit overtakes its message, and is not asked for again; the sender goes on for ever."""
     mutant = next(each for each in library("hybrid_basic").mutants if each.name == "without_timer").mutated

@@ -88,6 +88,7 @@ def test_few_numbers_stand_for_all(sentence: ir.Quantified, table: tuple[list[bo
     assert evaluate(outermost, structure, {}) is (all(truth) if sentence.kind == "forall" else any(truth))
 
 
+@pytest.mark.long
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(sentences, tables)
 def test_grounding_agrees_with_evaluation(sentence: ir.Quantified, table: tuple[list[bool], list[int]]) -> None:

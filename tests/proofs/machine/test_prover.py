@@ -109,6 +109,7 @@ def test_a_guard_that_can_never_hold_is_reported(specify: Specify, pool: SolverP
     assert finding.facts["witnesses"].keys() == {"causal_send", "network_send", "deliver"}
 
 
+@pytest.mark.long
 def test_without_the_invariant_it_is_not_known(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(RELAY.format(invariants="invariant trivial: forall m. sent(m) implies sent(m)")).machines
     finding = check_vacuity(ProofSession(pool), machine, ())

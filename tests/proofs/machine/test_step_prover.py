@@ -87,6 +87,7 @@ def test_stable_rests_on_the_invariants(specify: Specify, pool: SolverPool) -> N
     assert assessments(pool, wrong)["s"].verdict is Verdict.REFUTED
 
 
+@pytest.mark.long
 def test_what_is_reachable(specify: Specify, pool: SolverPool) -> None:
     statements = """reachable twice: exists a, b. before(a, b) and delivered(b)
   reachable unsent: exists m. network_sent(m) and not sent(m)
@@ -140,6 +141,7 @@ def test_without_deadlock(specify: Specify, pool: SolverPool) -> None:
     assert "nothing is undelivered, by the first in hb" in found.text
 
 
+@pytest.mark.long(but=("require false-",))
 @pytest.mark.parametrize(
     ("guard", "more"),
     [
@@ -155,6 +157,7 @@ def test_deadlocks_are_found(specify: Specify, pool: SolverPool, guard: str, mor
     assert not evaluate(no_deadlock(machine).body, found.runs[REFUTATION].states()[-1], {})
 
 
+@pytest.mark.long
 def test_a_circle_of_waiting_is_not_broken_by_a_relation_that_is_no_order(specify: Specify, pool: SolverPool) -> None:
     """`ahead` is no strict order here: no first element, no proof; and messages do wait in a circle."""
     more = """relation ahead(a: message, b: message)

@@ -14,6 +14,7 @@ from thence.proofs.native.engine import NativeEngine, Sample, why_not
 Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
 
+@pytest.mark.long(but=("happens_before", "execution", "tree_printed", "hybrid_optimal_indices"))
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_the_same_as_the_interpreter(explored: Explored, name: str) -> None:
     """The set of states, the numbers of states and transitions, depth, what is violated and in how many steps."""

@@ -117,16 +117,20 @@ def test_weights_change_with_what_is_seen(specify: Specify) -> None:
     initial = system.initial()
     after = system.apply(initial, next(iter(system.enabled(initial)))).state
     asked = 0
-    for process, before, packet, message, came in system.steps_taken():
+    for process, before, cause, came in system.steps.taken():
         assert not isinstance(came, Fault)
         assert process == 0
-        measure.see(before, packet, message, *came)
+        measure.see(before, *packet_and_message(cause), *came)
         asked += 1
     assert (asked, measure.changed) == (1, True)
     ping = next(number for number in after.network if system.packet(number).kind == "PING")
     answer = system.apply(after, next(action for action in system.enabled(after) if action.packet == ping))
     assert answer.state != after
-    *_, last = system.steps_taken()
-    assert not isinstance(last[4], Fault)
+    *_, (_, before, cause, came) = system.steps.taken()
+    assert not isinstance(came, Fault)
     with pytest.raises(NoMeasure, match="`receive PING`"):
-        measure.see(last[1], last[2], last[3], *last[4])
+        measure.see(before, *packet_and_message(cause), *came)
+
+
+def packet_and_message(cause: Message | int | None) -> tuple[int, Message | None]:
+    return (cause, None) if isinstance(cause, int) else (-1, cause)

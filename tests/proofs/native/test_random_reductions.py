@@ -79,6 +79,7 @@ def _compared(protocol: ir.Protocol, workload: ir.Workload, tally: Tally) -> Non
     tally.smaller += found.states < expected.states
 
 
+@pytest.mark.long(but=("mf",))
 @pytest.mark.parametrize("name", FILES)
 def test_random_mutants(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All reductions together, against the interpreter: more than 200 mutants in all."""

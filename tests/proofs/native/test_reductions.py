@@ -27,6 +27,7 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 ANY = ((1, 2), (0, 2), (0, 1))
 
 
+@pytest.mark.long(but=("happens_before", "execution", "tree_printed", "hybrid_optimal_printed"))
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_verdicts_are_kept(explored: Explored, name: str) -> None:
     """By all reductions together, which leave states that cover all."""
@@ -53,6 +54,7 @@ QUOTIENTS = {
 SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
 
 
+@pytest.mark.long(but=("mf-2-reductions0",))
 @pytest.mark.parametrize(("name", "sends", "reductions"), QUOTIENTS)
 def test_quotients(library: Library, name: str, sends: int, reductions: tuple[str, ...]) -> None:
     workload = ir.Workload(3, (sends,) * 3, ANY)
@@ -162,6 +164,7 @@ BETWEEN_TWO = [
 ]
 
 
+@pytest.mark.long(but=("mf-OB@p.size + OB@q.size <= 1-True",))
 @pytest.mark.parametrize(("name", "said", "is_violated"), BETWEEN_TWO)
 def test_invariants_of_two_processes(specify: Specify, name: str, said: str, is_violated: bool) -> None:
     """What puts steps off must not put off what such an invariant reads."""

@@ -48,6 +48,7 @@ PUBLISHED = {
 """Of K sends each among 3 processes, everything delivered collected: states, transitions, depth."""
 
 
+@pytest.mark.long(but=("mf-2", "mf-3"))
 @pytest.mark.parametrize(("name", "sends"), PUBLISHED)
 def test_published_counts(library: Library, name: str, sends: int) -> None:
     protocol = library(name).protocols[0]

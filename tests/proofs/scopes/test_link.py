@@ -36,6 +36,7 @@ def check(link: ir.Link, workload: ir.Workload = SMALL) -> LinkCheck:
     return check_link(link, link.protocol, workload)
 
 
+@pytest.mark.long(but=("hybrid_basic-two", "mf-two"))
 @pytest.mark.parametrize(
     ("name", "workload", "states", "transitions"),
     [
@@ -197,6 +198,7 @@ def test_an_event_is_the_first_of_several_transitions_that_is_enabled(specify: L
 INDICES = {"to_two": (610, 1_309), "to_one_first": (209, 453), "two_permits": (473, 1_148)}
 
 
+@pytest.mark.long(but=("to_one_first",))
 @pytest.mark.parametrize("scope", INDICES)
 def test_algorithm_2_moves_the_indices_as_its_machine_does(library: Library, scope: str) -> None:
     found = library("hybrid_optimal_indices")
@@ -209,6 +211,7 @@ def test_algorithm_2_moves_the_indices_as_its_machine_does(library: Library, sco
     assert link.protocol == same, "letter by letter"
 
 
+@pytest.mark.long(but=("acknowledgements",))
 @pytest.mark.parametrize(("clause", "targets"), [(2, 8), (3, 5)], ids=["acknowledgements", "permits"])
 def test_the_protocol_takes_each_way_through_a_handler(library: Library, clause: int, targets: int) -> None:
     """Whichever transition is left out, an event is enabled in none of the others."""

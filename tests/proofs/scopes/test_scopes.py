@@ -104,6 +104,9 @@ MUTANTS = [
 ]
 
 
+@pytest.mark.long(
+    but=("mf-takes_the_newest", "mf-posts_at_once", "hybrid_basic-delivers_on_arrival", "hybrid_basic-ids_from_zero")
+)
 @pytest.mark.parametrize(("name", "known"), MUTANTS)
 def test_mutants_do_what_the_library_says(library: Library, name: str, known: str) -> None:
     subject = mutant(library, name, known)

@@ -248,6 +248,7 @@ def assert_none_proved(pool: SolverPool, machine: ir.Machine, statements: Sequen
         assert findings[statement].verdict is not Verdict.PROVED, (machine.name, statement)
 
 
+@pytest.mark.long
 def test_no_changed_machine_keeps_what_a_run_refutes() -> None:
     machines = changed_machines()
     assert len(machines) >= 30
@@ -258,6 +259,7 @@ def test_no_changed_machine_keeps_what_a_run_refutes() -> None:
             assert_none_proved(pool, machine, false)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "name"), MACHINES)
 def test_no_false_invariant_is_proved(file: str, name: str) -> None:
     """All of them beside the true ones: that they are candidates of one inductive set must not prop them up."""

@@ -57,6 +57,7 @@ def states(said: str) -> tuple[int, int]:
     return int(found[2].replace(",", "")), int(found[1].replace(",", "")) - 1
 
 
+@pytest.mark.long(but=("mf-self_addressed",))
 @needs_tlc
 @pytest.mark.parametrize(
     ("name", "scope"), [("mf", "one"), ("mf", "two"), ("mf", "self_addressed"), ("cykas", "one"), ("rst", "pair")]
@@ -69,6 +70,7 @@ def test_protocols(name: str, scope: str, tmp_path: Path) -> None:
     assert states(tlc(exported, tmp_path)) == (own.states, own.transitions)
 
 
+@pytest.mark.long(but=("one",))
 @needs_tlc
 @pytest.mark.parametrize("scope", ["one", "lost"])
 def test_protocols_with_timers(scope: str, tmp_path: Path) -> None:
@@ -81,6 +83,7 @@ def test_protocols_with_timers(scope: str, tmp_path: Path) -> None:
     assert transitions >= own.transitions
 
 
+@pytest.mark.long(but=("mf-posts_at_once-Causal",))
 @needs_tlc
 @pytest.mark.parametrize(
     ("name", "mutant", "invariant"),

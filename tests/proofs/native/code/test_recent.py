@@ -22,6 +22,7 @@ def _explored(name: str, reductions: tuple[str, ...], threads: int) -> Explorati
     return explore(protocol, workload, properties_of(protocol), method=method)
 
 
+@pytest.mark.long(but=("cykas-reductions0-2",))
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("reductions", [(), ("symmetry", "delay")])
 @pytest.mark.parametrize("name", ["cykas", "rst"])

@@ -170,12 +170,12 @@ class _Writer:
     def _formulas(self) -> list[ir.NamedFormula]:
         machine = self.machine
         own = {formula.name for formula in machine.invariants}
-        built_in = [
+        properties = [
             built_in.property_formula(name, machine.delivery)
             for name in machine.prove
             if name in machine_builtins.MACHINE_PROPERTIES and name not in own and name != "at_most_once"
         ]
-        return [*machine.invariants, *built_in]
+        return [*machine.invariants, *properties]
 
     @property
     def stated(self) -> list[str]:
