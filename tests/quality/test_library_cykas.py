@@ -13,6 +13,8 @@ from thence.proofs.scopes.link import check_link
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Result, Verdict
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def cykas() -> ir.Specification:
@@ -31,7 +33,6 @@ INVARIANTS = {"secrets": 11, "secret_counter": 11}
 PROPERTIES = ("csps", "fifo", "causal", "at_most_once", "no_creation")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("machine", INVARIANTS)
 def test_cykas_is_causal_for_any_number_of_processes(
     cykas: ir.Specification, results: dict[tuple[str, str], Result], machine: str

@@ -10,6 +10,8 @@ from thence.proofs.prove import prove_specification
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Result, Verdict
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def trees() -> ir.Specification:
@@ -62,7 +64,6 @@ def test_paths_are_defined_on_the_same_next_hops(trees: ir.Specification) -> Non
             assert symbol.name == "above" or symbols[symbol.name] == symbol
 
 
-@pytest.mark.long
 def test_everything_is_as_the_file_expects(results: dict[str, Result]) -> None:
     assert [name for name, result in results.items() if not result.expected] == []
 
@@ -76,7 +77,6 @@ def test_causal_in_any_tree(trees: ir.Specification, results: dict[str, Result])
         assert (results[name].verdict, results[name].level) == (Verdict.PROVED, Level.L3), name
 
 
-@pytest.mark.long
 def test_a_tree_as_printed_has_one_node(results: dict[str, Result]) -> None:
     """Definition 3.4, second item; both assumptions are needed, and the item as meant has larger trees."""
     needed = {need["name"]: need["needed"] for need in results["printed_3_4"].facts["assumptions"]}

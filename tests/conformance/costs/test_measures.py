@@ -31,6 +31,7 @@ def test_each_difference_is_explained_and_each_explanation_needed(name: str) -> 
     assert differing == {cell for system, cell in EXPLANATIONS if system == name}
 
 
+@pytest.mark.long
 def test_the_sizes_of_the_table() -> None:
     assert measured("rst").growths["message/n"].values == (36, 144, 576)
     assert measured("mf").growths["message/n"].values == (0, 0, 0)
@@ -54,6 +55,7 @@ def test_throughput() -> None:
     assert transit == {"mf": "1", "cykas": "1/receiver", "mf_pipelined": "to 1 receiver", "rst": "unlimited"}
 
 
+@pytest.mark.long
 def test_liveness() -> None:
     assert measured("synchronous").deadlock and measured("newtop").needs_all and measured("cykas").starves
     assert [name for name in ("mf", "rst", "hybrid_basic") if not measured(name).live] == []

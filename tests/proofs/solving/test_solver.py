@@ -89,6 +89,16 @@ def test_leaving_the_pool_does_not_wait_for_what_runs() -> None:
     assert running.exception() is not None or running.result().status == "unknown"
 
 
+@pytest.mark.parametrize("delay_s", [0, 0.001, 0.01, 0.05])
+def test_a_pool_left_while_its_process_starts_does_not_wait(delay_s: float) -> None:
+    started = time.monotonic()
+    with SolverPool(2) as pool:
+        asked = [pool.submit(Check("cvc5", HARD, 60_000, seed)) for seed in range(2)]
+        time.sleep(delay_s)
+    assert time.monotonic() - started < 10
+    assert all(future.cancelled() or future.result().status == "unknown" for future in asked)
+
+
 def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> None:
     stages = (
         Stage(("(or |a| |b|)", "(=> |g0| (and |a| (not |a|)))"), {"goal": "g0"}),

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from queue import SimpleQueue
+from threading import Lock
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -131,15 +132,19 @@ class Memory(Protocol):
 
 
 class Worker:
-    """One solver process, started anew when it is lost. Not shared between threads, apart from `close`."""
+    """One solver process, started anew when it is lost. Not shared between threads, apart from `kill`."""
 
     def __init__(self) -> None:
         self._process: WorkerProcess | None = None
+        self._starting = Lock()
+        self._killed = False
 
     def ask(self, request: SolverRequest) -> Answer:
         """The answer, or `unknown` once the deadline is over or the process has died."""
         started = time.monotonic()
         process = self._started()
+        if process is None:
+            return Answer("unknown", "the pool of solvers is closed", 0.0)
         try:
             reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
         except WorkerDied as lost:
@@ -153,11 +158,22 @@ class Worker:
         self.close()
         return Answer("unknown", reason, time.monotonic() - started)
 
-    def _started(self) -> WorkerProcess:
-        if self._process is None or self._process.poll() is not None:
-            self.close()
-            self._process = WorkerProcess("thence.proofs.solving.solver_worker")
-        return self._process
+    def _started(self) -> WorkerProcess | None:
+        """The process; None once the worker is killed."""
+        with self._starting:
+            if self._killed:
+                return None
+            if self._process is None or self._process.poll() is not None:
+                self.close()
+                self._process = WorkerProcess("thence.proofs.solving.solver_worker")
+            return self._process
+
+    def kill(self) -> None:
+        """Kills the process, and starts none any more. A thread that waits for an answer sees the process die."""
+        with self._starting:
+            self._killed = True
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """Kills the process, if there is one."""
@@ -193,8 +209,10 @@ class SolverPool:
     ) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
-            worker.close()
+            worker.kill()
         self._threads.shutdown(wait=True)
+        for worker in self._workers:
+            worker.close()
 
     def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
         """Waits for one answer. `anew`: the memory is not asked."""

@@ -24,7 +24,7 @@ class WorkerLate(Exception):
 
 
 class WorkerProcess:
-    """One process. Not shared between threads, apart from `close`."""
+    """One process. Not shared between threads, apart from `kill`."""
 
     def __init__(self, module: str) -> None:
         self._process = subprocess.Popen(
@@ -85,8 +85,12 @@ class WorkerProcess:
     def _died(self) -> WorkerDied:
         return WorkerDied(f"the solver process died (exit code {self._process.poll()})")
 
+    def kill(self) -> None:
+        """Kills the process. Its streams stay open: another thread may be waiting at them."""
+        self._process.kill()
+
     def close(self) -> None:
-        """Kills the process."""
+        """Kills the process and closes its streams."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
