@@ -114,7 +114,7 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver")]
 
 
-@pytest.mark.long(but=("invented", "nobody", "row", "table"))
+@pytest.mark.long(but=("invented",))
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
