@@ -20,6 +20,7 @@ from thence.dsl.find import known
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
+from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, Report, explore_scope, properties_of
 from thence.spec.verdict import Result, exit_code
 
@@ -183,8 +184,8 @@ def _explore_scope(target: Target, properties: Collection[str], how: Options) ->
     """
     try:
         return explore_scope(target.protocol, target.scope, target.workload, target.expects, properties, how)
-    except ValueError as error:
-        if how.storage != "layers" or type(error).__name__ != "NoMeasure":
+    except NoMeasure as error:
+        if how.storage != "layers":
             raise
         raise BadInput(f"--storage layers: {target.subject}: {error}") from error
 
