@@ -23,9 +23,15 @@ def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str
         mark = "†" if fault.layout else ""
         shown = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.shown))
         repaired = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.holds))
-        lines.append(
-            f"| [{fault.id}](#{_anchor(fault)}){mark} | {fault.place} | {fault.title} | {_KINDS[fault.kind]} | {shown} | {repaired} |"
-        )
+        cells = [
+            f"[{fault.id}](#{_anchor(fault)}){mark}",
+            fault.place,
+            fault.title,
+            _KINDS[fault.kind],
+            shown,
+            repaired,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "† hangs on the layout, or on a single sign, of the text that we have, which is a conversion."]
     for paper in errata.papers:
         lines += ["", f"## {paper.citation}"]
@@ -175,11 +181,12 @@ _KINDS: Final[Mapping[Nature, str]] = {
 _HEADING: Final = """\
 # Errata of the papers
 
-What the papers print, taken at its word, and what does not hold of it. None of it touches the ideas of the papers: every repaired
-text keeps its theorem, but for C3. Most entries are slips of the pen, which the papers' own prose puts right; that is said. The
-copies that were read are text conversions, in which some symbols and the layout were lost. Each entry is given with the verdicts that show it, a minimal
-execution (breadth-first, replayed by the interpreter) or a countermodel, the repair, and the verdicts that say that the
-repair holds. Made by `make errata` from the statements of the library; a test holds the page against them. Verdicts and
+What the papers print, taken at its word, and what does not hold of it. Every repaired text keeps its theorem, but for C3.
+Most entries are slips of the pen. Where the paper's own prose has it right, that is said. The copies that were read are
+text conversions, in which some symbols and the layout were lost.
+
+Each entry has the verdicts that show it, a minimal execution (breadth-first, replayed by the interpreter) or a
+countermodel, the repair, and the verdicts that say that the repair holds. Made by `make errata` from the statements of the library; a test holds the page against them. Verdicts and
 levels are those of [proofs.md](proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any
 number of processes and messages.
 
