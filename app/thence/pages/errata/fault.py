@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from thence.spec.verdict import Kind
 
 Nature: TypeAlias = Literal["algorithm", "slip", "assumption", "proof", "optimality"]
-"""Kind of an entry: a fault of the algorithm as printed, a slip of the pen, an assumption that is not stated, a gap in a
-proof, or a loss of optimality only."""
+"""Kind of an entry: a fault of the algorithm as printed, a slip of the pen, an assumption that is not stated, a gap in
+a proof, or a loss of optimality only."""
 
 
 @dataclass(frozen=True, slots=True)

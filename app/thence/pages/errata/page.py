@@ -181,14 +181,14 @@ _KINDS: Final[Mapping[Nature, str]] = {
 _HEADING: Final = """\
 # Errata of the papers
 
-What the papers print, taken at its word, and what does not hold of it. Every repaired text keeps its theorem, but for C3.
-Most entries are slips of the pen. Where the paper's own prose has it right, that is said. The copies that were read are
-text conversions, in which some symbols and the layout were lost.
+What the papers print, taken at its word, and what does not hold of it. Every repaired text keeps its theorem, but for
+C3. Most entries are slips of the pen. Where the paper's own prose has it right, that is said. The copies that were read
+are text conversions, in which some symbols and the layout were lost.
 
 Each entry has the verdicts that show it, a minimal execution (breadth-first, replayed by the interpreter) or a
-countermodel, the repair, and the verdicts that say that the repair holds. Made by `make errata` from the statements of the library; a test holds the page against them. Verdicts and
-levels are those of [proofs.md](proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any
-number of processes and messages.
+countermodel, the repair, and the verdicts that say that the repair holds. The page is made by `make errata` from the
+statements of the library, and a test holds it against them. Verdicts and levels are those of [proofs.md](proofs.md):
+*holds* and L1 are about every run of a finite scope, *proved* about any number of processes and messages.
 
 The whole text of an algorithm as printed is a file of its own, such as `cykas_printed.thence`. As one fault hides
 another there, each fault is also shown by itself: a mutant of the repaired protocol puts it back.
