@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from thence.conformance.evaluation.latency import Constant, LogNormal, Uniform
-from thence.conformance.evaluation.measures import figures, interval
+from thence.conformance.evaluation.measures import Figures, interval
+from thence.conformance.evaluation.measures import figures as figures_of
 from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.simulation import Life, Run, simulate
 from thence.conformance.evaluation.workload import Chain, HotSpot, Jobs, Near, Target, ToAnybody, Workload, plan
@@ -23,6 +24,12 @@ SPREAD = Network(LogNormal(0.005, 0.7))
 
 def run(system: str, workload: Workload, network: Network = SPREAD, seed: int = 1) -> Run:
     return simulate(SHIPPED[system], workload, network, seed)
+
+
+def figures(found: Run) -> Figures:
+    measured = figures_of(found)
+    assert measured is not None
+    return measured
 
 
 @pytest.mark.parametrize("system", LIVE)

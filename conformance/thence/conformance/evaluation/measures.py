@@ -53,8 +53,8 @@ class Figures:
         return asdict(self)
 
 
-def figures(run: Run) -> Figures:
-    """The figures of a run. Raises: ValueError, if nothing was delivered."""
+def figures(run: Run) -> Figures | None:
+    """The figures of a run; None, if nothing was delivered."""
     delays, sender, flight, receiver, jobs = [], [], [], [], []
     last = 0.0
     for life in run.lives:
@@ -69,7 +69,7 @@ def figures(run: Run) -> Figures:
         if life.planned.job:
             jobs.append(life.delivered)
     if not delays:
-        raise ValueError("nothing was delivered")
+        return None
     ordered = sorted(delays)
     count = len(delays)
     return Figures(
