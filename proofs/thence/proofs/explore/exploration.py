@@ -45,15 +45,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that fails, and a shortest run that shows it, replayed by the interpreter.
-
-    `shortest` is False where a reduction may have made the run longer, and the search without it would not end.
-    """
+    """A property that fails, and a shortest run that shows it, replayed by the interpreter."""
 
     finding: Finding
     system: System
     steps: tuple[NarratedStep, ...]
-    shortest: bool = True
 
 
 @dataclass(slots=True)

@@ -17,18 +17,14 @@ from thence.proofs.explore.exploration import (
     ExplorationRequest,
     Progress,
     Resources,
-    Violation,
     replayed,
 )
-from thence.proofs.explore.reductions import LENGTHENING, REDUCTIONS
+from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.invariants import LocalJudge, local_invariants
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
-from thence.proofs.native.postponing.effects import variables_read
-from thence.proofs.native.postponing.plans import NotSilent
-from thence.proofs.native.postponing.right_movers import CannotPostpone
 from thence.proofs.native.progress_measure import Measure, Regress
 from thence.proofs.native.search import NativeSearch, Overflow
 from thence.proofs.native.sieve import Sieve
@@ -39,9 +35,6 @@ from thence.proofs.native.tables import StepTable
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
-
-_LEAST_AGAIN = 1_000_000
-"""Least number of states that are searched for a shorter counterexample."""
 
 
 class Stopped(Exception):
@@ -97,42 +90,27 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     started = time.perf_counter()
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
-    longer = not LENGTHENING.isdisjoint(result.reductions)
-    if engine.suspects or (result.violations and (longer or engine.allotment.threads > 1)):
-        _look_again(request, engine, longer)
+    if engine.suspects or (result.violations and engine.allotment.threads > 1):
+        _look_again(request, engine)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _look_again(request: ExplorationRequest, engine: NativeEngine, longer: bool) -> None:
-    """Looks for the same violations by one thread, with all states kept, without reductions that may lengthen them.
+def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
+    """Looks for the same violations by one thread, with all states kept.
 
-    Where that takes many more states than the search itself, the longer violations are kept, and said to be so.
     Violations that were met by a search that forgets states, and are not met again, are unshown.
     """
     result = engine.result
-    limit = max(_LEAST_AGAIN, result.states) if longer else None
-    repeated = _again(request, engine, request.reductions - LENGTHENING, limit)
-    left = engine.refuted - repeated.keys()
-    if left and longer:
-        several = engine.allotment.threads > 1 or engine.suspects
-        found = _again(request, engine, request.reductions, None) if several else {}
-        kept = result.violations | found
-        repeated |= {name: replace(kept[name], shortest=False) for name in left if name in kept}
+    again = replace(
+        request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
+        stop_when_refuted=True, limit=None, progress=None, storage="exact",
+        resources=Resources(request.resources.memory, threads=1),
+    )  # fmt: skip
+    repeated = NativeEngine(again).run(engine.capacity).violations
     if repeated.keys() >= result.violations.keys():
         result.violations = repeated
     result.unshown = frozenset(engine.suspects - result.violations.keys())
-
-
-def _again(
-    request: ExplorationRequest, engine: NativeEngine, reductions: frozenset[str], limit: int | None
-) -> dict[str, Violation]:
-    again = replace(
-        request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
-        stop_when_refuted=True, limit=limit, progress=None, reductions=reductions, storage="exact",
-        resources=Resources(request.resources.memory, threads=1),
-    )  # fmt: skip
-    return NativeEngine(again).run(engine.capacity).violations
 
 
 @dataclass(slots=True)
@@ -160,8 +138,6 @@ class NativeEngine:
         self.result = Exploration(engine="native", storage=self.request.storage)
         self.allotment = Allotment.of(self.request.resources)
         self._shape = shape_of(self.request.system)
-        if self._shape.duplicates and not self.request.system.protocol.network.reordering:
-            self._refuse("delay", "what is duplicated on a FIFO channel comes again after all that was sent by then")
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
         self._use_table(measure, locally=True)
 
@@ -174,9 +150,6 @@ class NativeEngine:
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
-        if "delay" in self._reducing:
-            watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
-            self._table.postpone(variables_read(system.protocol, watched))
 
     @property
     def _judges_elsewhere(self) -> bool:
@@ -239,7 +212,7 @@ class NativeEngine:
 
     def _attempt(self) -> bool:
         """One search; whether it comes to its end. Where it must start again, the cause is removed."""
-        measure, locally = self._table.measure, bool(self._table.judge.invariants)
+        measure = self._table.measure
         try:
             self._explore()
         except Overflow as overflow:
@@ -253,11 +226,7 @@ class NativeEngine:
             self._refuse("symmetry", str(found))
             self._use_table(measure, locally=True)
             return False
-        except CannotPostpone as found:
-            self._refuse("delay", str(found))
-            self._use_table(measure, locally=locally)
-            return False
-        except (Regress, NotSilent):
+        except Regress:
             return False
         return True
 
@@ -298,8 +267,6 @@ class NativeEngine:
         assert search is not None
         self._count()
         self._report(search)
-        if self._table.plans is not None and not {"at_most_once", "no_creation"}.isdisjoint(search.found):
-            raise CannotPostpone("a message is delivered that was not to be, or more than once")
         if request.stop_when_refuted and request.properties <= search.found.keys() | self.refuted:
             self._collect(search)
             raise Stopped("every property is refuted")

@@ -222,8 +222,7 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
     """The evidence for a verdict; `witness`: a violation is a run that reaches the state to be reached."""
     match evidence:
         case Violation():
-            facts: dict[str, Any] = {} if evidence.shortest else {"shortest": False}
-            facts["steps" if witness else "counterexample"] = record(evidence.system, evidence.steps)
+            facts: dict[str, Any] = {"steps" if witness else "counterexample": record(evidence.system, evidence.steps)}
             return Shown(facts, *explain(evidence))
         case Lasso(message=message, stem=stem, cycle=cycle):
             facts = {
