@@ -24,7 +24,7 @@ class Counterexamples:
 
     def by_action(self, name: str, number: int) -> tuple[Finding, list[Action]]:
         """A violation of the property by an action of the state with this number, and the way there."""
-        state, actions = self._way_to(number)
+        state, actions = self.way_to(number)
         for action in self._system.enabled(state):
             outcome = self._system.apply(state, action)
             found = outcome.findings if name in FINDINGS else self.broken(outcome.state)
@@ -35,12 +35,12 @@ class Counterexamples:
 
     def by_state(self, name: str, number: int) -> tuple[Finding, list[Action]]:
         """A violation of the property by the state with this number itself, and the way there."""
-        state, actions = self._way_to(number)
+        state, actions = self.way_to(number)
         stuck = self._system.stuck(state) if name == "delivered" else None
         found = self.broken(state) if stuck is None else (stuck,)
         return next(finding for finding in found if finding.property == name), actions
 
-    def _way_to(self, number: int) -> tuple[State, list[Action]]:
+    def way_to(self, number: int) -> tuple[State, list[Action]]:
         """A state that the stored one stands for, and actions that lead to it."""
         state, *line = self.search.store.line_to(number)
         actions: list[Action] = []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.system import State
-from thence.proofs.explore.exploration import Exploration, ExplorationRequest
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Violation
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
 
@@ -45,13 +46,13 @@ def explore_with_both(request: ExplorationRequest) -> Exploration:
     differences = [*_differences(expected, found), *different_states(set(interpretation.origins), engine)]
     if differences:
         raise EnginesDisagree(f"{request.system.protocol.name}: {'; '.join(differences)}")
-    found.engine, found.violations = "both", expected.violations
+    found.engine, found.violations, found.undecided = "both", expected.violations, expected.undecided
     return found
 
 
 def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
     def facts(found: Exploration) -> dict[str, object]:
-        violated = {name: len(violation.steps) for name, violation in sorted(found.violations.items())}
+        violated = {name: _length(violation) for name, violation in sorted(found.violations.items())}
         counted = {} if native.reductions else {"states": found.states, "transitions": found.transitions}
         return {**counted, "depth": found.depth, "violations": violated}
 
@@ -61,6 +62,12 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
         for name, value in facts(interpreted).items()
         if value != other[name]
     ]
+
+
+def _length(violation: Violation) -> int:
+    """The steps of a run that is a shortest one; 0 for a cycle, which need not be a shortest."""
+    counted = violation.finding.property == DELIVERED and violation.system.workload.ticks is not None
+    return 0 if violation.cycle or counted else len(violation.steps)
 
 
 def different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.system import State, System
 from thence.dsl.run.values import Fault
@@ -18,14 +19,18 @@ from thence.proofs.explore.exploration import (
     Progress,
     Resources,
     replayed,
+    starving,
 )
 from thence.proofs.explore.reductions import REDUCTIONS
+from thence.proofs.fairness.fairness import is_decided_at_rest
+from thence.proofs.fairness.tails import FAULTY, Tails
+from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.invariants import LocalJudge, local_invariants
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
-from thence.proofs.native.progress_measure import Measure, Regress
+from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
 from thence.proofs.native.sieve import Sieve
 from thence.proofs.native.state_store import OutOfMemory
@@ -130,6 +135,8 @@ class NativeEngine:
     _table: StepTable = field(init=False)
     _elsewhere: set[str] = field(init=False)
     _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
+    _tails: Tails = field(init=False)
+    _starved_after: int | None = field(init=False, default=None)
     _expected_depth: int | None = field(init=False, default=None)
     _started: float = field(init=False, default_factory=time.perf_counter)
     _reported: tuple[float, int] = field(init=False, default=(0.0, 0))
@@ -234,17 +241,21 @@ class NativeEngine:
         request = self.request
         self.result.violations.clear()
         self.suspects.clear()
+        self.result.undecided.clear()
         self._sieves.clear()
+        self._tails, self._starved_after = Tails(request.system), None
         search = self.search = self._new_search()
         if self._judges_elsewhere:
             self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
-        if "delivered" in request.properties and self._shape.timers:
-            self._sieves["stuck"] = Sieve(search, ("locals", "due", "addressed"), quiet=True)
+        if DELIVERED in request.properties and not is_decided_at_rest(request.system):
+            whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
+            self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
         self._judge_initial(search)
         while search.advance(self._pause):
             self._judge(search)
             self._pause()
         self._judge(search)
+        self._judge_endless(search)
 
     def _new_search(self) -> NativeSearch:
         match self.request.storage:
@@ -303,12 +314,49 @@ class NativeEngine:
             for number in self._sieves["locals"].fresh():
                 for name in self._broken_names(search.store.state(number)):
                     self._violated(search, name, number, by_action=False)
-        if "stuck" in self._sieves and "delivered" not in self.refuted:
-            for number in self._sieves["stuck"].fresh():
-                if self.request.system.stuck(search.store.state(number)) is not None:
-                    self._violated(search, "delivered", number, by_action=False)
-                    break
+        if "tails" in self._sieves and DELIVERED not in self.refuted:
+            self._judge_tails(search, self._sieves["tails"])
         self._collect(search)
+
+    def _sieve_tails(self, search: NativeSearch, *, quiet: bool) -> Sieve:
+        """Tells states apart whose tails may differ."""
+        fields = ["locals", "due", "addressed", *(["sends"] if self._tails.fairness.send else [])]
+        return Sieve(search, fields if quiet else ["network", *fields], quiet)
+
+    def _judge_tails(self, search: NativeSearch, sieve: Sieve) -> None:
+        for number in sieve.fresh():
+            if self._tails.starved_in(search.store.state(number)) is not None:
+                self._starves(search, number)
+                break
+            if self._starved_after is None and self._tails.starved_after() is not None:
+                self._starved_after = number
+
+    def _starves(self, search: NativeSearch, number: int) -> None:
+        """From a state on, a fair run never delivers some message."""
+        if self.request.storage != "exact":
+            self.suspects.add(DELIVERED)
+            return
+        state, actions = Counterexamples(search, self._broken).way_to(number)
+        tails = Tails(self.request.system)
+        starvation = tails.starved_in(state)
+        if starvation is None:
+            later = tails.starved_after()
+            assert later is not None, "the interpreter sees no fair run that starves a message"
+            starvation = later[1]
+        self.result.violations[DELIVERED] = starving(self.request.system, actions, starvation)
+
+    def _judge_endless(self, search: NativeSearch) -> None:
+        """Judges the runs that never come to rest, once every state is known."""
+        request, tails = self.request, self._tails
+        if DELIVERED not in request.properties or DELIVERED in self.refuted:
+            return
+        ends = self._table.measure is not None or packets_end(request.system) or arrivals_are_progress(request.system)
+        if not ends and len(tails.fairness.receive) == len(request.system.protocol.packets):
+            self._judge_tails(search, self._sieve_tails(search, quiet=False))
+        if self._starved_after is not None and DELIVERED not in self.refuted:
+            self._starves(search, self._starved_after)
+        if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
+            self.result.undecided[DELIVERED] = tails.undecided or FAULTY
 
     def _broken_names(self, state: State) -> set[str]:
         """The invariants that the state violates; `fault` where one has no value."""

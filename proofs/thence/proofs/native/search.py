@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
+from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.native.code.cells import BLOCK, FINDINGS, Shared
 from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.native.layout import Capacity, Layout
@@ -53,7 +55,11 @@ class NativeSearch:
         table, symmetry, shared = self.table, self.table.symmetry, Array(64)
         group = () if symmetry is None else symmetry.group
         self.layout = Layout(table.shape, self.capacity, group, self.storage)
-        kernel = compile_kernel(self.layout, self.request.properties & set(FINDINGS))
+        judged = self.request.properties & set(FINDINGS)
+        watched = {"fault"} if DELIVERED in judged else set()
+        if DELIVERED in judged and not is_decided_at_rest(self.request.system):
+            judged -= {DELIVERED}
+        kernel = compile_kernel(self.layout, judged | watched)
         self.store = StateStore(self.layout, self.allotment.memory, shared)
         self.team = Team(kernel, shared, [Worker.start(self.layout) for _ in range(self.allotment.threads)])
         self.store.add_initial(self.request.system.initial())

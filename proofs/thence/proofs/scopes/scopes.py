@@ -196,6 +196,8 @@ def _evidence(explored: Explored, property_: str) -> Evidence:
         return Undecided(why)
     if isinstance(covered, Exploration) and property_ in covered.unshown:
         return Undecided(_UNSHOWN)
+    if isinstance(covered, Exploration) and property_ in covered.undecided:
+        return Undecided(covered.undecided[property_])
     return Exhausted() if covered.complete else Undecided(incomplete(covered))
 
 
