@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from thence.dsl.run.causality import Finding
@@ -14,10 +14,9 @@ from thence.proofs.native.search import NativeSearch
 
 @dataclass(frozen=True, slots=True)
 class Counterexamples:
-    """Finds the actions of a run of which native code knows only the states. `broken` judges a state by invariants."""
+    """Finds the actions of a run of which native code knows only the states."""
 
     search: NativeSearch
-    broken: Callable[[State], tuple[Finding, ...]]
 
     @property
     def _system(self) -> System:
@@ -27,7 +26,7 @@ class Counterexamples:
         """A violation of the property by an action of the state with this number, and the way there."""
         state, actions = self._way_to(number)
         for taken, outcome in self._near(state):
-            found = outcome.findings if name in FINDINGS else self.broken(outcome.state)
+            found = outcome.findings if name in FINDINGS else self._system.broken(outcome.state)
             for finding in found:
                 if finding.property == name:
                     return finding, actions + taken
@@ -37,7 +36,7 @@ class Counterexamples:
         """A violation of the property by the state with this number itself, and the way there."""
         state, actions = self._way_to(number)
         stuck = self._system.stuck(state) if name == "delivered" else None
-        found = self.broken(state) if stuck is None else (stuck,)
+        found = self._system.broken(state) if stuck is None else (stuck,)
         return next(finding for finding in found if finding.property == name), actions
 
     def _way_to(self, number: int) -> tuple[State, list[Action]]:

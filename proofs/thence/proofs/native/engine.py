@@ -7,9 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from thence.dsl.run.causality import Finding
 from thence.dsl.run.system import State, System
-from thence.dsl.run.values import Fault
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
@@ -163,25 +161,24 @@ class NativeEngine:
         if self._shape.duplicates and not self.request.system.protocol.network.reordering:
             self._refuse("delay", "what is duplicated on a FIFO channel comes again after all that was sent by then")
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
-        self._use_table(measure, locally=True)
+        self._use_table(measure)
 
     # --- tables and reductions ---------------------------------------------------------------
 
-    def _use_table(self, measure: Measure | None, *, locally: bool) -> None:
-        """A new table. With `locally`, local steps judge invariants of one process; `system.broken` judges the rest."""
+    def _use_table(self, measure: Measure | None) -> None:
+        """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
         system, properties = self.request.system, self.request.properties
-        local = local_invariants(system.protocol)[:MOST_INVARIANTS] if locally else ()
+        local = local_invariants(system.protocol)[:MOST_INVARIANTS]
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
         if "delay" in self._reducing:
-            watched = self._elsewhere if "fault" in properties else self._elsewhere & properties
-            self._table.postpone(variables_read(system.protocol, watched))
+            self._table.postpone(variables_read(system.protocol, self._elsewhere & properties))
 
     @property
     def _judges_elsewhere(self) -> bool:
         """Whether invariants of several processes are judged: by the interpreter, state by state."""
-        return bool(self._elsewhere and self.request.properties & {*self._elsewhere, "fault"})
+        return bool(self._elsewhere & self.request.properties)
 
     @property
     def _reducing(self) -> frozenset[str]:
@@ -239,23 +236,19 @@ class NativeEngine:
 
     def _attempt(self) -> bool:
         """One search; whether it comes to its end. Where it must start again, the cause is removed."""
-        measure, locally = self._table.measure, bool(self._table.judge.invariants)
+        measure = self._table.measure
         try:
             self._explore()
         except Overflow as overflow:
             self.capacity = overflow.capacity
             return False
-        except Fault:
-            # Where one invariant has no value, the verdicts on the others in that state depend on all of them.
-            self._use_table(measure, locally=False)
-            return False
         except Asymmetric as found:
             self._refuse("symmetry", str(found))
-            self._use_table(measure, locally=True)
+            self._use_table(measure)
             return False
         except CannotPostpone as found:
             self._refuse("delay", str(found))
-            self._use_table(measure, locally=locally)
+            self._use_table(measure)
             return False
         except (Regress, NotSilent):
             return False
@@ -344,21 +337,15 @@ class NativeEngine:
         self._collect(search)
 
     def _broken_names(self, state: State) -> set[str]:
-        """The invariants that the state violates; `fault` where one has no value."""
-        names = {finding.property for finding in self._broken(state)}
+        """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""
+        names = {finding.property for finding in self.request.system.broken(state)}
         symmetry = self.symmetry
         if symmetry is not None:
             for permutation in symmetry.group:
-                other = self._broken(symmetry.state(state, permutation))
+                other = self.request.system.broken(symmetry.state(state, permutation))
                 if names != {finding.property for finding in other}:
                     raise Asymmetric("an invariant tells processes apart")
         return names
-
-    def _broken(self, state: State) -> tuple[Finding, ...]:
-        found = self.request.system.broken(state)
-        if self._table.judge.invariants and any(finding.property == "fault" for finding in found):
-            raise Fault(found[0].detail)
-        return found
 
     def _collect(self, search: NativeSearch) -> None:
         for name, number in search.found.items():
@@ -371,6 +358,6 @@ class NativeEngine:
         if self.request.storage != "exact":
             self.suspects.add(name)
             return
-        ways = Counterexamples(search, self._broken)
+        ways = Counterexamples(search)
         finding, actions = ways.by_action(name, number) if by_action else ways.by_state(name, number)
         self.result.violations[name] = replayed(self.request.system, finding, actions)
