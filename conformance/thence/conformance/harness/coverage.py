@@ -21,7 +21,7 @@ from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockst
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.dsl.run.interpreter import LocalState
-from thence.dsl.run.values import Fault, Value
+from thence.dsl.run.values import Value
 from thence.dsl.write.show import show_expression
 
 MANY: Final = 2
@@ -183,16 +183,15 @@ class CoveredReplay(Replay):
                 return "periodically"
 
     def _broken(self, states: tuple[int, ...]) -> frozenset[str]:
-        """The invariants that are false. A `reachable` formula stands for the invariant that denies it."""
+        """The invariants that are not true. A `reachable` formula stands for the invariant that denies it."""
         known = self._met.get(states)
         if known is None:
             if len(self._met) > REMEMBERED:
                 self._met.clear()
-            try:
-                broken = self._interpreter.broken_invariants([self.steps.state(number) for number in states])
-            except Fault:
-                broken = ()
-            known = self._met[states] = frozenset(broken)
+            found = self._interpreter.broken_invariants([self.steps.state(number) for number in states])
+            known = self._met[states] = frozenset(
+                name for name, fault in found if fault is None or name not in self.protocol.witnesses
+            )
         return known
 
 

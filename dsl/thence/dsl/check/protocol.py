@@ -12,6 +12,7 @@ from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, lis
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
 from thence.dsl.check.unused import warn_of_unused
+from thence.dsl.ir.observability import OF_NETWORK_SENDS
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.traversal import nodes
@@ -27,7 +28,6 @@ PROTOCOL_PROPERTIES = (
 """The names under `property`."""
 LIVENESS = ("delivered",)
 """The names under `eventually`."""
-_OF_NETWORK_SENDS = ("csps", "sps")
 
 
 def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol | None:
@@ -369,7 +369,7 @@ def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], repor
                 *did_you_mean(name.text, PROTOCOL_PROPERTIES),
                 f"the properties are {listed(PROTOCOL_PROPERTIES)}; anything else is an `invariant`",
             )
-        elif name.text in _OF_NETWORK_SENDS and all(position is None for position in carried.values()):
+        elif name.text in OF_NETWORK_SENDS and all(position is None for position in carried.values()):
             reporter.error(
                 "E0412",
                 name.span,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import unsaid_kinds
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.text import syntax
 from thence.dsl.text.reporter import Reporter
@@ -26,6 +27,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
                 delivers = True
             case _:
                 pass
+    _warn_of_unsaid(protocol, typed, reporter)
     received = {handler.kind for handler in typed.handlers}
     for variable in protocol.state:
         if variable.name.text not in state:
@@ -46,3 +48,15 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
     if not delivers:
         reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")
+
+
+def _warn_of_unsaid(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Reporter) -> None:
+    unsaid = {kind.name for kind in unsaid_kinds(typed)}
+    for packet in protocol.messages:
+        if packet.name.text in unsaid:
+            reporter.warning(
+                "W0930",
+                packet.name.span,
+                f"packet `{packet.name.text}` holds messages, and does not say which one it carries",
+                "write `carries m`: without it, `csps`, `sps` and over-delay cannot be judged, and no arrival is drawn",
+            )

@@ -1,4 +1,4 @@
-"""Names of properties that are about the end of a run."""
+"""Names of properties that are about the end of a run, and of what is judged beside the properties."""
 
 from typing import Final
 
@@ -10,3 +10,14 @@ DEADLOCK_FREE: Final = "deadlock_free"
 
 COMPLETES: Final = "completes"
 """Witness: some run brings every program to its end."""
+
+FAULT: Final = "fault"
+"""Property: no step of the protocol does what has no meaning."""
+
+
+def undefined(witness: str) -> str:
+    """The name under which a `reachable` formula is found to have no value in a state.
+
+    It is then neither reached there nor known not to be. An invariant without a value is violated, under its own name.
+    """
+    return f"{witness} has no value"

@@ -171,10 +171,20 @@ class Interpreter:
         assert self._tick is not None
         return self._run(self._tick, process, state, (), observe, reactions=reactions)
 
-    def broken_invariants(self, states: Sequence[LocalState]) -> tuple[str, ...]:
-        """The invariants that do not hold of the processes' states. May raise Fault."""
+    def broken_invariants(self, states: Sequence[LocalState]) -> tuple[tuple[str, Fault | None], ...]:
+        """The invariants that are not true of the processes' states; with the fault where one has no value.
+
+        Each is judged by itself: one without a value says nothing of the others.
+        """
         frame = Frame(processes=self.processes, all_states=states)
-        return tuple(name for name, holds in self._invariants if not holds(frame))
+        found: list[tuple[str, Fault | None]] = []
+        for name, holds in self._invariants:
+            try:
+                if not holds(frame):
+                    found.append((name, None))
+            except Fault as fault:
+                found.append((name, fault))
+        return tuple(found)
 
     def _run(
         self,

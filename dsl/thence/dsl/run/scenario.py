@@ -32,7 +32,8 @@ class Played:
         steps: the steps that were made.
         failure: the reason why it ended there; None if it was played to the end.
         assertions: how many were true.
-        violated: every finding of the steps, in order, and of the state that they led to.
+        violated: every finding of the steps and of the states on the way, in order.
+        open: messages that some destination has not delivered at the end, while something can still happen.
         messages: the name of each message in the scenario.
         buffered: of each message that is not network-sent by the step that causal-sends it: the number of that step,
             from 1, and of the step that network-sends it (None: it is never).
@@ -43,6 +44,7 @@ class Played:
     failure: Failure | None
     assertions: int
     violated: tuple[Finding, ...]
+    open: bool
     messages: Mapping[Message, str]
     buffered: Mapping[str, tuple[int, int | None]]
 
@@ -76,8 +78,12 @@ class _Player:
     network_sent: dict[Message, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.system = System(self.scenario.protocol, self.scenario.workload)
+        protocol, asked = self.scenario.protocol, {name for expect in self.scenario.expects for name in expect.names}
+        if "total_order" in asked - {*protocol.properties}:  # the system then watches it
+            protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
+        self.system = System(protocol, self.scenario.workload)
         self.state = self.system.initial()
+        self.findings += self.system.broken(self.state)
         self.pasts = [set() for _ in self.scenario.processes]
 
     def play(self) -> Played:
@@ -88,10 +94,12 @@ class _Player:
                 failure = Failure(step.span.line, why)
                 break
         stuck = self.system.stuck(self.state)
-        at_end = (*((stuck,) if stuck is not None else ()), *self.system.broken(self.state))
         known = {message: name for name, message in self.messages.items()}
-        findings = (*self.findings, *at_end)
-        return Played(self.system, tuple(self.steps), failure, self.assertions, findings, known, self._buffered())
+        findings = (*self.findings, *((stuck,) if stuck is not None else ()))
+        open_ = stuck is None and bool(self.state.history.pending)
+        return Played(
+            self.system, tuple(self.steps), failure, self.assertions, findings, open_, known, self._buffered()
+        )
 
     def _buffered(self) -> dict[str, tuple[int, int | None]]:
         if all(kind.carries is None for kind in self.scenario.protocol.packets):
@@ -167,6 +175,7 @@ class _Player:
         self.steps.append(replace(narrated, title=step.text, details=details))
         self.findings += outcome.findings
         self.state = outcome.state
+        self.findings += self.system.broken(self.state)
         if action.kind == "receive":
             carried = self.system.carried(self.system.packet(action.packet))
             if carried is not None:

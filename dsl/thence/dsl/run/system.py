@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
@@ -436,12 +437,19 @@ class System:
         return tuple(self.local(number) for number in state.locals)
 
     def broken(self, state: State) -> tuple[Finding, ...]:
-        """The invariants that are false in the state; a `fault` where one has no value."""
-        try:
-            names = self.interpreter.broken_invariants(self.locals_of(state))
-        except Fault as fault:
-            return (Finding("fault", 0, detail=f"an invariant has no value: {fault}"),)
-        return tuple(Finding(name, 0, detail=f"invariant {name} is false") for name in names)
+        """The invariants that are not true in the state. One that has no value is violated.
+
+        A `reachable` formula without a value is found as `undefined`.
+        """
+        found = self.interpreter.broken_invariants(self.locals_of(state))
+        return tuple(self._broken_invariant(name, fault) for name, fault in found)
+
+    def _broken_invariant(self, name: str, fault: Fault | None) -> Finding:
+        if fault is None:
+            return Finding(name, 0, detail=f"invariant {name} is false")
+        if name in self.protocol.witnesses:
+            return Finding(undefined(name), 0, detail=f"{name} has no value: {fault}")
+        return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
         """A message that can never be delivered from here on, if nothing more is sent; judged when no packet can arrive.

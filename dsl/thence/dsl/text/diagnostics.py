@@ -168,6 +168,7 @@ CODES: dict[str, str] = {
     "W0912": "Destinations are given, but not for every process that sends.",
     "W0913": "A program receives more or fewer messages than are sent to its process.",
     "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
+    "W0930": "A packet holds messages and does not say which one it carries.",
 }
 
 _CHAPTERS = {

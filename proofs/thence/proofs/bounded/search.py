@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
@@ -23,7 +25,7 @@ from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding
-from thence.proofs.explore.exploration import Violation
+from thence.proofs.explore.exploration import CUT_SHORT, Violation
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError
 
@@ -95,6 +97,7 @@ def search(
     while True:
         try:
             attempt.run(goals)
+            _judge_faulty(attempt, goals)
         except _Exceeded as bound:
             raised = _raised(result.bounds, str(bound))
             if raised is not None:
@@ -127,9 +130,20 @@ def _give_up(result: Bounded, goals: Collection[str], reason: str) -> None:
             result.undecided.setdefault(name, f"{reason}; no violation within {result.depth} steps")
 
 
+def _judge_faulty(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
+    """Where a step is a fault, and runs end there: what no run violates is undecided, but for safety beside `fault`."""
+    if attempt.faulty:
+        for name in goals:
+            if name not in attempt.result.violations and (name == "delivered" or FAULT not in goals):
+                attempt.result.undecided[name] = CUT_SHORT
+
+
 @dataclass(slots=True)
 class _DeepeningSearch:
-    """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked."""
+    """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked.
+
+    `faulty`: some step is a fault, so that a run ends there.
+    """
 
     protocol: ir.Protocol
     workload: ir.Workload
@@ -139,6 +153,7 @@ class _DeepeningSearch:
     started: float
     progress: Callable[[BoundedProgress], None] | None
     looked: int = -1
+    faulty: bool = False
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
@@ -146,7 +161,7 @@ class _DeepeningSearch:
             said = "messages are sent for ever, or promptly only: thence explore answers that"
             self.result.undecided[name] = said
             return False
-        refusal = self._refusal()
+        refusal = self._refusal() or unobservable(self.protocol, name)
         if refusal is not None:
             self.result.undecided[name] = refusal
             return False
@@ -193,6 +208,8 @@ class _DeepeningSearch:
                         if self._possible(solver, where):
                             raise _Exceeded(bound)
                     self._judge(solver, unfolding, sought, number)
+                    if not self.faulty:
+                        self.faulty = self._possible(solver, moment.fault)
                     wrong = {*moment.overflow.values(), moment.fault}
                 circuit.learn(sorted(-where for where in wrong))
                 unfolding.order()
@@ -223,20 +240,17 @@ class _DeepeningSearch:
         """The violations by the state that has been reached."""
         circuit = unfolding.circuit
         found: dict[str, Literal] = {}
-        workshop = unfolding.workshop()
-        broken: dict[str, Literal] = {}
         for invariant in self.protocol.invariants:
+            if invariant.name not in goals:
+                continue
+            workshop = unfolding.workshop()  # its own: an invariant without a value says nothing of the others
             frame = unfolding.frame(workshop)
             frame.all_states = unfolding.locals
-            broken[invariant.name] = -condition_at(invariant.body, frame, TRUE)
-        for bound, where in workshop.overflow.items():
-            if where != FALSE:
-                raise _Exceeded(bound)
-        for name in goals:
-            if name in broken:
-                found[name] = circuit.conj((broken[name], -workshop.fault))
-        if "fault" in goals:
-            found["fault"] = workshop.fault
+            broken = -condition_at(invariant.body, frame, TRUE)
+            for bound, where in workshop.overflow.items():
+                if where != FALSE:
+                    raise _Exceeded(bound)
+            found[invariant.name] = circuit.disj((broken, workshop.fault))
         if "delivered" in goals:
             waiting = circuit.disj(unfolding.history.due.values())
             found["delivered"] = circuit.conj((unfolding.network.empty, waiting))

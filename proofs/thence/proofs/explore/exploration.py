@@ -45,6 +45,10 @@ class Progress:
     expected_depth: int | None = None
 
 
+CUT_SHORT = "a step is a fault (judge `fault` to see it), so runs end before they have done what they were to do"
+"""A fault is the end of a run: what the protocol would do after it has no meaning."""
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """A property that fails, and a shortest run that shows it, replayed by the interpreter.

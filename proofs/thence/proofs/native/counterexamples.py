@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from thence.dsl.run.causality import Finding
@@ -13,10 +12,9 @@ from thence.proofs.native.search import NativeSearch
 
 @dataclass(frozen=True, slots=True)
 class Counterexamples:
-    """Finds the actions of a run of which native code knows only the states. `broken` judges a state by invariants."""
+    """Finds the actions of a run of which native code knows only the states."""
 
     search: NativeSearch
-    broken: Callable[[State], tuple[Finding, ...]]
 
     @property
     def _system(self) -> System:
@@ -27,7 +25,7 @@ class Counterexamples:
         state, actions = self.way_to(number)
         for action in self._system.enabled(state):
             outcome = self._system.apply(state, action)
-            found = outcome.findings if name in FINDINGS else self.broken(outcome.state)
+            found = outcome.findings if name in FINDINGS else self._system.broken(outcome.state)
             for finding in found:
                 if finding.property == name:
                     return finding, [*actions, action]
@@ -37,7 +35,7 @@ class Counterexamples:
         """A violation of the property by the state with this number itself, and the way there."""
         state, actions = self.way_to(number)
         stuck = self._system.stuck(state) if name == "delivered" else None
-        found = self.broken(state) if stuck is None else (stuck,)
+        found = self._system.broken(state) if stuck is None else (stuck,)
         return next(finding for finding in found if finding.property == name), actions
 
     def way_to(self, number: int) -> tuple[State, list[Action]]:

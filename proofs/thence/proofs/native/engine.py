@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from thence.dsl.ir.properties import DELIVERED
-from thence.dsl.run.causality import Finding
 from thence.dsl.run.system import State, System
-from thence.dsl.run.values import Fault
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
@@ -146,14 +144,14 @@ class NativeEngine:
         self.allotment = Allotment.of(self.request.resources)
         self._shape = shape_of(self.request.system)
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
-        self._use_table(measure, locally=True)
+        self._use_table(measure)
 
     # --- tables and reductions ---------------------------------------------------------------
 
-    def _use_table(self, measure: Measure | None, *, locally: bool) -> None:
-        """A new table. With `locally`, local steps judge invariants of one process; `system.broken` judges the rest."""
+    def _use_table(self, measure: Measure | None) -> None:
+        """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
         system, properties = self.request.system, self.request.properties
-        local = local_invariants(system.protocol)[:MOST_INVARIANTS] if locally else ()
+        local = local_invariants(system.protocol)[:MOST_INVARIANTS]
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
@@ -161,7 +159,7 @@ class NativeEngine:
     @property
     def _judges_elsewhere(self) -> bool:
         """Whether invariants of several processes are judged: by the interpreter, state by state."""
-        return bool(self._elsewhere and self.request.properties & {*self._elsewhere, "fault"})
+        return bool(self._elsewhere & self.request.properties)
 
     @property
     def _reducing(self) -> frozenset[str]:
@@ -225,13 +223,9 @@ class NativeEngine:
         except Overflow as overflow:
             self.capacity = overflow.capacity
             return False
-        except Fault:
-            # Where one invariant has no value, the verdicts on the others in that state depend on all of them.
-            self._use_table(measure, locally=False)
-            return False
         except Asymmetric as found:
             self._refuse("symmetry", str(found))
-            self._use_table(measure, locally=True)
+            self._use_table(measure)
             return False
         except Regress:
             return False
@@ -336,7 +330,7 @@ class NativeEngine:
         if self.request.storage != "exact":
             self.suspects.add(DELIVERED)
             return
-        state, actions = Counterexamples(search, self._broken).way_to(number)
+        state, actions = Counterexamples(search).way_to(number)
         tails = Tails(self.request.system)
         starvation = tails.starved_in(state)
         if starvation is None:
@@ -359,21 +353,15 @@ class NativeEngine:
             self.result.undecided[DELIVERED] = tails.undecided or FAULTY
 
     def _broken_names(self, state: State) -> set[str]:
-        """The invariants that the state violates; `fault` where one has no value."""
-        names = {finding.property for finding in self._broken(state)}
+        """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""
+        names = {finding.property for finding in self.request.system.broken(state)}
         symmetry = self.symmetry
         if symmetry is not None:
             for permutation in symmetry.group:
-                other = self._broken(symmetry.state(state, permutation))
+                other = self.request.system.broken(symmetry.state(state, permutation))
                 if names != {finding.property for finding in other}:
                     raise Asymmetric("an invariant tells processes apart")
         return names
-
-    def _broken(self, state: State) -> tuple[Finding, ...]:
-        found = self.request.system.broken(state)
-        if self._table.judge.invariants and any(finding.property == "fault" for finding in found):
-            raise Fault(found[0].detail)
-        return found
 
     def _collect(self, search: NativeSearch) -> None:
         for name, number in search.found.items():
@@ -386,6 +374,6 @@ class NativeEngine:
         if self.request.storage != "exact":
             self.suspects.add(name)
             return
-        ways = Counterexamples(search, self._broken)
+        ways = Counterexamples(search)
         finding, actions = ways.by_action(name, number) if by_action else ways.by_state(name, number)
         self.result.violations[name] = replayed(self.request.system, finding, actions)

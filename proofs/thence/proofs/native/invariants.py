@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import PROCESS
+from thence.dsl.ir.types import PROCESS, Map, has_zero
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,15 @@ class LocalInvariant:
 
 
 def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
-    """The protocol's invariants of one process at a time."""
+    """The protocol's invariants of one process at a time.
+
+    Not among them is a `reachable` formula that may have no value: whether it has one depends on the processes that are
+    looked at first.
+    """
     found = []
     for invariant in protocol.invariants:
+        if invariant.name in protocol.witnesses and may_have_no_value(invariant.body):
+            continue
         match _for_all(invariant.body):
             case ir.Quantified(kind="forall", variables=(ir.Bound(name=name, domain=None) as bound,), body=body):
                 if bound.type == PROCESS and _reads_only(body, name):
@@ -33,6 +40,19 @@ def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
             case _:
                 continue
     return tuple(found)
+
+
+def may_have_no_value(formula: ir.Expr) -> bool:
+    """Whether some part of the formula has no value in some state: that of `none`, the first of nothing, ..."""
+    for node in nodes(formula):
+        match node:
+            case ir.Query(name="value" | "first" | "peek") | ir.ElementAt() | ir.Arithmetic(operator="-"):
+                return True
+            case ir.Lookup(target=target) if isinstance(target.type, Map) and not has_zero(target.type.value):
+                return True
+            case _:
+                continue
+    return False
 
 
 def _for_all(formula: ir.Expr) -> ir.Expr:
@@ -66,11 +86,7 @@ class LocalJudge:
         )
 
     def broken(self, process: int, local: int) -> tuple[int, ...]:
-        """The invariants, by position, that do not hold of the process in this local state.
-
-        Raises:
-            Fault: where an invariant has no value.
-        """
+        """The invariants, by position, that are false of the process in this local state, or have no value."""
         known = self._known.get((process, local))
         if known is None:
             known = self._known[process, local] = self._judge(process, self.system.local(local))
@@ -83,6 +99,9 @@ class LocalJudge:
         broken = []
         for at, variable, holds in self._bodies:
             frame.locals[variable] = process
-            if not holds(frame):
+            try:
+                if not holds(frame):
+                    broken.append(at)
+            except Fault:
                 broken.append(at)
         return tuple(broken)

@@ -127,7 +127,6 @@ class StepTable:
         """Asks the interpreter for the steps with these keys.
 
         Raises:
-            Fault: where an invariant has no value.
             Asymmetric: where a step differs from the one under other names.
             NoMeasure: where a step is no progress by any measure.
         """

@@ -19,7 +19,7 @@ from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.narrate import NarratedStep, run
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Fault, Message, Value
-from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to
+from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
 
 Arguments: TypeAlias = tuple[Value | None, ...]
 """Of a transition; None for those that the machine finds."""
@@ -317,7 +317,8 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
                     continue
                 check.transitions += 1
                 if any(finding.property == "fault" for finding in outcome.findings):
-                    continue  # nothing happens but the fault, which the exploration of the protocol reports
+                    check.why_incomplete = CUT_SHORT  # nothing happens but the fault
+                    continue
                 after = follow.follow(follower, state, action, outcome)
                 if isinstance(after, Broken):
                     actions = [*path_to(origins, pair), action]
@@ -335,7 +336,7 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
                 progress(Progress(check.states, check.transitions, check.depth, len(following), now - started))
         frontier = following
         check.depth += bool(frontier)
-    check.complete = True
+    check.complete = not check.why_incomplete
 
 
 def _replayed(link: ir.Link, system: System, actions: list[Action], broken: Broken) -> tuple[NarratedStep, ...]:

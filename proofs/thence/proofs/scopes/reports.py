@@ -37,9 +37,10 @@ ORACLE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """No verdict, and why not."""
+    """No verdict, and why not; with a run to the state that is in the way, where there is one."""
 
     why: str
+    shown: Violation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +233,10 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
                 "lasso": _lasso_facts(evidence),
             }
             return Shown(facts, *explain_lasso(evidence))
-        case Undecided(why):
+        case Undecided(why, None):
             return Shown({"unknown": why})
+        case Undecided(why, Violation() as shown):
+            return Shown({"unknown": why, "steps": record(shown.system, shown.steps)}, *explain(shown))
         case Exhausted():
             return _show_exhausted(covered, witness)
         case _:
@@ -294,12 +297,13 @@ def explain(violation: Violation) -> tuple[str, str]:
     observed = execution(violation.system, violation.steps)
     seen = confirm(violation, observed)
     finding = violation.finding
+    last = violation.steps[-1].outcome.findings if violation.steps else ()
     lines = [text(violation.steps)]
     if finding.property == "delivered" and finding.message is not None:
         lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
     elif is_witness(violation.system.protocol, finding.property):
         lines.append(f"\n{finding.detail if finding.property == COMPLETES else f'{finding.property} is reached'}.")
-    elif not violation.steps or not violation.steps[-1].outcome.findings:
+    elif finding.property not in {each.property for each in last}:
         lines.append(f"\n{finding.detail or finding.property}")
     highlight = None if seen is None else highlight_of(seen)
     if observed.events:

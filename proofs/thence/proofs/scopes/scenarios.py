@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.properties import undefined
 from thence.dsl.run.narrate import describe, execution, record, text
 from thence.dsl.run.scenario import Played, in_words, play
 from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
@@ -24,7 +26,7 @@ def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
     violated without being expected to be. Undelivered messages at the end count only where `delivered` is expected.
     """
     played = play(scenario)
-    violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
+    violated = _violated(scenario, played)
     wanted = {name: expect.verdict for expect in scenario.expects for name in (expect.names or ("",))}
     return (
         _execution_result(scenario, played, violated, wanted),
@@ -35,16 +37,34 @@ def play_scenario(scenario: ir.Scenario) -> tuple[Result, ...]:
 def missed(scenario: ir.Scenario) -> str:
     """The first expectation of a scenario that is not met, in words, or "": `play_scenario` without pictures."""
     played = play(scenario)
-    violated = {finding.property for finding in played.violated} - {*scenario.protocol.witnesses}
+    violated = _violated(scenario, played)
     wanted = {name: expect.verdict for expect in scenario.expects for name in (expect.names or ("",))}
     whole = "refuted" if played.failure is not None or _surprises(scenario, violated, wanted) else "holds"
     if whole != wanted.get("", "holds"):
         where = f", line {played.failure.line}" if played.failure is not None else ""
         return f"{scenario.name} is {whole}{where}"
     for name, verdict in wanted.items():
-        if name and (played.failure is not None or verdict != ("refuted" if name in violated else "holds")):
+        if name and verdict != _judged(played, violated, name)[0].value:
             return f"{scenario.name}: {name} is not {verdict}"
     return ""
+
+
+def _violated(scenario: ir.Scenario, played: Played) -> set[str]:
+    """The properties and invariants that the execution violates."""
+    reached = {*scenario.protocol.witnesses, *map(undefined, scenario.protocol.witnesses)}
+    return {finding.property for finding in played.violated} - reached
+
+
+def _judged(played: Played, violated: set[str], name: str) -> tuple[Verdict, str]:
+    """The verdict on a property of the execution; where it is unknown, why."""
+    if name in violated:
+        return Verdict.REFUTED, ""
+    if played.failure is not None:
+        return Verdict.UNKNOWN, f"the execution is not one of the protocol: line {played.failure.line}"
+    if name == LIVE and played.open:
+        return Verdict.UNKNOWN, "the execution ends before everything that can happen has happened"
+    why = unobservable(played.system.protocol, name)
+    return (Verdict.HOLDS, "") if why is None else (Verdict.UNKNOWN, why)
 
 
 def _surprises(scenario: ir.Scenario, violated: set[str], wanted: Mapping[str, str]) -> list[str]:
@@ -72,8 +92,8 @@ def _execution_result(scenario: ir.Scenario, played: Played, violated: set[str],
 
 
 def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], name: str, wanted: str) -> Result:
-    verdict = Verdict.REFUTED if name in violated else Verdict.HOLDS
-    facts = {"property": name, **_facts(scenario, played, violated)}
+    verdict, why = _judged(played, violated, name)
+    facts = {"property": name, **_facts(scenario, played, violated), **({"unknown": why} if why else {})}
     facts["counterexample" if verdict is Verdict.REFUTED else "steps"] = record(played.system, played.steps)
     shown, picture = _shown(scenario, played, name if verdict is Verdict.REFUTED else None)
     if verdict is Verdict.REFUTED:
@@ -81,7 +101,7 @@ def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], 
         shown += f"\n\n{in_words(describe(finding), _called(played))}."
     return Result(
         f"{scenario.name}: {name}", "scenario", scenario.subject, verdict, Level.L1,
-        verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture,
+        verdict.value == wanted, 0.0, facts, shown, picture,
     )  # fmt: skip
 
 

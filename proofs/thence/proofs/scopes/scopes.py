@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.properties import COMPLETES
+from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
+    CUT_SHORT,
     THE_MACHINE,
     Engine,
     Exploration,
@@ -113,9 +115,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """An exploration. `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`."""
+    """An exploration, and the properties that were `judged`.
+
+    `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`.
+    """
 
     exploration: Exploration | AbstractExploration
+    judged: frozenset[str]
     search: LassoSearch | None = None
 
     def covered(self, property_: str) -> Exploration | AbstractExploration | LassoSearch:
@@ -153,24 +159,27 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
     protocol, workload, progress = subject.protocol, subject.workload, options.progress(label)
     if isinstance(workload.sending, ir.AnyNumber):
         safety = [name for name in judged if name in SAFETY]
-        return Explored(explore_abstraction(protocol, workload, safety, limit=options.limit, progress=progress))
+        found_abstract = explore_abstraction(protocol, workload, safety, limit=options.limit, progress=progress)
+        return Explored(found_abstract, frozenset(judged))
     search = None
     if not workload.ends and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
         search.refused = dict.fromkeys(named(options.reductions), _NOT_FAIR)
     safety = [name for name in judged if search is None or name != LIVE]
     if not safety:
-        return Explored(Exploration(), search)
+        return Explored(Exploration(), frozenset(judged), search)
+    beside = [undefined(name) for name in safety if name in protocol.witnesses]
+    beside += [FAULT] if FAULT not in safety and not stop else []
     found = explore(
-        protocol, workload, safety, stop_when_refuted=stop, limit=options.limit, progress=progress,
+        protocol, workload, (*safety, *beside), stop_when_refuted=stop, limit=options.limit, progress=progress,
         method=options.method,
     )  # fmt: skip
-    return Explored(found, search)
+    return Explored(found, frozenset(judged), search)
 
 
 def _property_result(subject: Subject, explored: Explored, property_: str, wanted: str) -> Result:
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
-    evidence = _evidence(explored, property_)
+    evidence = _evidence(subject.protocol, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
     facts = {
@@ -185,7 +194,7 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     )  # fmt: skip
 
 
-def _evidence(explored: Explored, property_: str) -> Evidence:
+def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evidence:
     """The finding of the exploration about a property."""
     covered, violation = explored.covered(property_), explored.exploration.violations.get(property_)
     if violation is not None:
@@ -198,7 +207,19 @@ def _evidence(explored: Explored, property_: str) -> Evidence:
         return Undecided(_UNSHOWN)
     if isinstance(covered, Exploration) and property_ in covered.undecided:
         return Undecided(covered.undecided[property_])
+    if property_ in protocol.witnesses and (nowhere := explored.exploration.violations.get(undefined(property_))):
+        return Undecided(nowhere.finding.detail, nowhere)
+    if (unseen := unobservable(protocol, property_)) is not None:
+        return Undecided(unseen)
+    if FAULT in explored.exploration.violations and not _outlives_faults(protocol, property_, explored.judged):
+        return Undecided(CUT_SHORT)
     return Exhausted() if covered.complete else Undecided(incomplete(covered))
+
+
+def _outlives_faults(protocol: ir.Protocol, property_: str, judged: Collection[str]) -> bool:
+    """Whether the property holds where no run violates it and some run ends in a fault that is judged beside it."""
+    at_end = is_witness(protocol, property_) or property_ in (LIVE, DEADLOCK_FREE)
+    return FAULT in judged and not at_end
 
 
 def _verdict(evidence: Evidence, witness: bool) -> Verdict:

@@ -1,0 +1,134 @@
+"""Which built-in properties can be seen to be violated, by what a protocol declares.
+
+Causal order is about messages that are handed over; `csps` and `sps` are about packets that say which message they carry.
+A property that nothing can show to be violated is not one that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from thence.dsl.ir.declarations import (
+    Assign,
+    Call,
+    Deliver,
+    Handler,
+    Let,
+    Mutate,
+    PacketKind,
+    Procedure,
+    Protocol,
+    Send,
+    Stmt,
+)
+from thence.dsl.ir.terms import Local, StateOf
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import MESSAGE, Type
+
+OF_NETWORK_SENDS = ("csps", "sps")
+"""The properties of network sends."""
+
+_OF_DELIVERIES = ("causal", "fifo", "at_most_once", "no_creation", "total_order")
+
+
+def unobservable(protocol: Protocol, name: str) -> str | None:
+    """Why no run of the protocol can be seen to violate the built-in property; None if one can."""
+    if name in _OF_DELIVERIES and not any(isinstance(node, Deliver) for node in nodes(_bodies(protocol))):
+        return f"`{name}` cannot be observed: the protocol delivers nothing"
+    if name not in OF_NETWORK_SENDS:
+        return None
+    sent = {node.kind for node in nodes(_bodies(protocol)) if isinstance(node, Send)}
+    if not any(kind.carries is not None and kind.name in sent for kind in protocol.packets):
+        return f"`{name}` cannot be observed: no packet that is sent says which message it `carries`"
+    moved = next((kind.name for kind in protocol.packets if kind.name in sent and moves_unsaid(protocol, kind)), None)
+    if moved is not None:
+        return f"`{name}` cannot be observed: packet `{moved}` moves messages, and does not say which one it `carries`"
+    return None
+
+
+def unsaid_kinds(protocol: Protocol) -> tuple[PacketKind, ...]:
+    """The packet kinds with messages in their parameters of which nothing says that they carry one, and should.
+
+    A kind beside others that carry messages is one of them only if what it brings is delivered: acknowledgements name
+    messages too.
+    """
+    silent = [kind for kind in protocol.packets if kind.carries is None and any(_messages_of(kind))]
+    if all(kind.carries is None for kind in protocol.packets):
+        return tuple(silent)
+    return tuple(kind for kind in silent if moves_unsaid(protocol, kind))
+
+
+def moves_unsaid(protocol: Protocol, kind: PacketKind) -> bool:
+    """Whether messages in packets of the kind are handed over where they arrive, or kept in what is handed over."""
+    if kind.carries is not None or not any(_messages_of(kind)):
+        return False
+    handler = next((each for each in protocol.handlers if each.kind == kind.name), None)
+    if handler is None:
+        return False
+    held = {parameter.name for parameter in handler.parameters if _has_messages(parameter.type)}
+    delivering = _delivering_state(protocol)
+    return any(_hands_on(statement, held, delivering, protocol) for statement in _statements(handler.body))
+
+
+def _hands_on(statement: object, held: set[str], delivering: set[str], protocol: Protocol) -> bool:
+    match statement:
+        case Deliver(message=given):
+            return _mentions(given, held)
+        case Mutate(place=place, method="push" | "add", arguments=given) | Assign(place=place, value=given):
+            return _mentions(given, held) and bool(delivering & _variables(place))
+        case Call(procedure=name, arguments=given):
+            called = next(each for each in protocol.procedures if each.name == name)
+            return _mentions(given, held) and _delivers(called, protocol)
+        case Let(name=name, value=given):
+            if _mentions(given, held):
+                held.add(name)
+            return False
+        case _:
+            return False
+
+
+def _statements(body: tuple[Stmt, ...]) -> Iterator[object]:
+    return nodes(body)
+
+
+def _delivers(body: Handler | Procedure, protocol: Protocol) -> bool:
+    """Whether the handler or procedure, or one that it calls, delivers."""
+    for node in nodes(body.body):
+        match node:
+            case Deliver():
+                return True
+            case Call(procedure=name):
+                if _delivers(next(each for each in protocol.procedures if each.name == name), protocol):
+                    return True
+            case _:
+                continue
+    return False
+
+
+def _delivering_state(protocol: Protocol) -> set[str]:
+    """The state variables that are read where something is delivered."""
+    found: set[str] = set()
+    for body in (*protocol.handlers, *protocol.procedures):
+        if any(isinstance(node, Deliver) for node in nodes(body.body)):
+            found |= _variables(body.body)
+    return found
+
+
+def _variables(tree: object) -> set[str]:
+    return {node.name for node in nodes(tree) if isinstance(node, StateOf)}
+
+
+def _mentions(tree: object, names: set[str]) -> bool:
+    return any(isinstance(node, Local) and node.name in names for node in nodes(tree))
+
+
+def _messages_of(kind: PacketKind) -> Iterator[str]:
+    return (parameter.name for parameter in kind.parameters if _has_messages(parameter.type))
+
+
+def _has_messages(type_: Type) -> bool:
+    return any(part == MESSAGE for part in nodes(type_))
+
+
+def _bodies(protocol: Protocol) -> tuple[object, ...]:
+    return (*(each.body for each in protocol.handlers), *(each.body for each in protocol.procedures))
