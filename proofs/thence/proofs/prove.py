@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import (
-    HISTORY,
     prove_machine,
     refuted,
     search_violations,
@@ -26,9 +26,6 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
-
-VACUITY = "vacuity"
-"""The name of the result that every transition can happen."""
 
 Report = Callable[[ProofProgress], None]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from thence.dsl import ir
 from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.check.expectations import check_expectations
-from thence.dsl.check.step_claims import check_names_of_statements, check_stables, provable_names, statement_names
+from thence.dsl.check.result_names import check_names_of_machine
+from thence.dsl.check.step_claims import check_stables, provable_names, statement_names
 from thence.dsl.check.symbols import SymbolTable, check_formulas
 from thence.dsl.check.terms.delivery import check_delivery
 from thence.dsl.check.terms.environment import Vocabulary, declare
@@ -55,7 +56,7 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
     stable = check_stables(machine.stable, checker, {})
     reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
-    check_names_of_statements(machine, reporter)
+    check_names_of_machine(machine, reporter)
     prove = _prove(machine, table, checker)
     of = f"machine `{machine.name.text}`"
     expects = check_expectations(machine.expects, reporter, "machine", statement_names(machine), of)

@@ -153,6 +153,8 @@ CODES: dict[str, str] = {
     "E0622": "The edges of a tree network are not a tree of all processes.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
+    "E0640": "A declaration takes a name under which the tool reports results of its own.",
+    "E0641": "Two statements of a subject, or two declarations of a file, have the same name.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",

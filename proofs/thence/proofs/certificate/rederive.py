@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
 from thence.dsl.load import SourceError, load_bytes
 from thence.proofs.certificate.build import evidence_of, obligation_name
@@ -30,7 +31,7 @@ from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.step_prover import step_goals, step_statements
 from thence.proofs.machine.transitions import actions
-from thence.proofs.prove import VACUITY, proofs_by
+from thence.proofs.prove import proofs_by
 from thence.proofs.solving.assessment import REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -13,6 +13,7 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
+from thence.dsl.ir.machine_builtins import HISTORY
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
@@ -26,9 +27,6 @@ from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
-
-HISTORY = "history"
-"""The name of the result about the built-in facts about the history."""
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:

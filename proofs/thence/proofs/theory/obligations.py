@@ -54,7 +54,7 @@ def closed_under_rules(inductive: ir.Inductive) -> tuple[ir.NamedFormula, ...]:
     """For each rule: the relation has every tuple that the rule derives."""
     conclusion = holds(inductive.name, *(local(parameter) for parameter in inductive.parameters))
     return tuple(
-        ir.NamedFormula(f"{inductive.name}_{rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))
+        ir.NamedFormula(f"{inductive.name} {rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))
         for rule in inductive.rules
     )
 
