@@ -52,9 +52,9 @@ def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
         if formula.name.text in MACHINE_PROPERTIES:
             what = f"`{formula.name.text}` is the name of a built-in property"
             reporter.error("E0519", formula.name.span, what, "write `prove` to prove it")
-    for part in (*machine.transitions, *machine.axioms):
-        if part.name.text in MACHINE_PROPERTIES:
-            reporter.error("E0640", part.name.span, f"`{part.name.text}` is the name of a built-in property")
+    for name in (*(each.name for each in machine.transitions), *(axiom.name for axiom in machine.axioms)):
+        if name.text in MACHINE_PROPERTIES:
+            reporter.error("E0640", name.span, f"`{name.text}` is the name of a built-in property")
 
 
 def _check_names_of_theory(theory: syntax.Theory, reporter: Reporter) -> None:
