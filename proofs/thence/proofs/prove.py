@@ -19,6 +19,7 @@ from thence.proofs.machine.prover import (
 )
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
+from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Note, Options, ProofProgress
@@ -147,6 +148,8 @@ def _machine_proofs(
     steps = [name for name in step_statements(machine) if whole or name in wanted]
     _tell(progress, machine.name, "steps", len(steps))
     assessments |= prove_steps(session, machine, steps, inductive)
+    known = proved_conjuncts(machine, inductive) if inductive is not None else ()
+    assessments = guarded(session, machine, known, assessments)
     assessments |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in assessments}
     middle = time.monotonic()
     share = (middle - started) / len(assessments)
@@ -155,7 +158,6 @@ def _machine_proofs(
             yield _proof(machine, name, assessment, _as_expected(machine, name, assessments), share)
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
-        known = proved_conjuncts(machine, inductive) if inductive is not None else ()
         assessment = check_vacuity(session, machine, known)
         yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
 
@@ -262,5 +264,6 @@ def _mutant_assessments(
         asked = {name for name, _ in wanted}
         left = [name for name in about_steps if name in asked and name not in steps]
         proved |= prove_steps(session, machine, left, inductive)
-        assessments = {**proved, **assessments}
+        conjuncts = proved_conjuncts(machine, inductive) if inductive is not None else ()
+        assessments = {**guarded(session, machine, conjuncts, proved), **assessments}
     return assessments

@@ -78,6 +78,9 @@ def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched:
             counts[solver] += 1
     except Unsupported as reason:
         return unknown(f"{reason}; {among}", facts)
+    possible = witness(session, machine)
+    if possible.run is None:
+        return unknown(f"holds for nothing: {possible.missing}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {reach.depth} steps, with any number of processes and messages"
     return Assessment(Verdict.HOLDS, Level.L1, facts, said)

@@ -144,7 +144,7 @@ def _said(subject: Subject) -> tuple[str, ...]:
         return (*assumed, *proved)
     assert subject.machine is not None
     if subject.name == VACUITY:
-        return ("every transition happens in some run",)
+        return ("every transition happens in some run, and in one two messages of different processes are delivered",)
     if subject.name == HISTORY:
         return ("the facts about the history that the language builds in are true in every reachable state",)
     return _said_of_machine(subject.machine, subject.name)
