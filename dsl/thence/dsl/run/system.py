@@ -452,7 +452,7 @@ class System:
         return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
-        """A message that can never be delivered from here on, if nothing more is sent; judged when no packet can arrive.
+        """A message that can never be delivered from here on, if nothing more is sent; judged when nothing can arrive.
 
         Programs go on as far as they can. With timers, the message counts as stuck only if no continuation by timers
         and arrivals, without further loss, delivers it. That is for one run at its end. Whether every fair run delivers
@@ -493,14 +493,16 @@ class System:
 
     def continuing(self, state: State, *, sending: bool) -> list[Action]:
         """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, and sends
-        if `sending`. Timers fire whenever nothing is in flight, whatever `ticks` says.
+        if `sending`.
+
+        Timers fire whenever nothing is in flight, whatever `ticks` says; beyond `ticks` only once there is nothing to
+        send either.
         """
         actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
-        if self.interpreter.has_timer and (not actions or self.ticks_at_any_moment):
-            actions += self.late_timers(state)
-        if sending:
-            actions += self.application_sends(state)
-        return actions
+        sends = list(self.application_sends(state)) if sending else []
+        waits = bool(actions) or (bool(sends) and self.workload.ticks is not None)
+        timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
+        return [*actions, *timers, *sends]
 
     def late_timers(self, state: State) -> Iterator[Action]:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
