@@ -45,13 +45,9 @@ TIMERS = (
     "if kept is not empty:\n      send MSG(kept.first) to kept.first.dst\n      kept.pop()",
 )
 
-SENDS = (
-    "send MSG(m) to m.dst",
-    "send TRY(m) to m.dst",
-    "kept.push(m)",
-    "send PING() to m.dst",
-    "send GO(flag) to m.dst",
-)
+AT_FIRST = ("send MSG(m) to m.dst", "send TRY(m) to m.dst", "kept.push(m)")
+
+AND_THEN = ("send PING() to m.dst", "send GO(flag) to m.dst")
 
 
 def random_text(draw: random.Random) -> str:
@@ -74,8 +70,8 @@ protocol p:
     flag: bool
     kept: queue of message
   on causal_send(m):
-    {draw.choice(SENDS[:3])}
-    {some(1, SENDS[3:], AFTERWARDS[:2])}
+    {draw.choice(AT_FIRST)}
+    {some(1, AND_THEN, AFTERWARDS[:2])}
   on receive MSG(m) from j:
     {draw.choice(WITH_THE_MESSAGE)}
     {some(1, TO_THE_SENDER, AFTERWARDS)}
