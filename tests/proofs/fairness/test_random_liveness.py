@@ -10,6 +10,7 @@ import pytest
 from tests.proofs.fairness.by_definition import Definition, TooLarge, assert_every_packet_arrives
 from tests.proofs.fairness.random_protocols import random_protocol, random_workload
 
+from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
