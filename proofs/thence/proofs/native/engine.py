@@ -12,6 +12,7 @@ from thence.dsl.run.system import State, System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
+    CUT_SHORT,
     Exploration,
     ExplorationRequest,
     Progress,
@@ -21,7 +22,7 @@ from thence.proofs.explore.exploration import (
 )
 from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.fairness.tails import FAULTY, Tails
+from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
@@ -350,7 +351,7 @@ class NativeEngine:
         if self._starved_after is not None and DELIVERED not in self.refuted:
             self._starves(search, self._starved_after)
         if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
-            self.result.undecided[DELIVERED] = tails.undecided or FAULTY
+            self.result.undecided[DELIVERED] = tails.undecided or CUT_SHORT
 
     def _broken_names(self, state: State) -> set[str]:
         """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""

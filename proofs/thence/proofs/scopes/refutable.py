@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.text.programs import receives
 
 Choice: TypeAlias = tuple[int, ...]
 """The destinations of a message."""

@@ -35,6 +35,7 @@ from thence.proofs.scopes.reports import (
     is_witness,
     show,
     show_link,
+    timers_fire,
     workload_facts,
 )
 from thence.spec.verdict import Kind, Level, Result, Verdict
@@ -182,16 +183,23 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     evidence = _evidence(subject.protocol, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
+    timers = timers_fire(subject.protocol, subject.workload) if property_ == LIVE else ""
     facts = {
         "property": property_,
+        **({"timers": timers} if timers else {}),
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
         **shown.facts,
     }
     return Result(
         f"{subject.title}: {property_}", subject.kind, subject.name, verdict, Level.L1, verdict.value == wanted,
-        covered.seconds, facts, shown.explanation, shown.picture,
+        covered.seconds, facts, _with_restriction(shown.explanation, timers, verdict), shown.picture,
     )  # fmt: skip
+
+
+def _with_restriction(explanation: str, timers: str, verdict: Verdict) -> str:
+    """The explanation of a verdict on `delivered`: that it holds is said of the runs in which timers fire so."""
+    return "\n".join(filter(None, (explanation, timers if verdict is Verdict.HOLDS else "")))
 
 
 def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evidence:
