@@ -129,7 +129,7 @@ class Forgery:
             if rests_on:
                 statement["proof_id"] = proof_id(statement["id"], Verdict(statement["verdict"]), rests_on)
         manifest = manifest_of(value)
-        (self.directory / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+        (self.directory / "manifest.json").write_text(manifest.content().decode(), encoding="utf-8")
         for file, content in derived_files(manifest).items():
             (self.directory / file).write_bytes(content)
         self.sum()

@@ -89,7 +89,7 @@ def test_solvers_that_have_no_time_confirm_nothing(spread: Path, monkeypatch: py
     monkeypatch.setattr(module, "solve", lambda texts, options, note: undecided)
     found = recheck(spread, Options(), None)
     assert not found.confirmations[0].confirmed
-    assert "not decided by any solver here" in found.confirmations[0].reasons[0]
+    assert "is not decided here" in found.confirmations[0].reasons[0]
     assert any("decided when the certificate was written, and not now" in note for note in found.notes)
 
 
@@ -130,7 +130,9 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     ids=["shorter", "backwards", "invented", "nobody", "start", "value", "table", "row"],
 )
 def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], Any], fault: str) -> None:
-    from thence.proofs.certificate.evidence import FalseEvidence, check_machine_run, run_of
+    from thence.proofs.certificate.evaluation import Budget, check_machine_run
+    from thence.proofs.certificate.evidence import FalseEvidence, run_of
+    from thence.proofs.certificate.forms.json_form import compact
     from thence.proofs.certificate.statement import subject_of
 
     statement = next(each for each in manifest(plain)["statements"] if each["name"] == "causal")
@@ -140,10 +142,10 @@ def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], 
     subject = subject_of(specification, "machine", "plain", "causal")
     assert subject is not None and subject.machine is not None
     goals = (Falsification(statement_formula(subject.machine, "causal")),)
-    check_machine_run(subject.machine, goals, run_of(subject.machine, run))
+    check_machine_run(subject.machine, goals, run_of(subject.machine, compact(run)), Budget())
     change(run)
     with pytest.raises(FalseEvidence, match=fault):
-        check_machine_run(subject.machine, goals, run_of(subject.machine, run))
+        check_machine_run(subject.machine, goals, run_of(subject.machine, compact(run)), Budget())
 
 
 def test_nothing_is_certified_where_nothing_is_proved(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def alone(reading: Reading, statement: CertifiedStatement) -> Reading:
 
 
 def faults_of(reading: Reading, statement: CertifiedStatement) -> tuple[str, ...]:
-    (difference,) = rederive(alone(reading, statement), {}, Options(workers=1)).values()
+    (difference,) = rederive(alone(reading, statement), {}, Options(workers=1)).differences.values()
     return difference.faults
 
 
