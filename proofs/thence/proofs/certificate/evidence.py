@@ -62,7 +62,7 @@ def form_fault(file: str, content: bytes) -> str | None:
     """The reason why a file is no evidence of any kind, or None."""
     try:
         value = value_of(content)
-        hold_against(evidence_schema(), value, file)
+        hold_against(evidence_schema(value.get("kind") if isinstance(value, dict) else None), value, file)
     except ValueError as fault:
         return f"{file} is not JSON of the form that Thence writes: {fault}"
     except BadManifest as fault:

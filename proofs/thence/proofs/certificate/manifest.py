@@ -11,6 +11,7 @@ import json
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
@@ -134,6 +135,7 @@ def obligation_digest(text: str) -> str:
     return sha256(without_comments(text).encode()).hexdigest()
 
 
+@cache
 def schema() -> dict[str, Any]:
     """The JSON Schema of a manifest."""
     text = files("thence.proofs.certificate").joinpath("manifest.schema.json").read_text(encoding="utf-8")
@@ -142,9 +144,12 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def evidence_schema() -> dict[str, Any]:
-    """The JSON Schema of a file of evidence."""
-    return {**schema()["$defs"]["evidence_file"], "$defs": schema()["$defs"]}
+def evidence_schema(kind: object) -> dict[str, Any]:
+    """The JSON Schema of a file of evidence of this kind; of any kind, where there is no such kind."""
+    definitions = schema()["$defs"]
+    kinds = {each["properties"]["kind"]["const"]: each for each in definitions["evidence_file"]["oneOf"]}
+    found = kinds.get(kind, definitions["evidence_file"]) if isinstance(kind, str) else definitions["evidence_file"]
+    return {**found, "$defs": definitions}
 
 
 def manifest_of(value: Any) -> Manifest:
