@@ -203,7 +203,7 @@ def test_an_altered_execution_is_found(forge: Forge, spread: Path) -> None:
         path.write_bytes(compact(value))
     forged.sum()
     value = forged.manifest()
-    assert sum(len(statement["evidence"]) for statement in value["statements"]) == 2
+    assert sum(len(statement["evidence"]) for statement in value["statements"]) == 3
     assert any("the proof id is not" in fault for fault in forged.recheck().faults)
     forged = Forged(forged)
     forged.sign_evidence()

@@ -289,7 +289,7 @@ def _unlike(certified: CertifiedStatement, due: Sequence[tuple[str, str]]) -> It
 _MISSING = {
     "refuted": "there is no execution or run that refutes it",
     "happens": "there is no run in which {name} happens",
-    "possible": "there is no run or execution in which {name}",
+    "possible": "there is no run in which {name}",
 }
 
 
