@@ -42,6 +42,10 @@ CONCRETE_STATES = 300_000
 MOST_CONCRETE = 3
 """Largest number of messages of each process in that search."""
 
+_INTERRUPTED, _NO_MEMORY = "interrupted", "out of memory"
+_ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
+"""Reasons for which all of a command ends."""
+
 
 class _Crowded(Exception):
     """A process had no free identity for a message."""
@@ -121,13 +125,13 @@ def explore_abstraction(
     except NotApplicable as reason:
         result.complete, result.why_incomplete = False, str(reason)
     except KeyboardInterrupt:
-        result.complete, result.why_incomplete = False, "interrupted"
+        result.complete, result.why_incomplete = False, _INTERRUPTED
     except MemoryError:
-        result.complete, result.why_incomplete = False, "out of memory"
+        result.complete, result.why_incomplete = False, _NO_MEMORY
     else:
         result.saturated = result.complete
-    if result.suspects:
-        _look_for_runs(protocol, workload, result, progress)
+    if result.suspects and result.why_incomplete not in _ENDED:
+        _look_for_runs(protocol, workload, result, limit, progress)
     result.seconds = time.perf_counter() - started
     return result
 
@@ -381,13 +385,18 @@ def _look_for_runs(
     protocol: ir.Protocol,
     workload: ir.Workload,
     result: AbstractExploration,
+    limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:
     """Looks for runs that violate the suspects, with 1, 2, ... messages of each process."""
+    most = CONCRETE_STATES if limit is None else min(limit, CONCRETE_STATES)
     for sends in range(1, MOST_CONCRETE + 1):
         left = result.suspects - result.violations.keys()
         numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))
         bounded = replace(workload, sends=numbers, sending=ir.Finite())
         if left:
-            found = explore(protocol, bounded, left, stop_when_refuted=True, limit=CONCRETE_STATES, progress=progress)
+            found = explore(protocol, bounded, left, stop_when_refuted=True, limit=most, progress=progress)
             result.violations |= found.violations
+            if found.why_incomplete in _ENDED:
+                result.complete, result.why_incomplete = False, found.why_incomplete
+                return
