@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
+from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.spec.user_error import UserError
 
@@ -99,7 +100,7 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     except UserError as error:
         return _rejection(error) or Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:
-        return Failure("interrupted; nothing was finished", UNKNOWN)
+        return _NOTHING_FINISHED
     except MemoryError:
         return Failure("out of memory", UNKNOWN)
     except Exception as error:
@@ -125,6 +126,14 @@ class Failure:
     code: int
 
 
+_NOTHING_FINISHED = Failure("interrupted; nothing was finished", UNKNOWN)
+
+
+def fail_interrupted(name: str, json_output: bool) -> NoReturn:
+    """Ends a command that was interrupted where it has no output yet: before it runs, or just before it writes."""
+    _finish(Session(name, json_output), _NOTHING_FINISHED)
+
+
 def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
     """Ends a command whose command line is wrong, before it runs."""
     _finish(Session(name, json_output), Failure(message, BAD_INPUT))
@@ -132,6 +141,7 @@ def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
 
 def _finish(session: Session, found: Output | Failure) -> NoReturn:
     """Prints and exits. Output that cannot be written is bad input, too: exit 2."""
+    is_writing()
     code = found.code if isinstance(found, Failure) else found.exit_code()
     try:
         _print(session, found, code)

@@ -95,7 +95,12 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
     if engine.suspects or (result.violations and engine.allotment.threads > 1):
-        _look_again(request, engine)
+        try:
+            _look_again(request, engine)
+        except KeyboardInterrupt:
+            result.complete, result.why_incomplete = False, "interrupted"
+        except MemoryError:
+            result.complete, result.why_incomplete = False, "out of memory"
     result.seconds = time.perf_counter() - started
     return result
 
@@ -106,12 +111,16 @@ def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
     Violations that were met by a search that forgets states, and are not met again, are unshown.
     """
     result = engine.result
+    result.unshown = frozenset(engine.suspects)
     again = replace(
         request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
-        stop_when_refuted=True, limit=None, progress=None, storage="exact",
+        stop_when_refuted=True, storage="exact",
         resources=Resources(request.resources.memory, threads=1),
     )  # fmt: skip
-    repeated = NativeEngine(again).run(engine.capacity).violations
+    repetition = NativeEngine(again).run(engine.capacity)
+    repeated = repetition.violations
+    if repetition.why_incomplete == "interrupted":
+        result.complete, result.why_incomplete = False, "interrupted"
     if repeated.keys() >= result.violations.keys():
         result.violations = repeated
     result.unshown = frozenset(engine.suspects - result.violations.keys())

@@ -22,8 +22,10 @@ from thence.proofs.explore.exploration import (
     Storage,
     Violation,
 )
+from thence.proofs.explore.memory_limit import memory_limit
 from thence.proofs.explore.reductions import named
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, find_lasso
+from thence.proofs.native.memory import Allotment
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.scopes.reports import (
     Evidence,
@@ -157,6 +159,15 @@ def _results(subject: Subject, wanted: Mapping[str, str], options: Options, labe
 
 
 def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
+    """Explores within the memory that there is, whoever explores."""
+    try:
+        with memory_limit(Allotment.of(options.resources).memory):
+            return _explored_within(subject, judged, stop, options, label)
+    except MemoryError:
+        return Explored(Exploration(why_incomplete="out of memory"))
+
+
+def _explored_within(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
     protocol, workload, progress = subject.protocol, subject.workload, options.progress(label)
     if isinstance(workload.sending, ir.AnyNumber):
         safety = [name for name in judged if name in SAFETY]

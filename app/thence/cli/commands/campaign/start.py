@@ -10,9 +10,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from thence.cli.byte_sizes import byte_size
 from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, campaign_output, parameters, show_progress
-from thence.cli.options import CampaignDirectory, Channels, Delivery, Duplication, Json, Loss, SelfSends
+from thence.cli.options import CampaignDirectory, Channels, Delivery, Duplication, Json, Loss, SelfSends, byte_size
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import subject_name
