@@ -142,6 +142,7 @@ def conform(
             run.directed()
             run.hypothesis()
             run.scheduled()
+            trials.last_words()
         except KeyboardInterrupt:
             interrupted = True
             trials.complete = False

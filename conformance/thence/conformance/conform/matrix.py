@@ -265,6 +265,7 @@ def _cell(
     with trials.stopping.listening():
         try:
             _run(trials, assumption, progress)
+            trials.last_words()
         except KeyboardInterrupt:
             trials.complete = False
         shown = trials.worst(SHRINKS)

@@ -84,6 +84,14 @@ class Trials:
         outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
         return self._followed(outcome) if replayed else outcome
 
+    def last_words(self) -> None:
+        """A foreign system begins once more: its misbehaviour after its last reply comes to light, and is a case."""
+        if self._foreign is None or self.hopeless():
+            return
+        outcome = self.again((), replayed=False)
+        if outcome.findings:
+            self._counted("last words", outcome)
+
     @property
     def no_time(self) -> str:
         """Why no more cases run though nothing is wrong: the time budget is spent; empty where it is not."""
