@@ -47,6 +47,12 @@ MemoryLimit = Annotated[
     str,
     typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
 ]
+TimeBudget = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        "--time", min=0.1, help="Seconds for the whole run, shortening included; the cases end when they are spent."
+    ),
+]
 ReplyLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")]
 StartLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")]
 ExecPerProcess = Annotated[

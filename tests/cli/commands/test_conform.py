@@ -99,8 +99,52 @@ def test_misbehaviour_is_a_finding_with_what_was_printed(thence: Thence) -> None
 
 def test_a_program_that_is_no_system(thence: Thence) -> None:
     ran = thence("conform", "--exec", "cat")
-    assert ran.code == 1 and "it repeats what it was asked" in ran.out
-    assert "stopped after 2 of 1,000 cases: its processes do not answer their first request" in ran.out
+    assert ran.code == 2 and ran.out == ""
+    assert "exec:cat could not start: it prints" in ran.err and "it repeats what it was asked" in ran.err
+    assert "tried 3 times: cat was asked" in ran.err
+
+
+@pytest.mark.parametrize("words", [["conform"], ["matrix"], ["cover", "rst"], ["conform", "rst"]])
+def test_a_program_that_never_answers_is_no_success(thence: Thence, words: list[str]) -> None:
+    """No case ran: exit 2, and what was tried."""
+    ran = thence(*words, "--exec", "sleep 1000", "--start-limit", "0.5", "--json")
+    assert ran.code == 2 and ran.object["results"] == []
+    assert "exec:sleep 1000 could not start: it gives no answer in 0.5 s" in ran.object["error"]
+    assert "tried once: sleep 1000 was asked" in ran.object["error"]
+
+
+@pytest.mark.parametrize("command", ["conform", "matrix"])
+def test_where_nothing_was_delivered_there_is_no_verdict(thence: Thence, tmp_path: Path, command: str) -> None:
+    (tmp_path / "mute.py").write_text(
+        "class Waiting:\n  blocked = True\n  def __init__(self, identity, processes): pass\n"
+        "  def causal_send(self, destination, message): return []\n  def receive(self, sender, packet): return []\n"
+    )
+    ran = thence(command, "--impl", "mute:Waiting", "--cases", "20", "--json")
+    assert ran.code == 3, ran.out
+    assert {result["verdict"] for result in ran.object["results"]} == {"unknown"}
+    assert {result["unknown"] for result in ran.object["results"]} == {"nothing was delivered in 20 cases"}
+
+
+def test_a_recorded_case_in_which_nothing_is_delivered_is_no_verdict(thence: Thence, tmp_path: Path) -> None:
+    case = {"format": "thence-case/1", "system": "thence.impl.mf:MF", "protocol": None, "settings": {}}
+    (tmp_path / "case.json").write_text(json.dumps({**case, "operations": [["receive", 0, 1, 0]]}))
+    ran = thence("conform", "--replay", "case.json", "--json")
+    assert (ran.code, ran.object["results"][0]["verdict"]) == (3, "unknown")
+
+
+def test_a_time_budget_ends_the_cases(thence: Thence, tmp_path: Path) -> None:
+    """What has run by then is judged; the rest is said not to have run."""
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom thence.impl.rst import RST\n\nclass Slow(RST):\n"
+        "    def causal_send(self, destination, message):\n        time.sleep(0.02)\n"
+        "        return super().causal_send(destination, message)\n"
+    )
+    ran = thence("conform", "--impl", "slow:Slow", "--time", "3", "--cases", "5000", "--json")
+    [result] = ran.object["results"]
+    assert (ran.code, result["verdict"]) == (0, "tested")
+    assert 0 < result["cases"] < 5000 and result["seconds"] < 20
+    assert result["stopped"] == "the time budget of 3 s is spent"
+    assert {"directed", "starve_one_channel", "guided"} <= {one["name"] for one in result["schedulers"]}, "shares"
 
 
 @pytest.mark.parametrize(
@@ -129,8 +173,9 @@ def test_bad_input(thence: Thence, words: list[str], said: str) -> None:
     assert thence("conform", *words).rejects(said)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_a_report_and_no_process(
-    command: list[str], tmp_path: Path, marked: Callable[[str], list[int]]
+    command: list[str], tmp_path: Path, marked: Callable[[str], list[int]], number: signal.Signals
 ) -> None:
     mark = f"thence-test-{os.getpid()}-{time.monotonic_ns()}"
     running = subprocess.Popen(
@@ -143,7 +188,7 @@ def test_an_interrupt_leaves_a_report_and_no_process(
         time.sleep(0.05)
     assert marked(mark)
     time.sleep(1)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (3, "")
     found = json.loads(out)

@@ -26,6 +26,7 @@ from thence.cli.options import (
     Seed,
     SelfSends,
     StartLimit,
+    TimeBudget,
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
@@ -58,6 +59,7 @@ def conform(
     processes: GroupSize = 3,
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
+    time: TimeBudget = None,
     seed: Seed = 0,
     channels: Channels = None,
     duplication: Duplication = None,
@@ -109,7 +111,8 @@ def conform(
         limits = limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
             return _again(replay, opposite, system, limits, files)
-        drive = Drive(opposite, system, processes, cases, operations, seed, limits, tuple(schedules_from or ()))
+        sources = tuple(schedules_from or ())
+        drive = Drive(opposite, system, processes, cases, operations, seed, limits, sources, time)
         return _conformed(session, drive, Terms(network, lockstep), files)
 
     run_command("conform", json, body)

@@ -25,6 +25,7 @@ FindingKind: TypeAlias = Literal[
     "hang",
     "memory",
     "endless",
+    "aliasing",
     "over_delay",
     "nonconformance",
 ]
@@ -48,6 +49,7 @@ class CaseFinding:
             `total_order`: two processes deliver two messages in different orders, against the system's promise, see
             `thence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does; `hang`: it
             did not answer in time; `memory`: it used more memory than its limit; `endless`: packets without end;
+            `aliasing`: a packet changed after it was sent, since sender and receiver share the object;
             `over_delay`: a message that had arrived, and that nothing was missing for, was not delivered at once;
             `nonconformance`: a step differs from the protocol's.
         process: the process at fault.
