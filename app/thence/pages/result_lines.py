@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from thence.spec.verdict import Result
 
@@ -61,7 +62,23 @@ def counts(result: Result) -> str:
         shown.append(_count(len(facts["counterexample"]), "steps"))
     if "unknown" in facts:
         shown.append(str(facts["unknown"]))
+    if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
+        shown.append(_size(facts["scope"]))
+    if facts.get("not_tried"):
+        shown.append(f"not tried: {', '.join(facts['not_tried'])}")
+    if facts.get("cannot_refute"):
+        shown.append(f"cannot be refuted here: {facts['cannot_refute']}")
     return ", ".join(shown)
+
+
+def _size(scope: Mapping[str, Any]) -> str:
+    """The size of a scope: processes and sends."""
+    among = "1 process" if scope["processes"] == 1 else f"{scope['processes']} processes"
+    if scope.get("unbounded"):
+        return f"{among}, any number of messages"
+    counts = scope["sends"]
+    sends = f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
+    return f"{among}, sends {sends}{', for ever' if any(scope.get('endless', ())) else ''}"
 
 
 def _count(number: int, nouns: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import unobservable
@@ -25,6 +25,7 @@ from thence.proofs.explore.exploration import (
 from thence.proofs.explore.reductions import named
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, find_lasso
 from thence.proofs.scopes.link import LinkCheck, check_link
+from thence.proofs.scopes.refutable import cannot_refute
 from thence.proofs.scopes.reports import (
     Evidence,
     Exhausted,
@@ -37,6 +38,7 @@ from thence.proofs.scopes.reports import (
     show_link,
     workload_facts,
 )
+from thence.proofs.scopes.untried import idle, not_tried
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 _UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"
@@ -179,13 +181,14 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
 
 def _property_result(subject: Subject, explored: Explored, property_: str, wanted: str) -> Result:
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
-    evidence = _evidence(subject.protocol, explored, property_)
+    evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
     facts = {
         "property": property_,
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
+        **_limits(subject, property_, verdict),
         **shown.facts,
     }
     return Result(
@@ -194,8 +197,16 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     )  # fmt: skip
 
 
-def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evidence:
+def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:
+    """What the scope leaves out, and whether it could have refuted what holds."""
+    untried = not_tried(subject.protocol, subject.workload)
+    weak = cannot_refute(subject.workload, property_) if verdict is Verdict.HOLDS else None
+    return {**({"not_tried": list(untried)} if untried else {}), **({"cannot_refute": weak} if weak else {})}
+
+
+def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
     """The finding of the exploration about a property."""
+    protocol = subject.protocol
     covered, violation = explored.covered(property_), explored.exploration.violations.get(property_)
     if violation is not None:
         return violation
@@ -207,11 +218,18 @@ def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evid
         return Undecided(_UNSHOWN)
     if property_ in protocol.witnesses and (nowhere := explored.exploration.violations.get(undefined(property_))):
         return Undecided(nowhere.finding.detail, nowhere)
-    if (unseen := unobservable(protocol, property_)) is not None:
+    if (unseen := _unseen(subject, explored, property_)) is not None:
         return Undecided(unseen)
     if FAULT in explored.exploration.violations and not _outlives_faults(protocol, property_, explored.judged):
         return Undecided(CUT_SHORT)
     return Exhausted() if covered.complete else Undecided(incomplete(covered))
+
+
+def _unseen(subject: Subject, explored: Explored, property_: str) -> str | None:
+    """Why the property could not be seen to be violated in any run of the scope; None if it could."""
+    covered = explored.covered(property_)
+    within = idle(subject.protocol, subject.workload, property_, covered) if isinstance(covered, Exploration) else None
+    return unobservable(subject.protocol, property_) or (within if covered.complete else None)
 
 
 def _outlives_faults(protocol: ir.Protocol, property_: str, judged: Collection[str]) -> bool:
