@@ -9,6 +9,8 @@ from typing import Any
 
 from thence.spec.verdict import Result
 
+_FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
+
 _COUNTED = ("obligations", "states", "transitions", "cases", "events", "assertions", "failures")
 
 
@@ -78,7 +80,9 @@ def _size(scope: Mapping[str, Any]) -> str:
         return f"{among}, any number of messages"
     counts = scope["sends"]
     sends = f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
-    return f"{among}, sends {sends}{', for ever' if any(scope.get('endless', ())) else ''}"
+    faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    endless = ["for ever"] if any(scope.get("endless", ())) else []
+    return ", ".join([among, f"sends {sends}", *endless, *faults])
 
 
 def _count(number: int, nouns: str) -> str:

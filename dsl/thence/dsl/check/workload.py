@@ -155,9 +155,7 @@ def _workload_of(protocol: ir.Protocol, sends: tuple[int, ...]) -> ir.Workload:
     """So many messages of each process, to any other."""
     choices = all_choices(len(sends), protocol.delivery, False)
     destinations = tuple(tuple(sorted({one for choice in each for one in choice})) for each in choices)
-    return ir.Workload(
-        len(sends), sends, destinations, groups=() if protocol.delivery == "unicast" else choices
-    )
+    return ir.Workload(len(sends), sends, destinations, groups=() if protocol.delivery == "unicast" else choices)
 
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from thence.dsl import ir
+from thence.dsl.check.workload import default_workloads
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
@@ -87,6 +88,13 @@ def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
     return (*protocol.properties, *protocol.eventually, *invariants, "fault")
 
 
+def judgeable(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
+    """Everything that can be judged of the protocol in the workload, whether the protocol claims it or not."""
+    everywhere = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", DEADLOCK_FREE, LIVE, FAULT)
+    shape = (COMPLETES,) if workload.programs else ()
+    return tuple(dict.fromkeys((*properties_of(protocol), *everywhere, "total_order", *shape)))
+
+
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """The properties judged by default: all, for endless sends liveness only; and those with expectations."""
     if isinstance(workload.sending, ir.AnyNumber):
@@ -131,6 +139,15 @@ class Explored:
         return self.exploration if self.search is None or property_ != LIVE else self.search
 
 
+_UNNAMED = {False: "scope", True: "scope with faults"}
+"""How the names of results begin where the scope has no name."""
+
+
+def _is_faulty(workload: ir.Workload) -> bool:
+    """Whether the network has faults in the scope, or timers fire before it is quiet."""
+    return bool(workload.duplicates or workload.losses or workload.ticks)
+
+
 def explore_scope(
     protocol: ir.Protocol,
     name: str | None,
@@ -146,8 +163,16 @@ def explore_scope(
     judged = tuple(properties) or judged_in(protocol, workload, expects)
     label = f"{protocol.name} {name or describe(workload)}"
     wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
-    subject = Subject("scope", protocol.name, protocol, name, workload, name or "scope")
+    subject = Subject("scope", protocol.name, protocol, name, workload, name or _UNNAMED[_is_faulty(workload)])
     return _results(subject, {property_: wanted.get(property_, "holds") for property_ in judged}, options, label)
+
+
+def explore_unscoped(protocol: ir.Protocol, options: Options = Options()) -> tuple[Result, ...]:
+    """Explores a protocol for which the file states no scope, in the default scopes."""
+    workloads = default_workloads(protocol)
+    return tuple(
+        result for workload in workloads for result in explore_scope(protocol, None, workload, options=options)
+    )
 
 
 def _results(subject: Subject, wanted: Mapping[str, str], options: Options, label: str) -> tuple[Result, ...]:

@@ -13,7 +13,7 @@ def not_tried(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
     """The faults and timers that the protocol's text allows for, and that no run of the scope has.
 
     `timers` never fire with `ticks 0`. Without `ticks` they fire only when no packet is in flight: `early timers` are
-    those that fire before. Any number of messages, and messages sent for ever on reordering channels, know no such rest.
+    those that fire before. Where messages are sent for ever on reordering channels, timers fire at any moment anyway.
     """
     network = protocol.network
     found = [LOSS] if network.lossy and not workload.losses else []
