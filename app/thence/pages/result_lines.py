@@ -66,6 +66,8 @@ def counts(result: Result) -> str:
         shown.append(str(facts["unknown"]))
     if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
         shown.append(_size(facts["scope"]))
+    if (order := facts.get("set_order")) and order["descending"] != result.verdict.value:
+        shown.append(f"only as sets are visited in ascending order: {order['descending']} in descending order")
     if facts.get("not_tried"):
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):

@@ -14,6 +14,7 @@ from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
+from thence.proofs.explore.set_order import order_matters
 from thence.proofs.native.crosscheck import explore_with_both
 from thence.proofs.native.engine import Sample, explore_natively, why_not
 
@@ -53,6 +54,7 @@ def explore(
     )  # fmt: skip
     result = _explored(request, method)
     result.never = _never(system)
+    result.order_matters = order_matters(system)
     return result
 
 

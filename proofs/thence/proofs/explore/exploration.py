@@ -83,6 +83,7 @@ class Exploration(Coverage):
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
+    `order_matters` names a handler of which some step depends on the order in which sets are visited.
     `never` has what no step that was met does: `delivers`, `fires` a timer.
     """
 
@@ -93,6 +94,7 @@ class Exploration(Coverage):
     storage: Storage = "exact"
     unshown: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
+    order_matters: str | None = None
     violations: dict[str, Violation] = field(default_factory=dict)
 
 

@@ -10,6 +10,7 @@ from thence.dsl import ir
 from thence.dsl.check.workload import default_workloads
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
+from thence.dsl.ir.visiting import in_descending_order
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
@@ -127,12 +128,14 @@ class Subject:
 class Explored:
     """An exploration, and the properties that were `judged`.
 
+    `backwards`: the same where sets and maps are visited in descending order, if steps depend on it.
     `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`.
     """
 
     exploration: Exploration | AbstractExploration
     judged: frozenset[str]
     search: LassoSearch | None = None
+    backwards: Exploration | None = None
 
     def covered(self, property_: str) -> Exploration | AbstractExploration | LassoSearch:
         """The search that decides about a property."""
@@ -201,7 +204,13 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
         protocol, workload, (*safety, *beside), stop_when_refuted=stop, limit=options.limit, progress=progress,
         method=options.method,
     )  # fmt: skip
-    return Explored(found, frozenset(judged), search)
+    backwards = None
+    if found.complete and found.order_matters is not None:
+        backwards = explore(
+            in_descending_order(protocol), workload, (*safety, *beside), limit=options.limit, progress=progress,
+            method=options.method,
+        )  # fmt: skip
+    return Explored(found, frozenset(judged), search, backwards)
 
 
 def _property_result(subject: Subject, explored: Explored, property_: str, wanted: str) -> Result:
@@ -214,12 +223,26 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
         **_limits(subject, property_, verdict),
+        **_order_facts(explored, property_, verdict),
         **shown.facts,
     }
     return Result(
         f"{subject.title}: {property_}", subject.kind, subject.name, verdict, Level.L1, verdict.value == wanted,
         covered.seconds, facts, shown.explanation, shown.picture,
     )  # fmt: skip
+
+
+def _order_facts(explored: Explored, property_: str, verdict: Verdict) -> dict[str, Any]:
+    """Whether steps depend on the order in which loops visit sets and maps, and whether the verdict does."""
+    forwards, backwards = explored.exploration, explored.backwards
+    if backwards is None or not isinstance(forwards, Exploration) or explored.covered(property_) is not forwards:
+        return {}
+    same = (property_ in forwards.violations) == (property_ in backwards.violations)
+    if not same:
+        other = Verdict.REFUTED.value if verdict is Verdict.HOLDS else Verdict.HOLDS.value
+    else:
+        other = verdict.value if backwards.complete or property_ in backwards.violations else Verdict.UNKNOWN.value
+    return {"set_order": {"handler": forwards.order_matters, "descending": other}}
 
 
 def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:
