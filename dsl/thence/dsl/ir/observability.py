@@ -12,6 +12,7 @@ from thence.dsl.ir.declarations import (
     Assign,
     Call,
     Deliver,
+    For,
     Handler,
     Let,
     Mutate,
@@ -80,7 +81,7 @@ def _hands_on(statement: object, held: set[str], delivering: set[str], protocol:
         case Call(procedure=name, arguments=given):
             called = next(each for each in protocol.procedures if each.name == name)
             return _mentions(given, held) and _delivers(called, protocol)
-        case Let(name=name, value=given):
+        case Let(name=name, value=given) | For(name=name, domain=given):
             if _mentions(given, held):
                 held.add(name)
             return False
