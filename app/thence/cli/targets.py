@@ -9,11 +9,12 @@ from thence.dsl import ir
 from thence.dsl.check.settings import Unsettled, adapt
 from thence.dsl.check.workload import (
     DEFAULT_PROCESSES,
-    DEFAULT_SENDS,
     MOST_MULTICAST,
     MOST_OF_ANYTHING,
     MOST_PROCESSES,
     all_choices,
+    default_sends,
+    default_workloads,
     kind_of,
 )
 from thence.dsl.find import known, specification
@@ -68,7 +69,9 @@ def targets(choice: Choice) -> list[Target]:
         scopes = _scopes(found, choice, found.scopes)
         by_name = {protocol.name: protocol for protocol in found.protocols}
         protocols = list(dict.fromkeys(scope.protocol for scope in scopes)) or list(by_name)
-        if choice.changes or not scopes:
+        if not choice.changes and not scopes:
+            return [target for name in protocols for target in _default_targets(by_name[name])]
+        if choice.changes:
             return [_adapted(found, by_name[name], by_name[name], name, choice, scopes, ()) for name in protocols]
         return [
             Target(scope.protocol, by_name[scope.protocol], scope.name, scope.workload, scope.expects)
@@ -94,6 +97,11 @@ def targets(choice: Choice) -> list[Target]:
     if not chosen:
         return [_adapted(found, original, mutated, subject, choice, (), ())]
     return [Target(subject, mutated, name, workload, _expected(mutant.expects, workload)) for name, workload in chosen]
+
+
+def _default_targets(protocol: ir.Protocol) -> list[Target]:
+    """The protocol in the scopes that it is explored in where nobody states one."""
+    return [Target(protocol.name, protocol, None, workload, ()) for workload in default_workloads(protocol)]
 
 
 def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]:
@@ -164,7 +172,7 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
         if any(sends):
             raise BadInput("--processes 1: a single process has nobody to send to")
     groups = () if delivery == "unicast" else choices
-    return ir.Workload(processes, sends or (DEFAULT_SENDS,) * processes, destinations, groups=groups)
+    return ir.Workload(processes, sends or default_sends(processes), destinations, groups=groups)
 
 
 def _sends(given: str, processes: int) -> tuple[int, ...]:

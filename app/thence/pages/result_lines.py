@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from thence.spec.verdict import Result
+
+_FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
 
 _COUNTED = ("obligations", "states", "transitions", "cases", "events", "assertions", "failures")
 
@@ -61,7 +64,27 @@ def counts(result: Result) -> str:
         shown.append(_count(len(facts["counterexample"]), "steps"))
     if "unknown" in facts:
         shown.append(str(facts["unknown"]))
+    if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
+        shown.append(_size(facts["scope"]))
+    if (order := facts.get("set_order")) and order["descending"] != result.verdict.value:
+        shown.append(f"only as sets are visited in ascending order: {order['descending']} in descending order")
+    if facts.get("not_tried"):
+        shown.append(f"not tried: {', '.join(facts['not_tried'])}")
+    if facts.get("cannot_refute"):
+        shown.append(f"cannot be refuted here: {facts['cannot_refute']}")
     return ", ".join(shown)
+
+
+def _size(scope: Mapping[str, Any]) -> str:
+    """The size of a scope: processes and sends."""
+    among = "1 process" if scope["processes"] == 1 else f"{scope['processes']} processes"
+    if scope.get("unbounded"):
+        return f"{among}, any number of messages"
+    counts = scope["sends"]
+    sends = f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
+    faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    endless = ["for ever"] if any(scope.get("endless", ())) else []
+    return ", ".join([among, f"sends {sends}", *endless, *faults])
 
 
 def _count(number: int, nouns: str) -> str:

@@ -7,10 +7,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from thence.dsl import ir
+from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.local_steps import LocalStep
+from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
+from thence.proofs.explore.set_order import order_matters
 from thence.proofs.native.crosscheck import explore_with_both
 from thence.proofs.native.engine import Sample, explore_natively, why_not
 
@@ -48,6 +52,23 @@ def explore(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,
         frozenset(named(method.reductions)), method.storage,
     )  # fmt: skip
+    result = _explored(request, method)
+    result.never = _never(system)
+    result.order_matters = order_matters(system)
+    return result
+
+
+def _never(system: System) -> frozenset[str]:
+    """What no step of a process does, of all that the search met."""
+    delivers = fires = False
+    for _, before, cause, came in system.steps.taken():
+        if isinstance(came, LocalStep):
+            delivers = delivers or any(isinstance(emission, Delivered) for emission in came.emissions)
+            fires = fires or (cause is None and came != (before, ()))
+    return frozenset(name for name, met in (("delivers", delivers), ("fires", fires)) if not met)
+
+
+def _explored(request: ExplorationRequest, method: Method) -> Exploration:
     match method.engine:
         case "interpreted":
             return Interpretation(request).run()

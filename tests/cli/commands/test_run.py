@@ -57,3 +57,76 @@ def test_a_false_assertion_is_exit_1_with_its_line(thence: Thence, tmp_path: Pat
     assert ran.code == 1
     assert "Line 10: `delivered(m)` is false here." in ran.out
     assert thence("run", "bad.thence", "--scenario", "s", "--json").object["results"][0]["line"] == 10
+
+
+LIVELY = """
+protocol lively:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    n: nat
+  on causal_send(m):
+    n := n + 1
+    send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property at_most_once
+  invariant few: forall p: process. n@p < {most}
+  eventually delivered under fair receive
+
+scope s of lively:
+  processes 2
+  sends 2, 2
+"""
+
+
+def test_a_run_that_is_cut_is_not_stuck(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=9), encoding="utf-8")
+    ran = thence("run", "lively.thence", "--steps", "2", "--svg", "cut.svg")
+    assert ran.code == 0
+    assert "Cut after 2 steps (--steps)" in ran.out
+    assert "stuck" not in (tmp_path / "cut.svg").read_text(encoding="utf-8")
+    result = thence("run", "lively.thence", "--steps", "2", "--json").object["results"][0]
+    assert (result["ended"], result["violated"], result["judged"]) == (
+        "cut", [], ["at_most_once", "delivered", "few", "fault"],
+    )  # fmt: skip
+
+
+def test_a_run_at_rest_says_so(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=9), encoding="utf-8")
+    assert "Nothing can happen any more" in thence("run", "lively.thence").out
+
+
+def test_a_run_judges_what_the_file_states(thence: Thence, tmp_path: Path) -> None:
+    """Messages overtake each other here, which the file does not forbid; what is asked for is judged."""
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=9), encoding="utf-8")
+    stated = [thence("run", "lively.thence", "--seed", str(seed)) for seed in range(5)]
+    assert {ran.code for ran in stated} == {0}
+    asked = [thence("run", "lively.thence", "--seed", str(seed), "--property", "fifo") for seed in range(5)]
+    refuted = [ran for ran in asked if ran.code == 1]
+    assert refuted
+    assert all("Refuted: fifo: p" in ran.out and "which its sender sent first." in ran.out for ran in refuted)
+    assert thence("run", "lively.thence", "--property", "beauty").rejects("no property", "beauty")
+
+
+def test_a_run_judges_invariants(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=2), encoding="utf-8")
+    ran = thence("run", "lively.thence")
+    assert ran.code == 1
+    assert "Refuted: few: invariant few is false." in ran.out
+
+
+def test_a_property_that_cannot_be_observed_is_unknown(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=9).replace(" carries m", ""), encoding="utf-8")
+    for command in ("run", "explore", "bmc"):
+        ran = thence(command, "lively.thence", "--property", "csps")
+        assert ran.code == 3, command
+        assert "cannot be observed" in ran.out
+
+
+def test_a_counterexample_is_judged_by_the_property_that_it_violates(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "lively.thence").write_text(LIVELY.format(most=9), encoding="utf-8")
+    found = thence("explore", "lively.thence", "--property", "fifo", "--json")
+    (tmp_path / "found.json").write_text(found.out, encoding="utf-8")
+    ran = thence("run", "lively.thence", "--replay", "found.json")
+    assert ran.code == 1
+    assert "Refuted: fifo:" in ran.out

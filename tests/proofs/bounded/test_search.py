@@ -100,6 +100,7 @@ protocol deep:
     send A(m) to m.dst
   on receive A(m) from j:
     {body}
+    if n > 30: deliver m
   invariant few: forall p: process. q@p.size <= 1 and n@p <= 30
   property causal, no_creation
 scope s of deep:

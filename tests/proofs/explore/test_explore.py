@@ -242,13 +242,20 @@ def test_a_fault_ends_what_it_faults(specify: Specify) -> None:
     assert fault.outcome.findings[0].detail == "a nat goes below zero"
 
 
-def test_an_invariant_without_a_value_is_a_fault(specify: Specify) -> None:
+def test_an_invariant_without_a_value_is_violated(specify: Specify) -> None:
     text = FAULTY.replace("n@p <= 1", "3 - n@p > 0").replace("room - 1", "room")
     protocol = specify(text).protocols[0]
     found = explore(protocol, ir.Workload(2, (4, 0), ((1,), (0,))), properties_of(protocol))
-    assert {name: len(violation.steps) for name, violation in found.violations.items()} == {"few": 3, "fault": 4}
-    detail = found.violations["fault"].finding.detail
-    assert detail == "an invariant has no value: a nat goes below zero"
+    assert {name: len(violation.steps) for name, violation in found.violations.items()} == {"few": 3}
+    assert found.violations["few"].finding.detail == "invariant few is false"
+    found = explore(protocol_without_value(specify), ir.Workload(2, (4, 0), ((1,), (0,))), ("few", "fault"))
+    assert {name: len(violation.steps) for name, violation in found.violations.items()} == {"few": 1}
+    assert found.violations["few"].finding.detail == "invariant few has no value: a nat goes below zero"
+
+
+def protocol_without_value(specify: Specify) -> ir.Protocol:
+    text = FAULTY.replace("n@p <= 1", "0 - n@p = 0").replace("room - 1", "room")
+    return specify(text).protocols[0]
 
 
 def test_only_what_is_asked_for_is_judged(library: Library) -> None:

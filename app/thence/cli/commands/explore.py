@@ -16,11 +16,10 @@ from thence.cli.reducing import reductions_of, reductions_text
 from thence.cli.session import Session, run_command
 from thence.cli.targets import Choice, Target, targets
 from thence.dsl.find import known
-from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
 from thence.proofs.native.progress_measure import NoMeasure
-from thence.proofs.scopes.scopes import Options, Report, explore_scope, properties_of
+from thence.proofs.scopes.scopes import Options, Report, explore_scope, judgeable
 from thence.spec.verdict import Result, exit_code
 
 ANY_NUMBER = "any number of messages"
@@ -66,10 +65,6 @@ def explore(
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
     files = Files(svg, itf, trace, pytest)
     run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files))
-
-
-_JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "deadlock_free", "delivered", "fault")
-"""What can be judged of every protocol, whatever it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +139,7 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
     chosen = targets(choice)
     for target in chosen:
         for name in properties:
-            shape = (COMPLETES,) if target.workload.programs else ()
-            known(name, (*properties_of(target.protocol), *_JUDGED, *shape), "property")
+            known(name, judgeable(target.protocol, target.workload), "property")
     refused = _interpreted_anyway(chosen, options.engine)
     results: list[tuple[Target, Result]] = []
     interrupted = False
@@ -193,7 +187,7 @@ def _asked(target: Target) -> Collection[str]:
     """What a mutant's expectations name in that workload, so that the verdicts have something to be held against."""
     if "/" not in target.subject:
         return ()
-    judged = {*properties_of(target.protocol), *_JUDGED}
+    judged = judgeable(target.protocol, target.workload)
     return tuple(dict.fromkeys(name for expect in target.expects for name in expect.names if name in judged))
 
 

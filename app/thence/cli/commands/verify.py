@@ -10,12 +10,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal, Optional, cast
 
 import typer
 
 from thence.cli.options import Json, Seed
-from thence.cli.output import REFUTED, UNKNOWN, Output
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
@@ -53,7 +53,7 @@ class Amount:
 class Task:
     """One piece of work for a worker process: a declaration of a file, by kind and name."""
 
-    kind: Literal["prove", "scope", "mutant", "link", "scenario", "conform"]
+    kind: Literal["prove", "scope", "protocol", "mutant", "link", "scenario", "conform"]
     file: str
     name: str
     cases: int = 0
@@ -75,7 +75,11 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
     if any(file.specification is None for file in loaded):
         return Output(diagnostics=diagnostics)
     started = time.perf_counter()
-    results, complete = _run(session, _tasks(loaded, amount))
+    tasks = {file.path: list(_tasks_of(file, amount)) for file in loaded}
+    done, complete = _run(session, [task for each in tasks.values() for task in each])
+    results = [result for each in tasks.values() for task in each for result in done.get(task, ())]
+    if complete:
+        _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
     if complete and amount.campaign_cases:
         campaign, complete = _campaigns(session, loaded, amount)
         results += campaign
@@ -95,12 +99,17 @@ def _exit(results: Sequence[Result], complete: bool) -> int | None:
     return None if complete or exit_code(results) == REFUTED else UNKNOWN
 
 
-def _tasks(loaded: Sequence[Loaded], amount: Amount) -> list[Task]:
-    """All the work, in the order in which results are shown."""
-    return [task for file in loaded for task in _tasks_of(file, amount)]
+def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:
+    """Raises BadInput for files that state nothing, where they were `chosen`: no verdict is not a success."""
+    if silent and chosen:
+        raise BadInput(
+            f"{', '.join(map(str, silent))}: nothing is stated here that could be checked: no theorem, nothing that a"
+            " machine proves, no scope, link, mutant or scenario, and no protocol with a property or an invariant"
+        )
 
 
 def _tasks_of(file: Loaded, amount: Amount) -> Iterator[Task]:
+    """The work for one file, in the order in which results are shown."""
     path, found = str(file.path), file.specification
     assert found is not None
     machines = any(isinstance(mutant.mutated, ir.Machine) for mutant in found.mutants)
@@ -108,6 +117,10 @@ def _tasks_of(file: Loaded, amount: Amount) -> Iterator[Task]:
         yield Task("prove", path, file.path.stem, seed=amount.seed)
     for scope in found.scopes:
         yield Task("scope", path, scope.name)
+    stated = {scope.protocol for scope in found.scopes}
+    for protocol in found.protocols:
+        if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
+            yield Task("protocol", path, protocol.name)
     for link in found.links:
         yield Task("link", path, link.name)
     for mutant in found.mutants:
@@ -136,6 +149,10 @@ def run_task(task: Task) -> tuple[Result, ...]:
             scope = next(known for known in found.scopes if known.name == task.name)
             protocol = next(known for known in found.protocols if known.name == scope.protocol)
             return explore_scope(protocol, scope.name, scope.workload, scope.expects)
+        case "protocol":
+            from thence.proofs.scopes.scopes import explore_unscoped
+
+            return explore_unscoped(next(known for known in found.protocols if known.name == task.name))
         case "link":
             from thence.proofs.scopes.scopes import check_links
 
@@ -154,8 +171,8 @@ def run_task(task: Task) -> tuple[Result, ...]:
             return (conform_result(None, Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
 
 
-def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
-    """Runs the tasks in worker processes; the results in the tasks' order, and whether all were done."""
+def _run(session: Session, tasks: Sequence[Task]) -> tuple[dict[Task, tuple[Result, ...]], bool]:
+    """Runs the tasks in worker processes; the results by task, and whether all were done."""
     done: dict[Task, tuple[Result, ...]] = {}
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(WORKERS, mp_context=context, initializer=signal.signal, initargs=_QUIET)
@@ -174,7 +191,7 @@ def _run(session: Session, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
             process.terminate()
     finally:
         pool.shutdown(wait=complete, cancel_futures=True)
-    return [result for task in tasks for result in done.get(task, ())], complete
+    return done, complete
 
 
 _QUIET = (signal.SIGINT, signal.SIG_IGN)
@@ -187,7 +204,7 @@ _HERE = "local[*]"
 
 def _weight(task: Task) -> int:
     """Long work first."""
-    return ("link", "prove", "scope", "mutant", "scenario", "conform").index(task.kind)
+    return ("link", "prove", "scope", "protocol", "mutant", "scenario", "conform").index(task.kind)
 
 
 def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ...]:
@@ -195,7 +212,8 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     error = future.exception()
     if error is None:
         return future.result()
-    kind: Kind = "machine" if task.kind == "prove" else task.kind
+    kinds: dict[str, Kind] = {"prove": "machine", "protocol": "scope"}
+    kind = kinds.get(task.kind) or cast(Kind, task.kind)
     said = f"the check itself failed: {type(error).__name__}: {error}"
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import assert_never
 
@@ -120,6 +120,42 @@ def all_choices(processes: int, delivery: ir.Delivery, to_itself: bool) -> tuple
             case _:
                 assert_never(delivery)
     return tuple(found)
+
+
+def default_sends(processes: int) -> tuple[int, ...]:
+    """How many messages each process sends where nobody says so: the first two, the others one.
+
+    With three processes that is the least that can violate causal order in unicast: two messages of one process, and
+    one of a process that has been handed the second.
+    """
+    return tuple(DEFAULT_SENDS + (process == 0) for process in range(processes))
+
+
+def default_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
+    """The scopes of a protocol for which nobody states one.
+
+    Three processes, without faults of the network; and, where the protocol has timers or its network loses or
+    duplicates, two processes of which one sends two messages, each fault once, and timers that fire once at any moment.
+    """
+    network = protocol.network
+    timers = any(handler.event == "periodically" for handler in protocol.handlers)
+    plain = _workload_of(protocol, default_sends(DEFAULT_PROCESSES))
+    if not (network.lossy or network.duplicating or timers):
+        return (plain,)
+    faulty = replace(
+        _workload_of(protocol, (2, 0)),
+        duplicates=int(network.duplicating),
+        losses=int(network.lossy),
+        ticks=1 if timers else None,
+    )
+    return plain, faulty
+
+
+def _workload_of(protocol: ir.Protocol, sends: tuple[int, ...]) -> ir.Workload:
+    """So many messages of each process, to any other."""
+    choices = all_choices(len(sends), protocol.delivery, False)
+    destinations = tuple(tuple(sorted({one for choice in each for one in choice})) for each in choices)
+    return ir.Workload(len(sends), sends, destinations, groups=() if protocol.delivery == "unicast" else choices)
 
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Which built-in properties can be seen to be violated, by what a protocol declares.
 
-Causal order is about messages that are handed over; `csps` and `sps` are about packets that say which message they carry.
+Causal order is about messages that are handed over; `csps` and `sps` are about packets that say what they carry.
 A property that nothing can show to be violated is not one that holds.
 """
 
@@ -12,6 +12,7 @@ from thence.dsl.ir.declarations import (
     Assign,
     Call,
     Deliver,
+    For,
     Handler,
     Let,
     Mutate,
@@ -28,12 +29,13 @@ from thence.dsl.ir.types import MESSAGE, Type
 OF_NETWORK_SENDS = ("csps", "sps")
 """The properties of network sends."""
 
-_OF_DELIVERIES = ("causal", "fifo", "at_most_once", "no_creation", "total_order")
+OF_DELIVERIES = ("causal", "fifo", "at_most_once", "no_creation", "total_order")
+"""The properties of what is handed over."""
 
 
 def unobservable(protocol: Protocol, name: str) -> str | None:
     """Why no run of the protocol can be seen to violate the built-in property; None if one can."""
-    if name in _OF_DELIVERIES and not any(isinstance(node, Deliver) for node in nodes(_bodies(protocol))):
+    if name in OF_DELIVERIES and not any(isinstance(node, Deliver) for node in nodes(_bodies(protocol))):
         return f"`{name}` cannot be observed: the protocol delivers nothing"
     if name not in OF_NETWORK_SENDS:
         return None
@@ -79,7 +81,7 @@ def _hands_on(statement: object, held: set[str], delivering: set[str], protocol:
         case Call(procedure=name, arguments=given):
             called = next(each for each in protocol.procedures if each.name == name)
             return _mentions(given, held) and _delivers(called, protocol)
-        case Let(name=name, value=given):
+        case Let(name=name, value=given) | For(name=name, domain=given):
             if _mentions(given, held):
                 held.add(name)
             return False

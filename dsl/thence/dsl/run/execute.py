@@ -158,9 +158,11 @@ class Compiler:
         if statement.ref:
             assert domain is not None
             body = self.block(statement.body, names.refs | {name})
-            return _for_ref(name, compile_place(domain, names), domain.type, body)
+            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.descending)
         body = self.block(statement.body, names.refs - {name})
-        items = _processes if domain is None else _elements(compile_expression(domain, names), domain.type)
+        items = _processes
+        if domain is not None:
+            items = _elements(compile_expression(domain, names), domain.type, statement.descending)
 
         def run(frame: Frame) -> bool:
             for item in items(frame):
@@ -179,8 +181,10 @@ def _processes(frame: Frame) -> Iterable[Value]:
     return range(frame.processes)
 
 
-def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[Value]]:
+def _elements(collection: Evaluator, type_: Type, descending: bool) -> Callable[[Frame], Iterable[Value]]:
     listed = elements_of(type_)
+    if descending:
+        return lambda frame: listed(collection(frame))[::-1]
     return lambda frame: listed(collection(frame))
 
 
@@ -330,7 +334,7 @@ def _deliver(message: Evaluator) -> Executor:
     return run
 
 
-def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor) -> Executor:
+def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, descending: bool) -> Executor:
     match type_:
         case Map():
             part = entry_of(type_)
@@ -351,7 +355,8 @@ def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Exe
 
     def run(frame: Frame) -> bool:
         parent = domain(frame)
-        for place in [parent.inside(part, key) for key in keys(present(parent))]:
+        found = list(keys(present(parent)))
+        for place in [parent.inside(part, key) for key in (found[::-1] if descending else found)]:
             frame.budget += 1
             if frame.budget > STEP_BUDGET:
                 raise _spent()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 
+from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.causality import Finding
 from thence.dsl.run.narrate import NarratedStep, narrate
-from thence.dsl.run.system import System
+from thence.dsl.run.system import Action, Outcome, State, System
 
 
-def simulate(system: System, seed: int, steps: int) -> tuple[NarratedStep, ...]:
+def simulate(system: System, seed: int, steps: int, judged: Collection[str] | None = None) -> tuple[NarratedStep, ...]:
     """A run of at most `steps` steps; it ends earlier when nothing can happen or something is violated.
 
-    What happens next is drawn evenly from the enabled actions; timers that change nothing are not drawn.
+    What happens next is drawn evenly from the enabled actions; timers that change nothing are not drawn. A run goes on
+    after violations of what is not `judged`; by default, every property of steps is.
     """
     draw = random.Random(seed)
     state = system.initial()
@@ -19,14 +23,33 @@ def simulate(system: System, seed: int, steps: int) -> tuple[NarratedStep, ...]:
     while len(taken) < steps:
         choices = list(system.enabled(state))
         draw.shuffle(choices)
-        for action in choices:
-            outcome = system.apply(state, action)
-            if outcome.state != state or outcome.findings:
-                break
-        else:
+        chosen = _first_step(system, state, choices)
+        if chosen is None:
             break
+        action, outcome = chosen
         taken.append(narrate(system, state, action, outcome))
         state = outcome.state
-        if outcome.findings:
+        if any(_ends(finding, judged) for finding in outcome.findings):
+            break
+        if judged and any(_ends(finding, judged) for finding in system.broken(state)):
             break
     return tuple(taken)
+
+
+def at_rest(system: System, state: State) -> bool:
+    """Whether nothing can happen any more in the state."""
+    return _first_step(system, state, list(system.enabled(state))) is None
+
+
+def _first_step(system: System, state: State, actions: list[Action]) -> tuple[Action, Outcome] | None:
+    """The first of the actions that changes something, and its outcome."""
+    for action in actions:
+        outcome = system.apply(state, action)
+        if outcome.state != state or outcome.findings:
+            return action, outcome
+    return None
+
+
+def _ends(finding: Finding, judged: Collection[str] | None) -> bool:
+    """Whether the run ends with the finding. A step at fault is the end of every run."""
+    return judged is None or finding.property in judged or finding.property == FAULT

@@ -13,7 +13,9 @@ from thence.proofs.bounded.machine import Reach, bounded_statements, check_machi
 from thence.proofs.bounded.search import Bounded, BoundedProgress, search
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
+from thence.proofs.scopes.refutable import cannot_refute
 from thence.proofs.scopes.reports import explain, workload_facts
+from thence.proofs.scopes.untried import not_tried
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Kind, Level, Result, Verdict
@@ -94,6 +96,8 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         },
         "gates": found.gates,
     }
+    untried = not_tried(case.protocol, case.workload)
+    facts |= {"not_tried": list(untried)} if untried else {}
     picture = ""
     violation = found.violations.get(name)
     if violation is not None:
@@ -105,6 +109,8 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         facts["unknown"] = said
     else:
         verdict = Verdict.HOLDS
+        weak = cannot_refute(case.workload, name)
+        facts |= {"cannot_refute": weak} if weak else {}
         facts |= {"depth": found.depth, "complete": found.ended}
         ended = "; every run has ended by then" if found.ended else ""
         said = f"no violation within {depth} steps{ended}"

@@ -86,6 +86,8 @@ class Exploration(Coverage):
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     `undecided` says of properties that are not violated why that does not mean that they hold.
+    `order_matters` names a handler of which some step depends on the order in which sets are visited.
+    `never` has what no step that was met does: `delivers`, `fires` a timer.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -95,6 +97,8 @@ class Exploration(Coverage):
     storage: Storage = "exact"
     unshown: frozenset[str] = frozenset()
     undecided: dict[str, str] = field(default_factory=dict)
+    never: frozenset[str] = frozenset()
+    order_matters: str | None = None
     violations: dict[str, Violation] = field(default_factory=dict)
 
 

@@ -44,7 +44,7 @@ def missed(scenario: ir.Scenario) -> str:
         where = f", line {played.failure.line}" if played.failure is not None else ""
         return f"{scenario.name} is {whole}{where}"
     for name, verdict in wanted.items():
-        if name and verdict != _judged(played, violated, name)[0].value:
+        if name and (played.failure is not None or verdict != _judged(played, violated, name)[0].value):
             return f"{scenario.name}: {name} is not {verdict}"
     return ""
 
@@ -101,7 +101,7 @@ def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], 
         shown += f"\n\n{in_words(describe(finding), _called(played))}."
     return Result(
         f"{scenario.name}: {name}", "scenario", scenario.subject, verdict, Level.L1,
-        verdict.value == wanted, 0.0, facts, shown, picture,
+        verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture,
     )  # fmt: skip
 
 

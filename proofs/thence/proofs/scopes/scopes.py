@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 from thence.dsl import ir
+from thence.dsl.check.workload import default_workloads
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
+from thence.dsl.ir.visiting import in_descending_order
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
@@ -27,6 +29,7 @@ from thence.proofs.explore.reductions import named
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, find_lasso
 from thence.proofs.native.memory import Allotment
 from thence.proofs.scopes.link import LinkCheck, check_link
+from thence.proofs.scopes.refutable import cannot_refute
 from thence.proofs.scopes.reports import (
     Evidence,
     Exhausted,
@@ -40,6 +43,7 @@ from thence.proofs.scopes.reports import (
     timers_fire,
     workload_facts,
 )
+from thence.proofs.scopes.untried import idle, not_tried
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 _UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"
@@ -88,6 +92,13 @@ def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
     return (*protocol.properties, *protocol.eventually, *invariants, "fault")
 
 
+def judgeable(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
+    """Everything that can be judged of the protocol in the workload, whether the protocol claims it or not."""
+    everywhere = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", DEADLOCK_FREE, LIVE, FAULT)
+    shape = (COMPLETES,) if workload.programs else ()
+    return tuple(dict.fromkeys((*properties_of(protocol), *everywhere, "total_order", *shape)))
+
+
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:
     """The properties judged by default: all, for endless sends liveness only; and those with expectations."""
     if isinstance(workload.sending, ir.AnyNumber):
@@ -120,16 +131,27 @@ class Subject:
 class Explored:
     """An exploration, and the properties that were `judged`.
 
+    `backwards`: the same where sets and maps are visited in descending order, if steps depend on it.
     `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`.
     """
 
     exploration: Exploration | AbstractExploration
     judged: frozenset[str]
     search: LassoSearch | None = None
+    backwards: Exploration | None = None
 
     def covered(self, property_: str) -> Exploration | AbstractExploration | LassoSearch:
         """The search that decides about a property."""
         return self.exploration if self.search is None or property_ != LIVE else self.search
+
+
+_UNNAMED = {False: "scope", True: "scope with faults"}
+"""How the names of results begin where the scope has no name."""
+
+
+def _is_faulty(workload: ir.Workload) -> bool:
+    """Whether the network has faults in the scope, or timers fire before it is quiet."""
+    return bool(workload.duplicates or workload.losses or workload.ticks)
 
 
 def explore_scope(
@@ -147,8 +169,16 @@ def explore_scope(
     judged = tuple(properties) or judged_in(protocol, workload, expects)
     label = f"{protocol.name} {name or describe(workload)}"
     wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
-    subject = Subject("scope", protocol.name, protocol, name, workload, name or "scope")
+    subject = Subject("scope", protocol.name, protocol, name, workload, name or _UNNAMED[_is_faulty(workload)])
     return _results(subject, {property_: wanted.get(property_, "holds") for property_ in judged}, options, label)
+
+
+def explore_unscoped(protocol: ir.Protocol, options: Options = Options()) -> tuple[Result, ...]:
+    """Explores a protocol for which the file states no scope, in the default scopes."""
+    workloads = default_workloads(protocol)
+    return tuple(
+        result for workload in workloads for result in explore_scope(protocol, None, workload, options=options)
+    )
 
 
 def _results(subject: Subject, wanted: Mapping[str, str], options: Options, label: str) -> tuple[Result, ...]:
@@ -186,12 +216,18 @@ def _explored_within(subject: Subject, judged: Collection[str], stop: bool, opti
         protocol, workload, (*safety, *beside), stop_when_refuted=stop, limit=options.limit, progress=progress,
         method=options.method,
     )  # fmt: skip
-    return Explored(found, frozenset(judged), search)
+    backwards = None
+    if found.complete and found.order_matters is not None:
+        backwards = explore(
+            in_descending_order(protocol), workload, (*safety, *beside), limit=options.limit, progress=progress,
+            method=options.method,
+        )  # fmt: skip
+    return Explored(found, frozenset(judged), search, backwards)
 
 
 def _property_result(subject: Subject, explored: Explored, property_: str, wanted: str) -> Result:
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
-    evidence = _evidence(subject.protocol, explored, property_)
+    evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
     timers = timers_fire(subject.protocol, subject.workload) if property_ == LIVE else ""
@@ -200,6 +236,8 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
         **({"timers": timers} if timers else {}),
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
+        **_limits(subject, property_, verdict),
+        **_order_facts(explored, property_, verdict),
         **shown.facts,
     }
     return Result(
@@ -213,8 +251,29 @@ def _with_restriction(explanation: str, timers: str, verdict: Verdict) -> str:
     return "\n".join(filter(None, (explanation, timers if verdict is Verdict.HOLDS else "")))
 
 
-def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evidence:
+def _order_facts(explored: Explored, property_: str, verdict: Verdict) -> dict[str, Any]:
+    """Whether steps depend on the order in which loops visit sets and maps, and whether the verdict does."""
+    forwards, backwards = explored.exploration, explored.backwards
+    if backwards is None or not isinstance(forwards, Exploration) or explored.covered(property_) is not forwards:
+        return {}
+    same = (property_ in forwards.violations) == (property_ in backwards.violations)
+    if not same:
+        other = Verdict.REFUTED.value if verdict is Verdict.HOLDS else Verdict.HOLDS.value
+    else:
+        other = verdict.value if backwards.complete or property_ in backwards.violations else Verdict.UNKNOWN.value
+    return {"set_order": {"handler": forwards.order_matters, "descending": other}}
+
+
+def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:
+    """What the scope leaves out, and whether it could have refuted what holds."""
+    untried = not_tried(subject.protocol, subject.workload)
+    weak = cannot_refute(subject.workload, property_) if verdict is Verdict.HOLDS else None
+    return {**({"not_tried": list(untried)} if untried else {}), **({"cannot_refute": weak} if weak else {})}
+
+
+def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
     """The finding of the exploration about a property."""
+    protocol = subject.protocol
     covered, violation = explored.covered(property_), explored.exploration.violations.get(property_)
     if violation is not None:
         return violation
@@ -228,11 +287,18 @@ def _evidence(protocol: ir.Protocol, explored: Explored, property_: str) -> Evid
         return Undecided(covered.undecided[property_])
     if property_ in protocol.witnesses and (nowhere := explored.exploration.violations.get(undefined(property_))):
         return Undecided(nowhere.finding.detail, nowhere)
-    if (unseen := unobservable(protocol, property_)) is not None:
+    if (unseen := _unseen(subject, explored, property_)) is not None:
         return Undecided(unseen)
     if FAULT in explored.exploration.violations and not _outlives_faults(protocol, property_, explored.judged):
         return Undecided(CUT_SHORT)
     return Exhausted() if covered.complete else Undecided(incomplete(covered))
+
+
+def _unseen(subject: Subject, explored: Explored, property_: str) -> str | None:
+    """Why the property could not be seen to be violated in any run of the scope; None if it could."""
+    covered = explored.covered(property_)
+    within = idle(subject.protocol, subject.workload, property_, covered) if isinstance(covered, Exploration) else None
+    return unobservable(subject.protocol, property_) or (within if covered.complete else None)
 
 
 def _outlives_faults(protocol: ir.Protocol, property_: str, judged: Collection[str]) -> bool:

@@ -1,0 +1,35 @@
+"""What a scope leaves out of what the protocol declares, so that nothing that was not tried reads like success."""
+
+from __future__ import annotations
+
+from thence.dsl import ir
+from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
+from thence.proofs.explore.exploration import Exploration
+
+LOSS, DUPLICATION, TIMERS, EARLY_TIMERS = "loss", "duplication", "timers", "early timers"
+
+
+def not_tried(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
+    """The faults and timers that the protocol's text allows for, and that no run of the scope has.
+
+    `timers` never fire with `ticks 0`. Without `ticks` they fire only when no packet is in flight: `early timers` are
+    those that fire before. Where messages are sent for ever on reordering channels, timers fire at any moment anyway.
+    """
+    network = protocol.network
+    found = [LOSS] if network.lossy and not workload.losses else []
+    found += [DUPLICATION] if network.duplicating and not workload.duplicates else []
+    if any(handler.event == "periodically" for handler in protocol.handlers):
+        if workload.ticks == 0:
+            found.append(TIMERS)
+        elif workload.ticks is None and (workload.ends or not (network.reordering and not workload.fifo)):
+            found.append(EARLY_TIMERS)
+    return tuple(found)
+
+
+def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Exploration) -> str | None:
+    """Why the runs of a whole exploration say nothing about the property; None if they do."""
+    if workload.prompt and not any(kind.carries is not None for kind in protocol.packets):
+        return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
+    if property_ in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
+        return "no run delivers a message"
+    return None

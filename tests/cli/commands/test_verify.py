@@ -1,0 +1,64 @@
+"""`thence verify`: what states nothing is no success, and a protocol without a scope is explored all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Thence = Callable[..., Any]
+
+PROTOCOL = """
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+"""
+NOTHING = {
+    "theory": "theory t:\n  sort a\n",
+    "protocol": PROTOCOL,
+    "machine": "machine m:\n  state:\n    x(m: message): bool\n  transition causal_send(m): pass\n",
+}
+
+
+def verify(thence: Thence, name: str, *options: str) -> Any:
+    return thence("verify", name, "--campaign-cases", "0", *options)
+
+
+@pytest.mark.parametrize("name", ["theory", "protocol"])
+def test_a_file_that_states_nothing_is_bad_input(thence: Thence, tmp_path: Path, name: str) -> None:
+    (tmp_path / "nothing.thence").write_text(NOTHING[name], encoding="utf-8")
+    assert verify(thence, "nothing.thence").rejects("nothing is stated", "nothing.thence")
+
+
+def test_one_of_several_files_that_states_nothing_is_named(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "nothing.thence").write_text(PROTOCOL, encoding="utf-8")
+    (tmp_path / "something.thence").write_text(f"{PROTOCOL}  property at_most_once\n", encoding="utf-8")
+    assert verify(thence, "something.thence").code == 0
+    assert thence("verify", "something.thence", "nothing.thence", "--campaign-cases", "0").rejects("nothing.thence")
+
+
+def test_a_protocol_without_a_scope_is_explored(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "broken.thence").write_text(f"{PROTOCOL}  property causal, fifo\n", encoding="utf-8")
+    ran = verify(thence, "broken.thence")
+    assert ran.code == 1
+    assert "3 processes, sends 2, 1, 1" in " ".join(ran.out.split())
+    found = verify(thence, "broken.thence", "--json").object
+    assert {one["property"]: one["verdict"] for one in found["results"]} == {
+        "causal": "refuted", "fifo": "refuted", "fault": "holds",
+    }  # fmt: skip
+
+
+def test_what_a_scope_does_not_try_is_said(thence: Thence, tmp_path: Path) -> None:
+    text = PROTOCOL.replace("reliable,", "lossy, duplicating,") + "  property no_creation, fifo\n"
+    (tmp_path / "faulty.thence").write_text(f"{text}\nscope one of p:\n  processes 2\n  sends 1, 1\n", encoding="utf-8")
+    results = verify(thence, "faulty.thence", "--json").object["results"]
+    assert all(one["not_tried"] == ["loss", "duplication"] for one in results)
+    weak = {one["property"]: one.get("cannot_refute", "") for one in results}
+    assert "no process sends two messages" in weak["fifo"]
+    assert weak["no_creation"] == ""
+    said = " ".join(thence("explore", "faulty.thence").out.split())
+    assert "cannot be refuted here: no process sends two messages" in said
