@@ -21,6 +21,7 @@ from thence.proofs.certificate.writing import write
 from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification
 from thence.proofs.prove import proofs
+from thence.proofs.solving.assessment import POSSIBLE
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
@@ -40,7 +41,11 @@ def test_the_manifest_keeps_to_its_schema_and_names_every_file(spread: Path) -> 
     proved, refuted = value["statements"]
     assert (proved["verdict"], refuted["verdict"]) == ("proved", "refuted")
     assert len(proved["obligations"]) == 3
-    assert [each["shows"] for each in (*proved["evidence"], *refuted["evidence"])] == ["needed", "refuted"]
+    assert [each["shows"] for each in (*proved["evidence"], *refuted["evidence"])] == [
+        "needed",
+        "possible",
+        "refuted",
+    ]
     assert proved["says"][0].startswith("assume kept: forall a, b.")
     assert value["programs"]["cvc5"]["version"] == version("cvc5")
     listed = (spread / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
@@ -111,7 +116,8 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
         for each in manifest(plain)["statements"]
     }
     assert shown["causal"] == [("refuted", "")]
-    assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver")]
+    assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver"), ("possible", POSSIBLE)]
+    assert shown["sent_first"] == [("possible", POSSIBLE)]
 
 
 @pytest.mark.long(but=("invented",))
