@@ -1,12 +1,20 @@
 """Statements about waiting: `without starvation T`, as obligations and goals.
 
-NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
-makes false (`not network_sent(m)`) is true of m, and every guard about parameters of the system alone. For `deliver`,
+NOTE(starvation): a message m waits for transition T in a state where m was sent, every guard of T that T itself makes
+false (`not network_sent(m)`) is true of m, and so is every guard about parameters of the system alone. For `deliver`,
 m waits at each of its destinations until it is delivered there. The other guards give the things that m waits for. A
 guard `forall x. P(m, x)` gives the set of all x for which P(m, x) is false; guards over variables of the same types
-give one set together. Any other guard gives itself. Without starvation says three things. No step after which m still
-waits adds to these sets, or makes a true guard false: m waits only for things that it waited for from the beginning.
-In a reachable quiescent state (see
+give one set together. Any other guard gives itself.
+
+Without starvation says three things. First, no step after which m still waits adds to these sets, or makes a true
+guard false: m waits only for things that it waited for from the beginning. Second, in a reachable quiescent state
+(see NOTE(deadlock)) nothing waits for T: m does not wait for what need not come, such as a later message. Third, runs
+come to rest: every transition but `causal_send` uses something up, a tuple of a relation that such transitions only
+ever add to, or only ever take from; a transition that does so happens finitely often, and is left out when the others
+are looked at.
+
+Together: once nothing more is sent, T happens in every fair run to every message that waits for it. Where the
+application never stops sending, what m waits for does not grow; that each of these things comes is not claimed.
 """
 
 from __future__ import annotations
@@ -188,18 +196,20 @@ def nothing_waits(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]
     return Obligation(name, signature_of(machine), hypotheses, ir.NamedFormula("false", FALSE), state.parameters)
 
 
-def one_way(machine: ir.Machine, relation: str, way: bool, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """Transitions other than `causal_send` only ever add to the relation (`way`: true), or only ever take from it."""
+def one_way(
+    machine: ir.Machine, among: Iterable[Action], relation: str, way: bool, known: Iterable[Conjunct]
+) -> tuple[Obligation, ...]:
+    """These transitions only ever add to the relation (`way`: true), or only ever take from it."""
     signature, facts = signature_of(machine), known_facts(machine, known)
     found: list[Obligation] = []
-    for action in _after_sending(machine):
+    for action in among:
         for update in action.updates:
             if update.symbol == relation:
                 was = ir.Apply(BOOL, relation, update.arguments)
-                before, after_ = (was, update.value) if way else (negation(was), negation(update.value))
+                before, then = (was, update.value) if way else (negation(was), negation(update.value))
                 hypotheses = (*facts, *action.guards, ir.NamedFormula("before", before))
                 verb = "takes nothing from" if way else "adds nothing to"
-                goal = ir.NamedFormula("after", after_)
+                goal = ir.NamedFormula("after", then)
                 constants = (*action.parameters, *update.binders)
                 found.append(Obligation(f"{action.name} {verb} {relation}", signature, hypotheses, goal, constants))
     return tuple(found)
@@ -218,12 +228,8 @@ def uses_up(machine: ir.Machine, action: Action, ways: Mapping[str, bool], known
     return Obligation(f"{action.name} uses something up", signature_of(machine), hypotheses, goal, action.parameters)
 
 
-def changed_after_sending(machine: ir.Machine) -> tuple[str, ...]:
-    """The relations that some transition other than `causal_send` changes."""
+def changed_relations(machine: ir.Machine, among: Iterable[Action]) -> tuple[str, ...]:
+    """The relations that some of these transitions change."""
     relations = {symbol.name for symbol in symbols(machine) if symbol.result == BOOL}
-    changed = (update.symbol for action in _after_sending(machine) for update in action.updates)
+    changed = (update.symbol for action in among for update in action.updates)
     return tuple(dict.fromkeys(name for name in changed if name in relations))
-
-
-def _after_sending(machine: ir.Machine) -> tuple[Action, ...]:
-    return tuple(action for action in actions(machine) if action.name != "causal_send")

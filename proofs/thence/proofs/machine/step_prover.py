@@ -30,7 +30,7 @@ from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.starvation import (
     Waiting,
     additions,
-    changed_after_sending,
+    changed_relations,
     falsified,
     nothing_waits,
     one_way,
@@ -162,7 +162,7 @@ def _attempt_starvation(
     (at_once,) = session.within(QUICK_MS).discharge((nothing_waits(machine, state, known),), look_for_models=False)
     if at_once.proved:
         return _Attempt((*done, at_once), f"{shrinks}; runs come to rest, and there nothing waits for it")
-    left = waiting_message(state)
+    left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
     if left is None:
         return _Attempt(done, "", f"{shrinks}, but something may wait for {transition} in a quiescent state")
     words = "undelivered" if transition == "deliver" else f"waiting for {transition}"
@@ -175,22 +175,34 @@ def _attempt_starvation(
 def _comes_to_rest(
     session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]
 ) -> tuple[tuple[Discharge, ...], str]:
-    """The proof that once nothing more is sent every run comes to rest; or the transition that may go on for ever."""
+    """The proof that once nothing more is sent every run comes to rest; or the transitions that may go on for ever.
+
+    Transitions that use something up happen finitely often; the others are then looked at without them.
+    """
     quick = session.silent().within(QUICK_MS).with_one_solver()
-    ways: dict[str, bool] = {}
-    for relation in changed_after_sending(machine):
-        for way in (True, False):
-            tried = quick.discharge(one_way(machine, relation, way, known), look_for_models=False)
-            if relation not in ways and all(each.proved for each in tried):
-                ways[relation] = way
-    busy = [action for action in actions(machine) if action.name != "causal_send" and action.updates]
-    claims = [uses_up(machine, action, ways, known) for action in busy]
-    directions = [claim for name, way in ways.items() for claim in one_way(machine, name, way, known)]
-    done = session.discharge((*directions, *claims), look_for_models=False)
-    open_ones = [each.obligation.name for each in done if not each.proved]
-    if open_ones:
-        return (), f"it was not shown that {open_ones[0]}"
-    return done, ""
+    left = [action for action in actions(machine) if action.name != "causal_send" and action.updates]
+    wanted: list[Obligation] = []
+    while left:
+        ways: dict[str, bool] = {}
+        directions: list[Obligation] = []
+        for relation in changed_relations(machine, left):
+            for way in (True, False):
+                claims = one_way(machine, left, relation, way, known)
+                if relation not in ways and _all_proved(quick, claims):
+                    ways[relation] = way
+                    directions.extend(claims)
+        used = [uses_up(machine, action, ways, known) for action in left]
+        done = quick.discharge(used, look_for_models=False)
+        proved = {each.obligation.name for each in done if each.proved}
+        if not proved:
+            return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
+        wanted += [*directions, *(claim for claim in used if claim.name in proved)]
+        left = [action for action, claim in zip(left, used, strict=True) if claim.name not in proved]
+    return session.discharge(tuple(wanted), look_for_models=False), ""
+
+
+def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
+    return all(each.proved for each in session.discharge(claims, look_for_models=False))
 
 
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:

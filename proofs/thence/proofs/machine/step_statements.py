@@ -1,11 +1,5 @@
 """Statements about steps of a machine: `stable` and `without deadlock`, as obligations and goals.
 
-NOTE(deadlock)) nothing waits for T: so m does not wait for what need not come, such as a
-later message. And runs come to rest: every transition but `causal_send` uses something up, a tuple of a relation that
-such transitions only ever add to, or only ever take from. Together: once nothing more is sent, every fair run has T
-happen to every message that waits for it. Where the application never stops sending, what m waits for does not grow;
-that each of these things comes is not claimed.
-
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
 a reachable quiescent state every message that was sent has been delivered at its destinations. The proof uses least
 elements: only finitely many messages were sent, so in any strict order some messages with a property come first. A
