@@ -199,7 +199,8 @@ def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:
         return (f"in every reachable state: {show_expression(formula.body)}",)
     transition = starving_transition(name)
     if transition is not None:
-        return (f"what a message waits for until {transition} only shrinks, in every run",)
+        shrinks = f"what a message waits for until {transition} only shrinks, in every run"
+        return (f"{shrinks}; once nothing more is sent, runs come to rest, and nothing waits for {transition}",)
     formula = statement_formula(machine, name)
     where = "whenever deliver happens" if free_locals(formula.body) else "in every reachable state"
     return (f"{where}, {formula.name}: {show_expression(formula.body)}",)
