@@ -79,7 +79,9 @@ def _read(path: Path, transformer: lark.Transformer[Any, Any]) -> lark.Lark:
     """The parser of a kept table. Raises whatever comes of a file that is none."""
     data, memo = _decoded(json.loads(read_kept(path)))
     data["options"]["lexer"] = data["parser"]["lexer_conf"]["lexer_type"] = _NoLexer
-    return lark.Lark._load_from_dict(data, memo, transformer=transformer)  # as parsers that Lark generates do
+    load: Any = lark.Lark._load_from_dict  # as the parsers that Lark writes into files do
+    parser: lark.Lark = load(data, memo, transformer=transformer)
+    return parser
 
 
 def _write(path: Path, parser: lark.Lark) -> None:
