@@ -77,6 +77,14 @@ Merge = Annotated[
     bool, typer.Option("--merge", help="The files are logs of one run, without a common clock: put them together.")
 ]
 
+TrustFile = Annotated[
+    bool,
+    typer.Option(
+        "--trust-file",
+        help="Run the programs and import the classes that the file names.",
+    ),
+]
+
 CampaignDirectory = Annotated[str, typer.Argument(help="The campaign's directory.")]
 
 LEAST = 2**20

@@ -47,7 +47,9 @@ def test_a_faulty_system_is_refuted_and_its_case_runs_again(thence: Thence, tmp_
     assert result["findings"] == ["causal: p1 delivers m2.1 before m0.1 (m0.1 -> m0.2 -> m2.1)"]
     assert json.loads((tmp_path / "case.json").read_text()) == result["counterexample"]
     assert (tmp_path / "case.svg").read_text(encoding="utf-8").startswith("<svg")
-    again = thence("conform", "--replay", "case.json")
+    refused = thence("conform", "--replay", "case.json")
+    assert refused.rejects("case.json names a program to run", shlex.quote(FAULTY), "--trust-file")
+    again = thence("conform", "--replay", "case.json", "--trust-file")
     assert again.code == 1 and result["findings"][0] in again.out and "├─" in again.out
     repaired = thence("conform", "--replay", "case.json", "--exec", ADAPTER)
     assert repaired.code == 0 and "nothing is wrong" in repaired.out
@@ -69,7 +71,7 @@ def test_a_transcript_can_be_fed_to_the_system_again(thence: Thence, tmp_path: P
         shlex.split(FAULTY), input="\n".join(requests) + "\n", capture_output=True, text=True, check=True, timeout=60
     )
     assert fed.stdout.splitlines() == replies
-    again = thence("conform", "--replay", "case.json", "--transcript", "again.ndjson")
+    again = thence("conform", "--replay", "case.json", "--exec", FAULTY, "--transcript", "again.ndjson")
     assert again.code == 1 and (tmp_path / "again.ndjson").read_text().splitlines() == lines
 
 
@@ -268,7 +270,7 @@ def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence_proce
     assert (ran.code, result["verdict"], result["subject"]) == (1, "refuted", "isolated:quitter:Quits")
     assert any("has ended with exit code 3" in finding for finding in result["findings"])
     assert len(result["counterexample"]["operations"]) == 2
-    again = thence_process("conform", "--replay", "case.json")
+    again = thence_process("conform", "--replay", "case.json", "--trust-file")
     assert again.code == 1 and "has ended with exit code 3" in again.out
     assert '"request":"init"' in (tmp_path / "said.ndjson").read_text()
     table = thence_process("matrix", *own[:2], "--cases", "3", "--json").object

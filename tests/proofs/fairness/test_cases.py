@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-
 from tests.proofs.fairness.by_definition import assert_every_packet_arrives
+
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.dsl.run.narrate import record, replay

@@ -12,7 +12,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule
 from thence.conformance.replay.replay import Divergence
 from thence.spec import oracle
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 
 FindingKind: TypeAlias = Literal[
     "causal",
@@ -103,7 +103,7 @@ class Delay:
     def __str__(self) -> str:
         others = {0: "no other message", 1: "another message"}.get(self.arrivals, f"{self.arrivals:,} other messages")
         until = f"while {others} arrived" if self.delivered else f"to the end, while {others} arrived"
-        return f"p{self.process} kept {self.message} back {until}, though nothing was missing"
+        return f"p{self.process} kept {printable(self.message)} back {until}, though nothing was missing"
 
 
 @dataclass(frozen=True, slots=True)
