@@ -194,7 +194,7 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
         with memory_limit(Allotment.of(options.resources).memory):
             return _explored_within(subject, judged, stop, options, label)
     except MemoryError:
-        return Explored(Exploration(why_incomplete="out of memory"))
+        return Explored(Exploration(why_incomplete="out of memory"), frozenset(judged))
 
 
 def _explored_within(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
