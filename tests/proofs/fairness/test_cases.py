@@ -10,6 +10,9 @@ import pytest
 from tests.proofs.fairness.by_definition import assert_every_packet_arrives
 
 from thence.dsl import ir
+from thence.dsl.check.settings import lines_of
+from thence.dsl.check.workload import kind_of
+from thence.dsl.export.regression import violated
 from thence.dsl.load import load
 from thence.dsl.run.narrate import record, replay
 from thence.proofs.bounded.search import search
@@ -48,6 +51,8 @@ def test_the_run_is_fair_and_replays(name: str, scope: str, engine: Engine) -> N
     assert_every_packet_arrives(violation.system, violation.steps, violation.cycle, turns=10)
     again = replay(violation.system, record(violation.system, violation.steps))
     assert [step.outcome.state for step in again] == [step.outcome.state for step in violation.steps]
+    steps, lines = record(violation.system, violation.steps), lines_of(workload, kind_of(specification.protocols[0]))
+    assert "delivered" in violated(str(CASES / f"{name}.thence"), name, None, lines, steps)
 
 
 LATE = """
@@ -103,6 +108,7 @@ def test_what_is_fair_is_what_is_declared(specify: Specify, arrival: str, fairne
     protocol = specify(FORWARDS.format(arrival=arrival, fairness=fairness)).protocols[0]
     (result,) = explore_scope(protocol, None, ir.Workload(2, (1, 0), ((1,), ())), properties=["delivered"])
     assert result.verdict is verdict
+    assert ("Nothing that is in flight has to arrive" in result.explanation) == (fairness == "fair causal_send")
 
 
 WAITS_FOR_A_SEND = """

@@ -71,7 +71,7 @@ NATIVE: tuple[tuple[Engine, tuple[str, ...]], ...] = (
 
 def test_the_interpreter_finds_what_the_definition_says() -> None:
     tally = Counter[str]()
-    for seed in range(400):
+    for seed in range(250):
         compare(seed, tally, INTERPRETED)
     assert min(tally[name] for name in ("holds with timers", "holds without")) >= 5, tally
     assert min(tally[name] for name in ("refuted with timers", "refuted without", "cycles")) >= 20, tally
@@ -87,16 +87,16 @@ def test_lassos_of_endless_sends_are_what_the_definition_says() -> None:
 
 def test_native_code_finds_what_the_definition_says() -> None:
     tally = Counter[str]()
-    for seed in range(12):
+    for seed in range(8):
         compare(seed, tally, NATIVE)
 
 
 @pytest.mark.long
 def test_both_engines_find_what_the_definition_says() -> None:
     tally = Counter[str]()
-    for seed in range(400, 4_000):
+    for seed in range(250, 4_000):
         compare(seed, tally, INTERPRETED)
-    for seed in range(12, 150):
+    for seed in range(8, 150):
         compare(seed, tally, NATIVE)
     for seed in range(60, 1_000):
         compare_for_ever(seed, Counter[str]())

@@ -171,7 +171,7 @@ class _DeepeningSearch:
             return False
         invariants = {invariant.name for invariant in self.protocol.invariants}
         if name == "delivered" and not is_decided_at_rest(System(self.protocol, self.workload)):
-            said = "whether a message is stuck depends on how the run goes on, fairly: thence explore answers it"
+            said = "with timers or such fairness, a message is stuck if some fair run never delivers it: thence explore"
             self.result.undecided[name] = said
             return False
         if name in ("fault", "delivered", *JUDGED) or name in invariants:

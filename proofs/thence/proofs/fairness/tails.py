@@ -17,12 +17,12 @@ from thence.dsl.run.values import Message
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.fairness.fairness import Fairness, fairness_of, timers_of
 
-MOST_STATES = 200_000
+MOST_STATES = 300_000
 """Limit on the states of the tails of one exploration."""
 
 NEVER_QUIET = "a message waits for a timer, and timers fire when nothing is in flight, which need not come"
 
-TOO_MANY = f"packets may go round for ever, and the runs in which they do have more than {MOST_STATES:,} states"
+TOO_MANY = f"the runs that go on when nothing is sent any more have more than {MOST_STATES:,} states"
 
 FAULTY = "a step is at fault, and a run that has come to it does not go on"
 
@@ -125,6 +125,8 @@ class Tails:
             at += 1
         self._look(range(first, at))
         found = min((n for n in range(first, at) if n in self._starving), key=self._distance.__getitem__, default=None)
+        if found is None:
+            self._edges[first:] = [[] for _ in self._edges[first:]]  # no state of these tails is asked about again
         if self._first is None and found is not None:
             self._first = (state, found)
         return root

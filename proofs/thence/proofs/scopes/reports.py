@@ -315,7 +315,9 @@ def explain(violation: Violation) -> tuple[str, str]:
     last = violation.steps[-1].outcome.findings if violation.steps else ()
     lines = [text(violation.steps)]
     if finding.property == "delivered" and finding.message is not None:
-        lines.append(f"\nNothing is in flight, and p{finding.process} never delivers {finding.message.name}.")
+        left = violation.steps and violation.steps[-1].outcome.state.network
+        ending = "Nothing that is in flight has to arrive" if left else "Nothing is in flight"
+        lines.append(f"\n{ending}, and p{finding.process} never delivers {finding.message.name}.")
     elif is_witness(violation.system.protocol, finding.property):
         lines.append(f"\n{finding.detail if finding.property == COMPLETES else f'{finding.property} is reached'}.")
     elif finding.property not in {each.property for each in last}:
