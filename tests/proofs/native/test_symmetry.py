@@ -133,3 +133,42 @@ def test_loops_whose_order_matters_are_found(specify: Specify, change: str, symm
         assert found.reductions == ()
         assert "differs by more than their names" in found.refused["symmetry"]
         assert (found.states, found.transitions) == (whole.states, whole.transitions)
+
+
+LATE = """
+protocol late:
+  message MSG(m: message) carries m
+  state:
+    kept: queue of message
+    fired: nat
+    S: set of process
+    last: option of process
+  on causal_send(m):
+    kept.push(m)
+  on receive MSG(m) from j: deliver m
+  periodically:
+    if fired < 3: fired := fired + 1
+    for p in process: S.add(p)
+    if fired = 3:
+      for p in S: last := some(p)
+      if last = some(self) and kept is not empty:
+        send MSG(kept.first) to kept.first.dst
+        kept.pop()
+  property causal
+  eventually delivered under fair receive
+"""
+
+
+def test_steps_beyond_the_search_are_compared_as_well(specify: Specify) -> None:
+    """With one tick each, the search never comes to the third, which only the last process makes something of."""
+    protocol = specify(LATE).protocols[0]
+    workload = ir.Workload(3, (1, 1, 1), ANY, ticks=1)
+    judged = ("causal", "delivered", "fault")
+    whole = explore(protocol, workload, judged, method=Method("interpreted"))
+    found = explore(protocol, workload, judged, method=Method("native", reductions=["symmetry"]))
+    assert "delivered" in whole.violations
+    assert found.violations.keys() == whole.violations.keys()
+    healed = specify(LATE.replace("if last = some(self) and kept", "if kept")).protocols[0]
+    found = explore(healed, workload, judged, method=Method("native", reductions=["symmetry"]))
+    assert not found.violations
+    assert "differs by more than their names" in found.refused["symmetry"]

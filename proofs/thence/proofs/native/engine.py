@@ -359,6 +359,8 @@ class NativeEngine:
             self._judge_tails(search, self._sieve_tails(search, quiet=False))
         if self._starved_after is not None and DELIVERED not in self.refuted:
             self._starves(search, self._starved_after)
+        if self.symmetry is not None and DELIVERED not in self.refuted:
+            self.symmetry.check_taken()  # tails go on where the search does not
         if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
             self.result.undecided[DELIVERED] = tails.undecided or CUT_SHORT
 

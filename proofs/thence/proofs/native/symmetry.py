@@ -226,6 +226,22 @@ class Symmetry:
                 names = f"p{action.process} and p{other.process}"
                 raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
 
+    def check_taken(self) -> None:
+        """Checks every local step that the system has taken, also those of runs that go on after the search's.
+
+        Raises:
+            Asymmetric: where one differs by more than names.
+        """
+        for process, local, cause, _ in list(self.system.steps.taken()):
+            match cause:
+                case None:
+                    action, message = Action("tick", process), None
+                case int():
+                    action, message = Action("receive", process, (), cause), None
+                case Message():
+                    action, message = Action("send", process, cause.dsts), cause
+            self.check(action, message, local, self.system.local_step(process, local, action, message))
+
     def _outcome(self, process: int, step: tuple[int, tuple[Emission, ...]] | Fault) -> _Outcome | None:
         """The local state that a step leads to, with the packets, by number, and the messages delivered."""
         if isinstance(step, Fault):

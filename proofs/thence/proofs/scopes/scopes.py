@@ -200,8 +200,8 @@ def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Op
 def _explored_within(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
     protocol, workload, progress = subject.protocol, subject.workload, options.progress(label)
     if isinstance(workload.sending, ir.AnyNumber):
-        safety = [name for name in judged if name in SAFETY]
-        found_abstract = explore_abstraction(protocol, workload, safety, limit=options.limit, progress=progress)
+        steps = {FAULT, *SAFETY.intersection(judged)}
+        found_abstract = explore_abstraction(protocol, workload, steps, limit=options.limit, progress=progress)
         return Explored(found_abstract, frozenset(judged))
     search = None
     if not workload.ends and LIVE in judged:
@@ -289,7 +289,7 @@ def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
         return Undecided(nowhere.finding.detail, nowhere)
     if (unseen := _unseen(subject, explored, property_)) is not None:
         return Undecided(unseen)
-    if FAULT in explored.exploration.violations and not _outlives_faults(protocol, property_, explored.judged):
+    if _ends_in_a_fault(explored.exploration) and not _outlives_faults(protocol, property_, explored.judged):
         return Undecided(CUT_SHORT)
     return Exhausted() if covered.complete else Undecided(incomplete(covered))
 
@@ -299,6 +299,12 @@ def _unseen(subject: Subject, explored: Explored, property_: str) -> str | None:
     covered = explored.covered(property_)
     within = idle(subject.protocol, subject.workload, property_, covered) if isinstance(covered, Exploration) else None
     return unobservable(subject.protocol, property_) or (within if covered.complete else None)
+
+
+def _ends_in_a_fault(explored: Exploration | AbstractExploration) -> bool:
+    """Whether some run does, or may."""
+    suspected = isinstance(explored, AbstractExploration) and FAULT in explored.suspects
+    return suspected or FAULT in explored.violations
 
 
 def _outlives_faults(protocol: ir.Protocol, property_: str, judged: Collection[str]) -> bool:
