@@ -283,3 +283,14 @@ def test_a_statement_that_is_left_out_is_listed_as_such(forge: Forge, simple: Pa
     forged.sign(lambda value: value["omitted"].append({"kind": "machine", "subject": "simple", "name": "vacuity"}))
     assert forged.recheck().confirmed
     assert "- machine simple: vacuity" in forged.text("README.md")
+
+
+DEAD = SIMPLE.replace("  invariant", "  transition never(m):\n    require sent(m) and not sent(m)\n  invariant", 1)
+
+
+@pytest.mark.long
+def test_a_verdict_that_rests_on_nothing_written_down_is_left_out(certify: Callable[..., Any], forge: Forge) -> None:
+    made, directory = certify("dead", DEAD, checked=False)
+    assert ("machine", "simple", "vacuity") in made.manifest.omitted
+    assert "vacuity" not in {statement.name for statement in made.manifest.statements}
+    assert forge(directory).recheck().confirmed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,11 +14,13 @@ from typing import Any
 
 import pytest
 
+from thence.proofs.certificate.build import NotCertified
 from thence.proofs.certificate.directory import MOST_BYTES, contents, shown
 from thence.proofs.certificate.evaluation import Budget, TooCostly, check_machine_run
 from thence.proofs.certificate.evidence import FalseEvidence, run_of
 from thence.proofs.certificate.forms.json_form import compact, value_of
 from thence.proofs.certificate.reading import NotACertificate, read
+from thence.proofs.certificate.writing import refuse_place
 from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification
 
@@ -210,3 +213,19 @@ def test_a_recheck_has_a_limit_on_time(spread: Path) -> None:
     ran = subprocess.run([thence, "recheck", str(spread), "--limit", "1"], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 3
     assert "NOT confirmed: it was not checked within 1 s" in ran.stdout
+
+
+@pytest.mark.parametrize("listed", ["mine.txt", "../mine.txt", "evidence/../mine.txt"])
+def test_a_new_certificate_replaces_no_file_that_an_old_one_lists(spread: Path, tmp_path: Path, listed: str) -> None:
+    """`SHA256SUMS` of somebody's certificate cannot make a file of the reader part of it."""
+    place = tmp_path / "place"
+    shutil.copytree(spread, place)
+    (place / "mine.txt").write_text(SECRET, encoding="utf-8")
+    with (place / "SHA256SUMS").open("a", encoding="utf-8") as stream:
+        stream.write(f"{'0' * 64}  {listed}\n")
+    with pytest.raises(NotCertified, match="something else in it"):
+        refuse_place(place)
+    (place / "mine.txt").unlink()
+    (place / "manifest.json").write_bytes(b"[" * 1_000_000)
+    with pytest.raises(NotCertified, match="something else in it"):
+        refuse_place(place)
