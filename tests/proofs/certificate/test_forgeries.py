@@ -131,6 +131,7 @@ def test_no_kind_of_evidence_has_an_empty_sort(empty: str, kind: str) -> None:
             model_of(content)
 
 
+@pytest.mark.long(but=("shown0",))
 @pytest.mark.parametrize("shown", [("refuted", ""), ("happens", "witness"), ("refuted", "witness"), ("happens", "")])
 def test_what_was_reached_is_not_refuted_by_the_same_run(forge: Forge, simple: Path, shown: tuple[str, str]) -> None:
     forged = forge(simple)
@@ -144,6 +145,7 @@ def test_what_was_reached_is_not_refuted_by_the_same_run(forge: Forge, simple: P
     assert_not_confirmed(forged.recheck(), "got")
 
 
+@pytest.mark.long
 def test_every_verdict_turned_round_is_found(forge: Forge, simple: Path) -> None:
     forged = forge(simple)
     honest = forged.manifest()
