@@ -87,6 +87,34 @@ def test_less_thorough_is_said(thence: Thence, written: Path) -> None:
     assert len(found["notes"]) == 2
 
 
+def test_how_much_was_confirmed_is_said_in_numbers(thence: Thence, written: Path) -> None:
+    found = thence("recheck", str(written), "--json").object["certificate"]
+    checked = 0 if find_checker() is None else 1
+    counts = {"statements": 2, "confirmed": 2, "obligations": 1, "decided": 1, "proof_objects": checked}
+    assert {name: found[name] for name in counts} == counts
+    assert found["omitted"] > 0
+    text = thence("recheck", str(written)).out
+    assert "statements confirmed: 2 of 2" in text
+    assert f"proof objects checked for {checked} of 1 obligations" in text
+    assert "the source states this, too, and the certificate says nothing about it: execution " in text
+
+
+def test_a_level_that_is_not_reached_is_not_confirmed(thence: Thence, written: Path) -> None:
+    found = thence("recheck", str(written), "--no-proofs", "--json").object
+    proved = found["results"][0]
+    assert (proved["verdict"], proved["level"]) == ("proved", "L3")
+    assert found["exit"] == (0 if LEVEL == "L3" else 3)
+    assert proved["expected"] is (LEVEL == "L3")
+    if LEVEL == "L4":
+        assert "NOT everything is confirmed" in thence("recheck", str(written), "--no-proofs").out
+
+
+def test_an_author_is_a_name(thence: Thence, tmp_path: Path) -> None:
+    for author in ("A\nB", "P=NP", "x" * 500, ""):
+        arguments = ("prove", "execution", "fifo_alone", "--certificate", str(tmp_path / "c"), "--author", author)
+        assert thence(*arguments).rejects("is no author")
+
+
 def test_what_is_no_certificate_is_bad_input(thence: Thence, written: Path, tmp_path: Path) -> None:
     assert thence("recheck", str(tmp_path / "nothing")).rejects("there is no directory")
     assert thence("recheck", str(tmp_path)).rejects("not a certificate")

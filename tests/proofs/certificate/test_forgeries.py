@@ -131,6 +131,7 @@ def test_no_kind_of_evidence_has_an_empty_sort(empty: str, kind: str) -> None:
             model_of(content)
 
 
+@pytest.mark.long(but=("shown0",))
 @pytest.mark.parametrize("shown", [("refuted", ""), ("happens", "witness"), ("refuted", "witness"), ("happens", "")])
 def test_what_was_reached_is_not_refuted_by_the_same_run(forge: Forge, simple: Path, shown: tuple[str, str]) -> None:
     forged = forge(simple)
@@ -144,6 +145,7 @@ def test_what_was_reached_is_not_refuted_by_the_same_run(forge: Forge, simple: P
     assert_not_confirmed(forged.recheck(), "got")
 
 
+@pytest.mark.long
 def test_every_verdict_turned_round_is_found(forge: Forge, simple: Path) -> None:
     forged = forge(simple)
     honest = forged.manifest()
@@ -283,3 +285,14 @@ def test_a_statement_that_is_left_out_is_listed_as_such(forge: Forge, simple: Pa
     forged.sign(lambda value: value["omitted"].append({"kind": "machine", "subject": "simple", "name": "vacuity"}))
     assert forged.recheck().confirmed
     assert "- machine simple: vacuity" in forged.text("README.md")
+
+
+DEAD = SIMPLE.replace("  invariant", "  transition never(m):\n    require sent(m) and not sent(m)\n  invariant", 1)
+
+
+@pytest.mark.long
+def test_a_verdict_that_rests_on_nothing_written_down_is_left_out(certify: Callable[..., Any], forge: Forge) -> None:
+    made, directory = certify("dead", DEAD, checked=False)
+    assert ("machine", "simple", "vacuity") in made.manifest.omitted
+    assert "vacuity" not in {statement.name for statement in made.manifest.statements}
+    assert forge(directory).recheck().confirmed

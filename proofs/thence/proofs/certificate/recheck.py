@@ -201,12 +201,19 @@ def _derived(
         found.faults.extend(derivation.faults)
         return derivation
     written = f"written by Thence {manifest.thence}; this version derives something else"
-    whole = (*derived_faults(manifest, reading.files), *derivation.faults)
+    different = (
+        *derived_faults(manifest, reading.files),
+        *derivation.faults,
+        *(
+            f"{statement.subject}, {statement.name}: {fault}"
+            for statement in manifest.statements
+            for fault in derivation.differences[statement.key].faults
+        ),
+    )
+    # Nothing tells another version from a forger, so one difference leaves everything open.
+    reasons = tuple(f"{written}: {fault}" for fault in different[:MOST_TOLD])
     return Derivation(
-        {
-            key: Difference((), (*(f"{written}: {fault}" for fault in (*each.faults, *whole)), *each.undecided))
-            for key, each in derivation.differences.items()
-        }
+        {key: Difference((), (*reasons, *each.undecided)) for key, each in derivation.differences.items()}
     )
 
 
