@@ -145,7 +145,6 @@ MEASURES: dict[str, Callable[[], str]] = {
     "symmetry-cykas-4x2-two-threads": lambda: explored(
         "cykas", 4, 2, "auto", threads=2, reductions=("symmetry",), repeats=1
     ),
-    "delay-cykas-3": lambda: explored("cykas", 3, 3, "auto", reductions=("symmetry", "delay"), judged=SAFETY),
     "layers-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="layers"),
     "native-cykas-3-threads-ratio": threads_ratio,
     "native-cykas-4x2-threads-ratio": lambda: threads_ratio(4, 2, repeats=3),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
 import tempfile
 import time
 from collections import deque
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from late_violation import write_late_violation
 
 EVENTS = 1_000_000
 CASES = 400
@@ -46,6 +50,19 @@ def million_events() -> str:
         judged = time.perf_counter()
     assert judgement.causal
     return f"{judgement.events:,} events: read {read - begun:.2f} s, judged {judged - read:.2f} s"
+
+
+def late_violation() -> str:
+    """`thence trace check` of a million events among 32 processes whose last but one is wrong: found and explained."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.ndjson"
+        write_late_violation(path)
+        begun = time.perf_counter()
+        run = subprocess.run(["thence", "trace", "check", str(path)], capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - begun
+    assert run.returncode == 1 and "delivers late before first (first -> " in run.stdout, run
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return f"{seconds:.2f} s, {used.ru_utime + used.ru_stime:.2f} s of processor time, {used.ru_maxrss >> 10} MiB"
 
 
 def cases(make: Any, allowed: Any, replay: Any, count: int, operations: int) -> tuple[float, list[Any]]:
@@ -98,4 +115,8 @@ def against_a_protocol() -> str:
     return "; ".join(said)
 
 
-MEASURES = {"trace-million": million_events, "trace-against": against_a_protocol}
+MEASURES = {
+    "trace-million": million_events,
+    "trace-late-violation": late_violation,
+    "trace-against": against_a_protocol,
+}

@@ -36,6 +36,7 @@ SMALL = {
     ("cover",): ["mf", "--cases", "2"],
     ("mutate",): ["mf", "impl", "--limit", "1"],
     ("compare",): ["fifo"],
+    ("evaluate",): ["mf", "--processes", "2", "--messages", "1"],
     ("demo",): ["mf", "--messages", "2", "--loss", "0"],
     ("trace", "check"): ["nothing.ndjson"],
     ("trace", "convert"): ["nothing.ndjson", "-o", "out"],

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from thence.dsl.ir.machine_builtins import VACUITY
 from thence.dsl.load import library, load
-from thence.proofs.prove import VACUITY, proofs, provable_names
+from thence.proofs.prove import proofs, provable_names
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.stability import measure, proved_obligations
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -150,3 +152,107 @@ def test_a_header_that_is_not_json_leaves_the_old_file(tmp_path: Path) -> None:
         write_trace(path, Trace(Execution(1, ()), {"when": object()}))
     assert json.loads(path.read_text()) == json.loads(HEADER)
     assert [p.name for p in tmp_path.iterdir()] == ["t.ndjson"]
+
+
+# --- what is read fast is what is read line by line ------------------------------------------------
+
+
+def mangled(random: Random, line: str) -> str:
+    """A line with a small fault, or another way to write the same."""
+    match random.randrange(14):
+        case 0:
+            return line.replace('"process": ', '"process": 0')
+        case 1:
+            return line.replace("[", "[,").replace("]", ", ]")
+        case 2:
+            return line.replace(": ", ":")
+        case 3:
+            return line.replace("}", ', "more": {"process": 9}}')
+        case 4:
+            at = random.randrange(len(line))
+            return line[:at] + random.choice(' "\\,:{}[]0a\t\x00\u2028é') + line[at:]
+        case 5:
+            at = random.randrange(len(line))
+            return line[:at] + line[at + 1 :]
+        case 6:
+            return line + line
+        case 7:
+            return line.replace('"event"', '"event": "send", "event"')
+        case 8:
+            return line.replace("deliver", "delivered")
+        case 9:
+            return "\r" + line + "\r"
+    return line
+
+
+def read_or_refused(path: Path) -> object:
+    try:
+        return read_trace(path)
+    except TraceError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_plain_lines_are_read_as_json_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, execution_of: Build
+) -> None:
+    random = Random(seed)
+    for _ in range(60):
+        choices = [(random.randrange(11), random.randrange(4), random.randrange(16)) for _ in range(20)]
+        trace = Trace(execution_of(4, choices))
+        path = tmp_path / "t.ndjson"
+        write_trace(path, trace)
+        head, *lines = path.read_text(encoding="utf-8").replace(",", ", ").replace(":", ": ").splitlines()
+        head = head.replace("thence-trace/1 ", "thence-trace/1")
+        path.write_text("\n".join([head, *(mangled(random, line) for line in lines)]), encoding="utf-8")
+        fast = read_or_refused(path)
+        with monkeypatch.context() as slow:
+            slow.setattr("thence.spec.trace._plain", lambda _block: None)
+            assert read_or_refused(path) == fast
+
+
+def test_blocks_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, HEADER, SEND, RECEIVE, "", DELIVER, DELIVER, DELIVER)
+    whole = read_trace(path)
+    for size in range(1, 200, 7):
+        monkeypatch.setattr("thence.spec.trace._BLOCK_BYTES", size)
+        assert read_trace(path) == whole
+    path.write_bytes(path.read_bytes() + b"{")
+    with pytest.raises(TraceError, match=r"t\.ndjson:8: "):
+        read_trace(path)
+
+
+# --- compressed ------------------------------------------------------------------------------------
+
+
+def test_a_compressed_recording_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, SEND, DELIVER)
+    packed = tmp_path / "t.ndjson.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_trace(packed) == read_trace(path)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:40] + bytes([data[40] ^ 255]) + data[41:],
+        lambda data: data[:-4] + b"\0\0\0\0",
+        lambda data: data[:2],
+        lambda data: data + b"rest",
+    ],
+)
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    lines = [HEADER, *(SEND.replace('"a"', f'"{number * number}"') for number in range(300))]
+    packed = tmp_path / "t.ndjson.gz"
+    packed.write_bytes(spoil(gzip.compress("\n".join(lines).encode())))
+    with pytest.raises(TraceError, match=r"damaged gzip file|not JSON|binary"):
+        read_trace(packed)
+
+
+def test_a_small_file_does_not_become_a_large_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thence.spec.trace.MOST_UNPACKED_BYTES", 3 << 20)
+    packed = tmp_path / "t.ndjson.gz"
+    packed.write_bytes(gzip.compress(HEADER.encode() + b"\n" + b"\n" * (4 << 20)))
+    with pytest.raises(TraceError, match="more than 3 MiB when decompressed"):
+        read_trace(packed)

@@ -44,6 +44,7 @@ COMMANDS = {
     "mutate": "Put small faults into protocols, machines and implementations, and see whether anything notices.",
     "compare": "Count what implementations cost: metadata, space, operations, latency; beside what the literature "
     "claims.",
+    "evaluate": "Measure implementations on a simulated network: latency, throughput, bytes, control packets, state.",
     "demo": "Run an implementation in processes of its own over a bad network, record what happens, and judge it.",
 }
 

@@ -141,7 +141,7 @@ def driven_result(drive: Drive, driven: Driven) -> Result:
     """The statement that a run was about, and its verdict."""
     report = driven.report
     worst = report.counterexamples[0] if report.counterexamples else None
-    unknown = (report.interrupted or bool(report.undecided)) and worst is None
+    unknown = (report.interrupted or bool(report.undecided) or bool(report.vacuous)) and worst is None
     verdict = Verdict.REFUTED if worst else Verdict.UNKNOWN if unknown else Verdict.TESTED
     facts: dict[str, Any] = {
         "property": "conforms" if driven.protocol else "causal",
@@ -169,6 +169,8 @@ def driven_result(drive: Drive, driven: Driven) -> Result:
         facts["undecided"] = report.undecided
     if unknown and report.interrupted:
         facts["unknown"] = f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
+    elif unknown and report.vacuous:
+        facts["unknown"] = report.vacuous
     elif unknown:
         facts["unknown"] = f"too many possible states of the protocol in {report.undecided:,} of {report.cases:,} cases"
     if report.stopped:

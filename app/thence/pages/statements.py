@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import VACUITY
 from thence.pages.folder import run_page
 from thence.pages.results import library_specifications, read_results
-from thence.proofs.prove import VACUITY, expected_names, provable_names
+from thence.proofs.prove import expected_names, provable_names
 
 PAGE: Final = "statements.md"
 

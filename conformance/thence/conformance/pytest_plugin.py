@@ -57,12 +57,18 @@ class Run:
     """A run that several tests share. It takes place when the first of them does."""
 
     plan: Plan
-    _judged: Judged | None = field(default=None)
+    _judged: Judged | str | None = field(default=None)
 
     @property
-    def judged(self) -> Judged:
+    def judged(self) -> Judged | str:
+        """The judgement; a sentence where there is none, since the system could not start or nothing was delivered."""
+        from thence.spec.user_error import UserError
+
         if self._judged is None:
-            self._judged = self.plan.run()
+            try:
+                self._judged = self.plan.run()
+            except UserError as error:
+                self._judged = f"no verdict: {error}"
         return self._judged
 
 
@@ -77,7 +83,10 @@ class Claim:
     def check(self) -> None:
         """Fails the test, showing the shortest case that refutes the claim, if the run found one."""
         __tracebackhide__ = True
-        refutation = self.run.judged.refutation(self.name)
+        judged = self.run.judged
+        if isinstance(judged, str):
+            pytest.fail(judged, pytrace=False)
+        refutation = judged.refutation(self.name)
         if refutation is None:
             return
         from thence.conformance.conform.claims import can_be_imported

@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import (
-    HISTORY,
     prove_machine,
     refuted,
     search_violations,
@@ -19,6 +19,7 @@ from thence.proofs.machine.prover import (
 )
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
+from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Note, Options, ProofProgress
@@ -26,9 +27,6 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
 from thence.spec.verdict import Result, Verdict
-
-VACUITY = "vacuity"
-"""The name of the result that every transition can happen."""
 
 Report = Callable[[ProofProgress], None]
 
@@ -150,6 +148,8 @@ def _machine_proofs(
     steps = [name for name in step_statements(machine) if whole or name in wanted]
     _tell(progress, machine.name, "steps", len(steps))
     assessments |= prove_steps(session, machine, steps, inductive)
+    known = proved_conjuncts(machine, inductive) if inductive is not None else ()
+    assessments = guarded(session, machine, known, assessments)
     assessments |= {name: _unsayable(name) for name in expected_names(machine.expects) if name not in assessments}
     middle = time.monotonic()
     share = (middle - started) / len(assessments)
@@ -158,7 +158,6 @@ def _machine_proofs(
             yield _proof(machine, name, assessment, _as_expected(machine, name, assessments), share)
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
-        known = proved_conjuncts(machine, inductive) if inductive is not None else ()
         assessment = check_vacuity(session, machine, known)
         yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
 
@@ -265,5 +264,6 @@ def _mutant_assessments(
         asked = {name for name, _ in wanted}
         left = [name for name in about_steps if name in asked and name not in steps]
         proved |= prove_steps(session, machine, left, inductive)
-        assessments = {**proved, **assessments}
+        conjuncts = proved_conjuncts(machine, inductive) if inductive is not None else ()
+        assessments = {**guarded(session, machine, conjuncts, proved), **assessments}
     return assessments

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.oracle import Finding
+
+MOST_DRAWN: Final = 2_000
+"""Events of the longest run that is drawn whole: nobody finds a message in more."""
 
 Role: TypeAlias = Literal["plain", "missing", "overtaking", "chain"]
 
@@ -54,6 +57,11 @@ def highlight_of(finding: Finding) -> Highlight:
             return Highlight(finding.process, None, (finding.message,), (), None, str(finding))
 
 
+def in_view(execution: Execution, highlight: Highlight) -> tuple[Execution, Highlight]:
+    """What is drawn: the whole, or of more than `MOST_DRAWN` events the messages of the highlight."""
+    return (execution, highlight) if len(execution.events) <= MOST_DRAWN else focus(execution, highlight)
+
+
 def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highlight]:
     """The execution cut down to the messages of the highlight, for a small picture of a long run.
 
@@ -62,7 +70,7 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     wanted = {*highlight.missing[:1], *highlight.chain, *([highlight.message] if highlight.message else [])}
     events: list[Event] = []
     index: int | None = None
-    senders = {event.message: event.process for event in execution.events if isinstance(event, Send)}
+    senders = {e.message: e.process for e in execution.events if e.message in wanted and isinstance(e, Send)}
     # A chain message matters where it is delivered to the sender of the next one, and at the process of the finding.
     places = {(name, senders[after]) for name, after in pairwise(highlight.chain)} | {
         (name, highlight.process) for name in wanted

@@ -12,11 +12,14 @@ one prefix of every process's sends, and a vector of send counts says it exactly
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Generic, TypeAlias, TypeVar
 
 from thence.spec.events import Deliver, Execution, Receive, Send
 
+Past = TypeVar("Past")
 
-class MessageRecord:
+
+class MessageRecord(Generic[Past]):
     """The record of one message.
 
     Attributes:
@@ -27,7 +30,8 @@ class MessageRecord:
         position: position of its causal send in its sender's log.
         destinations: bitmask of the processes that it is for.
         undelivered: bitmask of those that have not delivered it yet.
-        past: for every process, how many of its sends happened before this one. NOTE(prefix).
+        past: for every process, how many of its sends happened before this one: a tuple, or packed into one number
+            (`thence.spec.finished_run`). NOTE(prefix).
     """
 
     __slots__ = ("destinations", "event_index", "name", "number", "past", "position", "sender", "undelivered")
@@ -40,7 +44,7 @@ class MessageRecord:
         event_index: int,
         position: int,
         destinations: int,
-        past: tuple[int, ...],
+        past: Past,
     ) -> None:
         self.name = name
         self.sender = sender
@@ -52,36 +56,60 @@ class MessageRecord:
         self.past = past
 
 
+Record: TypeAlias = MessageRecord[tuple[int, ...]]
+"""A record with a vector of counts."""
+
+
+class _Step(Generic[Past]):
+    """A message on the way back from the last one of a chain, and the step after it."""
+
+    __slots__ = ("after", "message")
+
+    def __init__(self, message: MessageRecord[Past], after: _Step[Past] | None) -> None:
+        self.message = message
+        self.after = after
+
+
 def shortest_chain(
-    logs: Sequence[Sequence[MessageRecord]], first: MessageRecord, last: MessageRecord
+    logs: Sequence[Sequence[MessageRecord[Past]]], first: MessageRecord[Past], last: MessageRecord[Past]
 ) -> tuple[str, ...]:
     """Names `first`, ..., `last`, each related to the next by rule 1 or 2 alone; as few as possible.
+
+    The search goes backwards from `last`. The direct predecessors of a message are a prefix of its sender's log, so of
+    each sender only the latest message that was met matters, and each log is read once at most.
 
     Args:
         logs: for every process, the messages that it causal-sent and (first) delivered, in its own order.
 
     Returns:
-        The chain, or `()` where `first` does not happen before `last`. Linear in the events.
+        The chain, or `()` where `first` does not happen before `last`. Time is linear in the events, memory in the
+        processes.
     """
-    successor: dict[MessageRecord, MessageRecord] = {}
+    furthest = [0] * len(logs)  # the position of the latest message of each sender that was met
     scanned = [0] * len(logs)
-    frontier = [last]
-    while frontier and first not in successor:
-        found: list[MessageRecord] = []
-        for message in frontier:
-            process = message.sender
-            for earlier in logs[process][scanned[process] : message.position]:
-                if earlier not in successor and earlier.event_index >= first.event_index:
-                    successor[earlier] = message
-                    found.append(earlier)
-            scanned[process] = max(scanned[process], message.position)
+    frontier = {last.sender: _Step(last, None)}
+    while frontier:
+        found: dict[int, _Step[Past]] = {}
+        for process, step in frontier.items():
+            position = step.message.position
+            for earlier in logs[process][scanned[process] : position]:
+                if earlier is first:
+                    return _names(_Step(first, step))
+                sender = earlier.sender
+                if earlier.position > furthest[sender] and sender != process:
+                    furthest[sender] = earlier.position
+                    found[sender] = _Step(earlier, step)
+            scanned[process] = max(scanned[process], position)
         frontier = found
-    if first not in successor:
-        return ()
-    chain = [first]
-    while chain[-1] is not last:
-        chain.append(successor[chain[-1]])
-    return tuple(message.name for message in chain)
+    return ()
+
+
+def _names(step: _Step[Past] | None) -> tuple[str, ...]:
+    names = []
+    while step is not None:
+        names.append(step.message.name)
+        step = step.after
+    return tuple(names)
 
 
 class HappensBefore:
@@ -92,8 +120,8 @@ class HappensBefore:
     """
 
     def __init__(self, execution: Execution) -> None:
-        self._logs: list[list[MessageRecord]] = [[] for _ in range(execution.processes)]
-        self._records: dict[str, MessageRecord] = {}
+        self._logs: list[list[Record]] = [[] for _ in range(execution.processes)]
+        self._records: dict[str, Record] = {}
         known = [[0] * execution.processes for _ in range(execution.processes)]
         delivered: set[tuple[int, str]] = set()
         for index, event in enumerate(execution.events):

@@ -17,12 +17,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from thence.spec.collector import collector_at_rest
-from thence.spec.events import Deliver, Execution, Send
-from thence.spec.happens_before import HappensBefore
-from thence.spec.oracle import CHAINS, Finding, FindingKind, Oracle
+from thence.spec.events import Deliver, Execution
+from thence.spec.finished_run import Fault, FinishedRun, PackedRecord
+from thence.spec.oracle import CHAINS, Finding, FindingKind
 
 KEPT: Final = 1000
 """Of each kind this many findings are kept, the first ones; the counts are exact."""
+
+KEPT_MISSING: Final = 100_000
+"""Of each kind, findings are kept as long as they name no more missing messages than this; the first one always is."""
+
+FEWEST_CHAINS: Final = 5
+CHAIN_EVENTS: Final = 10_000_000
+"""A chain costs time linear in the run. `CHAINS` are worked out for each kind of finding, fewer in runs so long that
+all of them would read more events than this, and never fewer than `FEWEST_CHAINS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,83 +117,69 @@ def judge(execution: Execution) -> Judgement:
 
 
 def _judged(execution: Execution) -> Judgement:
-    delivered: set[tuple[int, str]] | None = None  # worked out for the first finding; most executions have none
-    received: set[tuple[int, str]] = set()
-    oracle = Oracle(execution.processes)
+    delivered: list[set[str]] = []  # by process; worked out for the first finding: most executions have none
+    run = FinishedRun(execution)
     kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
-    sends = deliveries = violating_deliveries = violating_pairs = 0
+    room = dict.fromkeys(kept, KEPT_MISSING)
+    violating_deliveries = violating_pairs = 0
     fifo = True
 
-    def keep(finding: Finding) -> None:
-        if len(kept[finding.kind]) < KEPT:
-            kept[finding.kind].append(finding)
+    def keep(kind: FindingKind, fault: Fault, missing: Sequence[PackedRecord]) -> None:
+        room[kind] -= len(missing)
+        if len(kept[kind]) < KEPT and (room[kind] >= 0 or not kept[kind]):
+            names = tuple(each.name for each in missing)
+            kept[kind].append(Finding(kind, fault.process, fault.message.name, names, fault.index))
 
-    for index, event in enumerate(execution.events):
-        findings: tuple[Finding, ...] = ()
-        try:
-            if isinstance(event, Deliver):
-                deliveries += 1
-                findings = oracle.deliver(event.process, event.message)
-            elif isinstance(event, Send):
-                sends += 1
-                oracle.send(event.process, event.message, event.destinations)
-            else:
-                oracle.observe(event)
-                received.add((event.process, event.message))
-        except ValueError as error:
-            raise ValueError(f"event {index}: {error}") from error
-        if not findings:
+    for fault in run.faults():
+        if fault.kind != "overtaking":
+            keep(fault.kind, fault, ())
             continue
-        if not oracle.knows(findings[0].message):
-            raise ValueError(f"event {index}: message {findings[0].message!r} is delivered before it is sent")
-        if delivered is None:
-            delivered = {(event.process, event.message) for event in execution.events if isinstance(event, Deliver)}
-        for finding in findings:
-            here = finding.process
-            late = tuple(missing for missing in finding.missing if (here, missing) in delivered)
-            match finding.kind:
-                case "causal":
-                    never = tuple(missing for missing in finding.missing if (here, missing) not in delivered)
-                    if late:
-                        violating_deliveries += 1
-                        violating_pairs += len(late)
-                        keep(replace(finding, missing=late))
-                    if never:
-                        keep(replace(finding, kind="gap", missing=never))
-                case "fifo":
-                    fifo = fifo and not late
-                case _:
-                    keep(finding)
+        delivered = delivered or _delivered(execution)
+        here = delivered[fault.process]
+        late = [each for each in fault.missing if each.name in here]
+        if late:
+            violating_deliveries += 1
+            violating_pairs += len(late)
+            fifo = fifo and not any(each.sender == fault.message.sender for each in late)
+            keep("causal", fault, late)
+        if len(late) < len(fault.missing):
+            keep("gap", fault, [each for each in fault.missing if each.name not in here])
 
-    undelivered = oracle.at_quiescence()
-    arrivals = bool(received)
-    relation = HappensBefore(execution) if kept["causal"] or kept["gap"] else None
+    undelivered, received = run.undelivered(), run.received
     return Judgement(
         causal=not kept["causal"],
         fifo=fifo,
         stuck=bool(undelivered),
         duplicate=bool(kept["duplicate"]),
-        violations=_with_chains(kept["causal"], relation),
-        gaps=_with_chains(kept["gap"], relation),
+        violations=_with_chains(kept["causal"], run, len(execution.events)),
+        gaps=_with_chains(kept["gap"], run, len(execution.events)),
         duplicates=tuple(kept["duplicate"]),
         phantoms=tuple(kept["phantom"]),
         undelivered=undelivered,
-        withheld=tuple(f for f in undelivered if (f.process, f.message) in received) if arrivals else None,
-        lost=tuple(f for f in undelivered if (f.process, f.message) not in received) if arrivals else None,
+        withheld=tuple(f for f in undelivered if (f.process, f.message) in received) if received else None,
+        lost=tuple(f for f in undelivered if (f.process, f.message) not in received) if received else None,
         events=len(execution.events),
-        sends=sends,
-        deliveries=deliveries,
+        sends=run.sends,
+        deliveries=run.deliveries,
         violating_deliveries=violating_deliveries,
         violating_pairs=violating_pairs,
     )
 
 
-def _with_chains(findings: Sequence[Finding], relation: HappensBefore | None) -> tuple[Finding, ...]:
-    """Chains that start at each finding's own first missing message."""
-    if relation is None:
-        return tuple(findings)
+def _delivered(execution: Execution) -> list[set[str]]:
+    """The messages that each process delivers at some time."""
+    found: list[set[str]] = [set() for _ in range(execution.processes)]
+    for event in execution.events:
+        if isinstance(event, Deliver) and 0 <= event.process < execution.processes:
+            found[event.process].add(event.message)
+    return found
+
+
+def _with_chains(findings: Sequence[Finding], run: FinishedRun, events: int) -> tuple[Finding, ...]:
+    """The first findings with their chains, which start at each one's first missing message."""
+    most = min(CHAINS, max(FEWEST_CHAINS, CHAIN_EVENTS // (events + 1)))
     return tuple(
-        replace(finding, chain=relation.chain(finding.missing[0], finding.message) if number < CHAINS else ())
+        replace(finding, chain=run.chain(finding.missing[0], finding.message) if number < most else ())
         for number, finding in enumerate(findings)
     )
 

@@ -11,17 +11,18 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import le
-from typing import Final, Literal, NoReturn, TypeAlias
+from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
-from thence.spec.happens_before import MessageRecord, shortest_chain
+from thence.spec.happens_before import MessageRecord, Past, Record, shortest_chain
 
 FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
 
 CHAINS: Final = 32
 """A chain costs time linear in the run: an oracle works it out for this many findings, the first ones."""
 
-_NOTHING_PENDING: Final = 1 << 62
+NOTHING_PENDING: Final = 1 << 62
+"""The number of the first message of an empty queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +67,22 @@ class Finding:
         return f" ({' -> '.join(self.chain)})" if self.chain else ""
 
 
-class _Queue:
+class Queue(Generic[Past]):
     """The messages from one process to another in the order of sending, up to as many delivered as undelivered ones.
 
-    The first one is undelivered. Removing costs O(1), amortised.
+    The first one is undelivered. Removing costs O(1), amortised. `bit` is that of the destination.
     """
 
-    __slots__ = ("_destination", "_stale", "messages")
+    __slots__ = ("_stale", "bit", "messages")
 
-    def __init__(self, destination: int) -> None:
-        self.messages: deque[MessageRecord] = deque()
-        self._destination = destination
+    def __init__(self, bit: int) -> None:
+        self.messages: deque[MessageRecord[Past]] = deque()
+        self.bit = bit
         self._stale = 0
 
-    def remove(self, record: MessageRecord) -> int:
+    def remove(self, record: MessageRecord[Past]) -> int:
         """Take out `record`, which is marked as delivered already; the number of the first message that is left."""
-        messages, bit = self.messages, self._destination
+        messages, bit = self.messages, self.bit
         if messages[0] is not record:
             self._stale += 1
             if self._stale * 2 > len(messages):
@@ -95,7 +96,7 @@ class _Queue:
                 return first.number
             messages.popleft()
             self._stale -= 1
-        return _NOTHING_PENDING
+        return NOTHING_PENDING
 
 
 class Oracle:
@@ -117,14 +118,14 @@ class Oracle:
         self._processes = processes
         self._events = 0
         self._chains_left = CHAINS
-        self._records: dict[str, MessageRecord] = {}
-        self._logs: list[list[MessageRecord]] = [[] for _ in range(processes)]
+        self._records: dict[str, Record] = {}
+        self._logs: list[list[Record]] = [[] for _ in range(processes)]
         # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
         self._known = [[0] * processes for _ in range(processes)]
         # _pending[p][q]: q's messages to p that p has not delivered.
-        self._pending: list[dict[int, _Queue]] = [{} for _ in range(processes)]
+        self._pending: list[dict[int, Queue[tuple[int, ...]]]] = [{} for _ in range(processes)]
         # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
-        self._heads = [[_NOTHING_PENDING] * processes for _ in range(processes)]
+        self._heads = [[NOTHING_PENDING] * processes for _ in range(processes)]
 
     @property
     def events(self) -> int:
@@ -170,7 +171,7 @@ class Oracle:
             mask ^= 1 << destination
             queue = self._pending[destination].get(process)
             if queue is None:
-                queue = self._pending[destination][process] = _Queue(1 << destination)
+                queue = self._pending[destination][process] = Queue(1 << destination)
             if not queue.messages:
                 self._heads[destination][process] = number
             queue.messages.append(record)
@@ -226,9 +227,9 @@ class Oracle:
     def _refuse(self, process: int) -> NoReturn:
         raise ValueError(f"no process {process}: processes are 0 to {self._processes - 1}")
 
-    def _overtaken(self, process: int, record: MessageRecord, index: int) -> tuple[Finding, ...]:
+    def _overtaken(self, process: int, record: Record, index: int) -> tuple[Finding, ...]:
         """The findings of a delivery over undelivered predecessors."""
-        missing: list[MessageRecord] = []
+        missing: list[Record] = []
         for sender, queue in self._pending[process].items():
             limit = record.past[sender]
             for earlier in queue.messages:
@@ -242,9 +243,7 @@ class Oracle:
             findings.append(self._finding("fifo", process, record, same_sender, index))
         return tuple(findings)
 
-    def _finding(
-        self, kind: FindingKind, process: int, record: MessageRecord, missing: list[MessageRecord], index: int
-    ) -> Finding:
+    def _finding(self, kind: FindingKind, process: int, record: Record, missing: list[Record], index: int) -> Finding:
         chain: tuple[str, ...] = ()
         if self._chains_left:
             self._chains_left -= 1

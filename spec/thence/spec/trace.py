@@ -8,18 +8,25 @@ event a line, in one global order that respects each process's own:
     {"event": "receive", "process": 1, "message": "m0", "from": 0}      arrival of a packet; may be left out
     {"event": "deliver", "process": 1, "message": "m0"}
 
-Other fields are allowed and ignored. A second delivery, or one where the message was not sent to, is an execution
-that can be judged; a delivery of a message that nobody sent is not an execution.
+Other fields are allowed and ignored. A file may be compressed with gzip.
+
+A second delivery, or one where the message was not sent to, is an execution that can be judged; a delivery of a message
+that nobody sent is not an execution.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import IO, Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
@@ -29,6 +36,76 @@ FORMAT: Final = "thence-trace/1"
 _decode: Final = json.JSONDecoder().raw_decode
 LONGEST_LINE_BYTES: Final = 1 << 20
 MOST_PROCESSES: Final = 1024
+MOST_UNPACKED_BYTES: Final = 1 << 30
+"""A compressed recording is read up to this size: a small file must not fill the memory."""
+
+_GZIP: Final = b"\x1f\x8b"
+_BLOCK_BYTES: Final = 1 << 20
+_MOST_LISTS: Final = 10_000
+
+_NAME: Final = r'"([^"\\\x00-\x1f]+)"'
+_NUMBER: Final = r"(0|[1-9][0-9]{0,3})"
+_PLAIN: Final = re.compile(
+    r'^\{"event": ?"(?:'
+    rf'deliver", ?"process": ?{_NUMBER}, ?"message": ?{_NAME}'
+    rf'|send", ?"process": ?{_NUMBER}, ?"message": ?{_NAME}, ?"destinations": ?\[([0-9, ]*)\]'
+    rf'|receive", ?"process": ?{_NUMBER}, ?"message": ?{_NAME}, ?"from": ?{_NUMBER}'
+    r")\}$",
+    re.MULTILINE,
+)
+"""A line as `write_trace` and `json.dumps` write it. It matches nothing that `json` reads otherwise, but
+for lists of destinations, and each of these is read by `json`."""
+
+
+class Bytes(Protocol):
+    """A file that is read from its beginning to its end."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+    def readline(self, size: int = -1, /) -> bytes: ...
+
+
+class Unpacking:
+    """The content of a gzip file, up to `MOST_UNPACKED_BYTES`.
+
+    Raises:
+        TraceError: from any method: it is larger, damaged or cut off.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path = path
+        self._file = gzip.GzipFile(fileobj=file)
+        self._left = MOST_UNPACKED_BYTES
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As of a file."""
+        return self._taken(self._file.read, size)
+
+    def readline(self, size: int = -1, /) -> bytes:
+        """As of a file."""
+        return self._taken(self._file.readline, size)
+
+    def _taken(self, take: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            found = take(size if 0 <= size <= self._left else self._left + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise TraceError(
+                self._path, None, f"is a damaged gzip file: {error}", "Compress it again, or give it as it was"
+            ) from error
+        self._left -= len(found)
+        if self._left < 0:
+            problem = f"has more than {MOST_UNPACKED_BYTES >> 20} MiB when decompressed"
+            raise TraceError(self._path, None, problem, "Decompress it yourself if you trust it")
+        return found
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Bytes]:
+    """The content of a file, decompressed where it is gzip. Raises OSError, TraceError."""
+    with path.open("rb") as file:
+        if file.peek(len(_GZIP)).startswith(_GZIP):
+            yield Unpacking(path, file)
+        else:
+            yield file
 
 
 class TraceError(UserError, ValueError):
@@ -126,17 +203,19 @@ class _Reader:
             if self._path.is_dir():
                 advice = "Name the files themselves, for instance with FOLDER/*.ndjson"
                 raise TraceError(self._path, None, "is a directory, not a trace", advice)
-            with self._path.open("rb") as file:
-                lines = self._lines(file)
-                header = self._header(next(lines, None))
+            with opened(self._path) as file:
+                header = self._header(next(self._lines(file), None))
                 with collector_at_rest():
-                    events = tuple(map(self._event, lines))
+                    events = tuple(self._events(file))
         except OSError as error:
             problem = f"cannot be read: {error.strerror or error}"
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
         return Trace(Execution(self._processes, events), header)
 
     def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
+        if not 1 <= processes <= MOST_PROCESSES:
+            problem = f"has {_excerpt(str(processes))} processes"
+            raise TraceError(self._path, None, problem, f"There are 1 to {MOST_PROCESSES}")
         self._processes = processes
         found = []
         for number, fields in enumerate(events, 1):
@@ -144,7 +223,38 @@ class _Reader:
             found.append(self._event(fields))
         return Execution(processes, tuple(found))
 
-    def _lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
+    def _events(self, file: Bytes) -> Iterator[Event]:
+        """The events of the lines that are left, block by block. A block in which any line is not plain is read line by
+        line, which also says what is wrong."""
+        numbers = {str(process): process for process in range(self._processes)}
+        lists: dict[str, tuple[int, ...]] = {}
+        while block := file.read(_BLOCK_BYTES):
+            if not block.endswith(b"\n"):
+                block += file.readline(LONGEST_LINE_BYTES + 1)
+            found = _plain(block)
+            if found is None:
+                yield from map(self._event, self._lines(io.BytesIO(block)))
+                continue
+            for deliverer, delivered, sender, sent, to, receiver, received, source in found:
+                self._line += 1
+                if delivered:
+                    if deliverer in numbers and delivered in self._sent_at:
+                        yield Deliver(numbers[deliverer], delivered)
+                    else:
+                        yield self._event(_fields("deliver", deliverer, delivered))
+                elif sent:
+                    if sender in numbers and to in lists and sent not in self._sent_at:
+                        self._sent_at[sent] = self._line
+                        yield Send(numbers[sender], sent, lists[to])
+                    else:
+                        event = self._event({**_fields("send", sender, sent), "destinations": _value(f"[{to}]")})
+                        if isinstance(event, Send) and len(lists) < _MOST_LISTS:
+                            lists[to] = event.destinations
+                        yield event
+                else:
+                    yield self._event({**_fields("receive", receiver, received), "from": _value(source)})
+
+    def _lines(self, file: Bytes) -> Iterator[dict[str, Any]]:
         """The JSON objects of the lines; empty lines are skipped."""
         while raw := file.readline(LONGEST_LINE_BYTES + 1):
             self._line += 1
@@ -255,6 +365,33 @@ class _Reader:
 
     def _fail(self, problem: str, advice: str) -> NoReturn:
         raise TraceError(self._path, self._line, problem, advice)
+
+
+def _plain(block: bytes) -> list[tuple[str, ...]] | None:
+    """The parts of each line of a block; None unless all of its lines are plain."""
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    found = _PLAIN.findall(text)
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return found if len(found) == lines and all(map(_is_json, {parts[4] for parts in found})) else None
+
+
+def _is_json(destinations: str) -> bool:
+    """Whether a list that looks like one is one: commas may be missing."""
+    try:
+        return isinstance(json.loads(f"[{destinations}]"), list)
+    except ValueError:
+        return False
+
+
+def _fields(event: str, process: str, message: str) -> dict[str, Any]:
+    return {"event": event, "process": _value(process), "message": message}
+
+
+def _value(text: str) -> Any:
+    return json.loads(text)
 
 
 def _shown(fields: Mapping[str, Any], name: str) -> str:

@@ -235,11 +235,33 @@ def test_it_may_refuse_to_begin(make: Make) -> None:
     assert system.starts == 1, "an error is an answer"
 
 
-def test_a_failure_at_the_introduction_is_left_to_the_first_case(make: Make) -> None:
-    system = make("exit")
-    assert system.introduce(Settings()) is None
-    with pytest.raises(SystemFailed, match="exit code 7"):
-        system.begin_case(Settings())
+@pytest.mark.parametrize(
+    ("what", "said", "starts"), [("exit", "exit code 7; tried 3 times", 3), ("hang", "no answer in 0.5 s", 1)]
+)
+def test_one_that_cannot_be_introduced_could_not_start(make: Make, what: str, said: str, starts: int) -> None:
+    system = make(what, limits=Limits(start_s=0.5 if what == "hang" else 10))
+    with pytest.raises(SystemFailed, match="^could not start: it .*" + said) as raised:
+        system.introduce(Settings())
+    assert '{"request":"init"' in str(raised.value) and "misbehaving.py" in str(raised.value), "what was tried"
+    assert system.starts == starts
+    assert raised.value.printed == ("so long\n" if what == "exit" else "")
+
+
+def test_a_failed_start_that_was_got_over_is_the_first_cases(tmp_path: Path) -> None:
+    """No misbehaviour is forgotten, also where it comes before all cases."""
+    program = tmp_path / "once.sh"
+    program.write_text(f"""
+        [ -e {tmp_path}/started ] || {{ touch {tmp_path}/started; echo "not yet" >&2; exit 4; }}
+        exec {sys.executable} {PROGRAM} stubborn
+    """)
+    system = ExternalSystem(f"sh {program}", limits=SHORT)
+    try:
+        system.introduce(Settings())
+        [finding] = run_case(system, ROUND_TRIP, Settings()).findings
+        assert finding.kind == "crash" and "exit code 4" in finding.text and finding.traceback == "not yet\n"
+        assert run_case(system, ROUND_TRIP, Settings()).findings == ()
+    finally:
+        system.close()
 
 
 def test_an_interrupted_exchange_is_not_taken_up_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
-from thence.proofs.liveness.components import components
+from thence.proofs.fairness.components import components
 from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
 from thence.proofs.scopes.scopes import explore_scope
 from thence.spec.verdict import Verdict

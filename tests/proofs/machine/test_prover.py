@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import HISTORY
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.formula import holds
 from thence.proofs.machine.inductive_set import proved_conjuncts
-from thence.proofs.machine.prover import HISTORY, prove_machine, statements
+from thence.proofs.machine.prover import prove_machine, statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool

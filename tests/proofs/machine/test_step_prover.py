@@ -35,6 +35,7 @@ machine relay:
   {more}
   transition deliver(m):
     require network_sent(m) and not delivered(m)
+    forall p: closed(p) := closed(p)
   invariant posted: forall m. network_sent(m) implies sent(m)
   {statements}
 """

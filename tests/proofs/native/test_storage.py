@@ -26,7 +26,7 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
 ANY = ((1, 2), (0, 2), (0, 1))
 TWO = ir.Workload(3, (2, 2, 2), ANY)
-ALL = frozenset({"symmetry", "delay"})
+ALL = frozenset({"symmetry"})
 
 GOES_BACK = ("hybrid", "tree")
 """Timers of the former send again what was not acknowledged, and come back to where they were; the latter pass packets

@@ -73,7 +73,7 @@ def test_without_induction_the_goal_is_to_follow_at_once(library: Callable[[str]
     scheme = theorem_scheme(theorem)
     assert [obligation.name for obligation in scheme.obligations] == ["sps follows"]
     named = {hypothesis.name for hypothesis in scheme.obligations[0].hypotheses}
-    assert {"life", "hb_local", "hb_delivery", "hb_step", "csps"} <= named
+    assert {"life", "hb local", "hb delivery", "hb step", "csps"} <= named
 
 
 A, B = ir.Variable("a", MESSAGE), ir.Variable("b", MESSAGE)

@@ -202,6 +202,8 @@ def _sentence(drive: Drive, driven: Driven) -> str:
         reached = seen_and_missing(report.whole)
         delays = withheld_text(report.arrivals, report.withheld, report.slowest)
         said += f"\n{indented([*reach_table(report.reaches, report.whole).splitlines(), *reached, delays])}"
+    if report.vacuous and not report.failures:
+        said += f"\nno verdict: {report.vacuous}"
     if report.interrupted:
         said += f"\nincomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
     elif report.stopped:
@@ -252,8 +254,10 @@ def _again(path: str, protocol: str | None, system: str, limits: Limits, files: 
         "matched": outcome.matched,
         "findings": [str(finding) for finding in outcome.findings],
     }
+    if outcome.vacuous:
+        facts["unknown"] = "nothing was delivered"
+    verdict = Verdict.REFUTED if failed else Verdict.UNKNOWN if outcome.vacuous else Verdict.TESTED
     result = Result(
-        "recorded case", "conform", recorded.system, Verdict.REFUTED if failed else Verdict.TESTED, Level.L0,
-        not failed, 0.0, facts,
-    )  # fmt: skip
+        "recorded case", "conform", recorded.system, verdict, Level.L0, verdict is Verdict.TESTED, 0.0, facts
+    )
     return Output((result,), text=case_explained(outcome), table=False)

@@ -99,8 +99,10 @@ def _result(system: str, drive: Drive, one: Reach) -> Result:
         "seed": drive.seed,
         **{name: value for name, value in one.to_json().items() if name != "name"},
     }
-    verdict = Verdict.REFUTED if one.failures else Verdict.TESTED
-    return Result(f"{one.name}: reach", "conform", system, verdict, Level.L0, not one.failures, 0.0, facts)
+    verdict = Verdict.REFUTED if one.failures else Verdict.UNKNOWN if one.vacuous else Verdict.TESTED
+    if verdict is Verdict.UNKNOWN:
+        facts["unknown"] = one.vacuous
+    return Result(f"{one.name}: reach", "conform", system, verdict, Level.L0, verdict is Verdict.TESTED, 0.0, facts)
 
 
 def _text(reaches: list[Reach], whole: Reach, corpus: Corpus) -> str:

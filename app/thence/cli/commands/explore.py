@@ -38,7 +38,7 @@ def explore(
     limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
     reductions: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="auto (the default), none, names such as symmetry, or auto,delay. Verdicts stay the same."),
+        typer.Option(help="auto (the default), none, or symmetry. Verdicts stay the same."),
     ] = None,
     engine: Annotated[
         str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
@@ -46,7 +46,7 @@ def explore(
     cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
     storage: Annotated[
         str,
-        typer.Option(help="exact; layers: exact, in less memory, where every step is progress; or fingerprints."),
+        typer.Option(help="exact, or layers: as exact, in less memory, where every step is progress."),
     ] = "exact",
     any_number: Annotated[bool, typer.Option("--any-number", help="Any number of messages, not so many each.")] = False,
     memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045

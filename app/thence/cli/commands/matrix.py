@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any, Optional, get_args
 
 import typer
@@ -29,9 +31,11 @@ from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
 from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.rerun import introduced
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
+from thence.conformance.systems.foreign import SystemRaised
 from thence.conformance.systems.subject import load_subject
 from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
@@ -92,6 +96,9 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
             subject.make_process, deliveries, default, protocol, replayed=foreign is None, reacts=subject.reacts
         )
         sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
+        if foreign is not None:
+            with suppress(SystemRaised):  # A refusal of some settings is an answer; the cells say which.
+                introduced(subject, foreign, replace(default, delivery=deliveries[0]))
         made = cells(
             system, sampling, lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases")
         )
@@ -101,8 +108,8 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
             interrupted = True
     finally:
         subject.close()
-    ran = [cell for cell in found if cell.cases]
-    if not ran and not interrupted:
+    ran = [cell for cell in found if cell.settings is not None]
+    if not any(cell.cases for cell in ran) and not interrupted:
         reasons = {cell.not_applicable for cell in found}
         raise BadInput(f"{drive.system} cannot be driven: {'; '.join(sorted(reasons))}")
     results = tuple(_result(drive, cell) for cell in ran)
@@ -144,11 +151,15 @@ def _result(drive: Drive, cell: Cell) -> Result:
         )
         facts["findings"] = [str(finding) for finding in worst.findings]
         facts["counterexample"] = recorded.to_json()
+    unknown = bool(cell.vacuous) and not failed
+    if unknown:
+        facts["unknown"] = cell.vacuous
     if cell.not_applicable:
         facts["stopped"] = cell.not_applicable
     return Result(
         f"{cell.assumption.name}, {cell.delivery}", "conform", drive.system,
-        Verdict.REFUTED if failed else Verdict.TESTED, Level.L0, not failed or cell.claimed is False,
+        Verdict.REFUTED if failed else Verdict.UNKNOWN if unknown else Verdict.TESTED, Level.L0,
+        cell.claimed is False if failed else not unknown,
         cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
     )  # fmt: skip
 
@@ -207,5 +218,7 @@ def _shown(cell: Cell) -> str:
         kinds = ", ".join(f"{kind} {count}" for kind, count in cell.kinds)
         return f"REFUTED{outside} {cell.failures} of {cell.cases}: {kinds}"
     assert cell.bound is not None
+    if cell.vacuous:
+        return f"unknown: {cell.vacuous}"
     replayed = ", as its protocol" if cell.replayed else ""
     return f"passes{outside} {cell.cases} cases{replayed}; rate < {percent(cell.bound)}"

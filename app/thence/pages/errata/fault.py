@@ -5,9 +5,13 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from thence.spec.verdict import Kind
+
+Nature: TypeAlias = Literal["algorithm", "slip", "assumption", "proof", "optimality"]
+"""Kind of an entry: a fault of the algorithm as printed, a slip of the pen, an assumption that is not stated, a gap in
+a proof, or a loss of optimality only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,10 @@ class Fault:
     """One thing in a paper that does not hold as printed.
 
     Attributes:
+        kind: what kind of fault it is.
         place: algorithm or figure and line, or definition.
         printed: the printed text.
+        prose: a sentence elsewhere in the paper that says it as it is meant, if there is one.
         happens: the behaviour of the printed text, taken literally.
         repair: the text to write instead.
         layout: whether it depends on the indentation, or on a single sign, of our text, which is a conversion.
@@ -53,6 +59,7 @@ class Fault:
 
     id: str
     paper: str
+    kind: Nature
     place: str
     title: str
     printed: str
@@ -61,6 +68,7 @@ class Fault:
     shown: tuple[Statement, ...]
     holds: tuple[Statement, ...]
     layout: bool = False
+    prose: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ def read_errata() -> Errata:
     errata = Errata(papers, tuple(map(_fault, found["fault"])))
     assert len({fault.id for fault in errata.faults}) == len(errata.faults), "an id is used twice"
     assert {fault.paper for fault in errata.faults} <= {paper.key for paper in papers}
+    assert {fault.kind for fault in errata.faults} <= {*get_args(Nature)}
     return errata
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from thence.dsl.load import load
-from thence.pages.errata.fault import Errata, Fault, Statement
+from thence.pages.errata.fault import Errata, Fault, Nature, Statement
 
 Verdicts = Mapping[str, Mapping[str, Any]]
 """The record of each statement, by its key."""
@@ -18,14 +18,20 @@ LONGEST: Final = 60
 
 def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str:
     """The page, in Markdown. `pictures` are the names of files, by fault."""
-    lines = [_HEADING, "| | where | what | shown | repair |", "|---|---|---|---|---|"]
+    lines = [_HEADING, "| | where | what | kind | shown | repair |", "|---|---|---|---|---|---|"]
     for fault in errata.faults:
         mark = "†" if fault.layout else ""
         shown = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.shown))
         repaired = ", ".join(dict.fromkeys(_brief(verdicts[one.key]) for one in fault.holds))
-        lines.append(
-            f"| [{fault.id}](#{_anchor(fault)}){mark} | {fault.place} | {fault.title} | {shown} | {repaired} |"
-        )
+        cells = [
+            f"[{fault.id}](#{_anchor(fault)}){mark}",
+            fault.place,
+            fault.title,
+            _KINDS[fault.kind],
+            shown,
+            repaired,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "† hangs on the layout, or on a single sign, of the text that we have, which is a conversion."]
     for paper in errata.papers:
         lines += ["", f"## {paper.citation}"]
@@ -47,8 +53,11 @@ def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[
     yield f"### {fault.id} {fault.title}"
     yield ""
     layout = "; as it is laid out in the text that we have" if fault.layout else ""
-    yield f"*{fault.place}{layout}.* Printed: `{fault.printed}`"
+    yield f"*{fault.place}{layout}: {_KINDS[fault.kind]}.* Printed: `{fault.printed}`"
     yield ""
+    if fault.prose:
+        yield f'Elsewhere the paper says it as it is meant: "{fault.prose}"'
+        yield ""
     yield fault.happens
     if picture is not None:
         yield ""
@@ -161,14 +170,25 @@ def _protocol(file: str) -> list[str]:
     return code
 
 
+_KINDS: Final[Mapping[Nature, str]] = {
+    "algorithm": "fault of the algorithm as printed",
+    "slip": "slip of the pen",
+    "assumption": "unstated assumption",
+    "proof": "gap in a proof",
+    "optimality": "costs optimality only",
+}
+
 _HEADING: Final = """\
 # Errata of the papers
 
-What the papers print, taken at its word, and what does not hold of it: each with the verdicts that show it, a minimal
-execution (breadth-first, replayed by the interpreter) or a countermodel, the repair, and the verdicts that say that the
-repair holds. Made by `make errata` from the statements of the library; a test holds the page against them. Verdicts and
-levels are those of [proofs.md](proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any
-number of processes and messages.
+What the papers print, taken at its word, and what does not hold of it. Every repaired text keeps its theorem, but for
+C3. Most entries are slips of the pen. Where the paper's own prose has it right, that is said. The copies that were read
+are text conversions, in which some symbols and the layout were lost.
+
+Each entry has the verdicts that show it, a minimal execution (breadth-first, replayed by the interpreter) or a
+countermodel, the repair, and the verdicts that say that the repair holds. The page is made by `make errata` from the
+statements of the library, and a test holds it against them. Verdicts and levels are those of [proofs.md](proofs.md):
+*holds* and L1 are about every run of a finite scope, *proved* about any number of processes and messages.
 
 The whole text of an algorithm as printed is a file of its own, such as `cykas_printed.thence`. As one fault hides
 another there, each fault is also shown by itself: a mutant of the repaired protocol puts it back.

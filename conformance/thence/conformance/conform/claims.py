@@ -92,6 +92,8 @@ class Plan:
         report = conform(self.subject.make_process, against, self.settings, sampling)
         if report.interrupted:
             raise KeyboardInterrupt
+        if report.vacuous and not report.failures:
+            raise SubjectError(f"{self.subject.name} is not judged: {report.vacuous}")
         if report.undecided:
             raise SubjectError(
                 f"{self.subject.name} is not replayed in {self.protocol}: in {report.undecided:,} cases there are too "

@@ -71,6 +71,7 @@ class Report:
         interrupted: the run was stopped early.
         stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
         undecided: cases, and attempts to shorten them, whose replay had too many possible states.
+        vacuous: why the cases say nothing about a system that passes them; empty where they say something.
     """
 
     settings: Settings
@@ -90,6 +91,7 @@ class Report:
     interrupted: bool = False
     stopped: str = ""
     undecided: int = 0
+    vacuous: str = ""
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -159,6 +161,7 @@ def conform(
         interrupted or not trials.complete,
         trials.hopeless(),
         against.undecided if isinstance(against, PartialObservationReplay) else 0,
+        whole.vacuous,
     )
 
 

@@ -129,6 +129,7 @@ class Cell:
         slowest: the case with the longest delay of such a message, or None.
         worst: a shortened failure of the gravest kind.
         not_applicable: why no case ran, or why not all did, or "".
+        vacuous: why the cases say nothing about a system that passes them, or "".
         seconds: wall time.
     """
 
@@ -144,6 +145,7 @@ class Cell:
     slowest: CaseOutcome | None = None
     worst: Counterexample | None = None
     not_applicable: str = ""
+    vacuous: str = ""
     seconds: float = 0.0
 
     @property
@@ -273,5 +275,5 @@ def _cell(
     return Cell(
         assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
         tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld,
-        trials.outcomes.slowest, shown, trials.hopeless(), time.monotonic() - started,
+        trials.outcomes.slowest, shown, trials.hopeless(), trials.outcomes.whole.vacuous, time.monotonic() - started,
     )  # fmt: skip

@@ -21,6 +21,7 @@ class Reach:
         coverage: of its cases.
         failures: number of cases with a finding.
         events: sends, arrivals and deliveries in all cases.
+        deliveries: of these, the deliveries.
         kinds: number of cases with each kind of finding.
     """
 
@@ -28,12 +29,23 @@ class Reach:
     coverage: ProtocolCoverage
     failures: int = 0
     events: int = 0
+    deliveries: int = 0
     kinds: dict[FindingKind, int] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
         """Number of cases."""
         return self.coverage.cases
+
+    @property
+    def vacuous(self) -> str:
+        """Why the cases say nothing about a system that passes them all; empty where they say something."""
+        if not self.cases:
+            return "no case ran"
+        if not self.deliveries:
+            few = "one case" if self.cases == 1 else f"{self.cases:,} cases"
+            return f"nothing was delivered in {few}"
+        return ""
 
     @property
     def hit_rate(self) -> float | None:
@@ -49,6 +61,7 @@ class Reach:
         """Counts a case."""
         self.failures += bool(outcome.findings)
         self.events += len(outcome.log)
+        self.deliveries += outcome.deliveries
         for kind in outcome.kinds:
             self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self.coverage.add(reached)
@@ -60,6 +73,7 @@ class Reach:
             "cases": self.cases,
             "failures": self.failures,
             "events": self.events,
+            "deliveries": self.deliveries,
             "hit_rate": self.hit_rate,
             "failure_rate_bound": rounded(self.bound),
             "kinds": by_gravity(self.kinds),
@@ -108,6 +122,7 @@ class Outcomes:
         for one in self.reaches.values():
             whole.failures += one.failures
             whole.events += one.events
+            whole.deliveries += one.deliveries
             for kind, count in one.kinds.items():
                 whole.kinds[kind] = whole.kinds.get(kind, 0) + count
         return whole

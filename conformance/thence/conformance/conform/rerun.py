@@ -15,9 +15,11 @@ from thence.conformance.harness.harness import run_case
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.replay import Replay
-from thence.conformance.systems.foreign import SystemRaised
+from thence.conformance.systems.contract import Abilities
+from thence.conformance.systems.foreign import SystemFailed, SystemRaised
+from thence.conformance.systems.strangers import said_besides
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
-from thence.conformance.systems.system import Limits
+from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
 
@@ -36,11 +38,24 @@ class Opposite:
     why_not: str = ""
 
 
+def introduced(subject: Subject, system: ExternalSystem, settings: Settings) -> Abilities:
+    """The abilities of the foreign system of a subject, which is started and asked.
+
+    Raises:
+        SystemRaised: it refuses such settings.
+        SubjectError: it cannot start; the message says what was tried.
+    """
+    try:
+        return system.introduce(settings)
+    except SystemFailed as failed:
+        raise SubjectError(f"{subject.name} {failed}{said_besides(failed.printed)}") from failed
+
+
 def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
     """The opposite that a subject can have. A foreign system is started and asked; a class sends on trial.
 
     Raises:
-        SubjectError: the system refuses such settings, or its messages go elsewhere.
+        SubjectError: the system cannot start, refuses such settings, or its messages go elsewhere.
     """
     subject.require(settings.delivery)
     if subject.external is None:
@@ -48,10 +63,10 @@ def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None)
             return Opposite(None, "its packets do not say of which kinds they are (they have no attribute kind)")
         return Opposite(protocol)
     try:
-        abilities = subject.external.introduce(settings)
+        abilities = introduced(subject, subject.external, settings)
     except SystemRaised as error:
-        raise SubjectError(f"{subject.name} refuses to begin: {error}") from error
-    if protocol is not None and (abilities is None or not abilities.kinds):
+        raise SubjectError(f"{subject.name} refuses to begin: {error}{said_besides(error.printed)}") from error
+    if protocol is not None and not abilities.kinds:
         return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
     return Opposite(protocol)
 
@@ -105,12 +120,15 @@ def assert_case_passes(case: Mapping[str, Any] | str) -> None:
     """Runs a recorded case again, given as a mapping or as its text. For tests: nothing may be wrong with it.
 
     Raises:
-        AssertionError: there is a finding; the message shows it with the diagram.
+        AssertionError: there is a finding; the message shows it with the diagram. Or nothing was delivered.
         ScheduleError: it is no recorded case. And as in `rerun`.
     """
-    outcome = rerun(read_case(case if isinstance(case, str) else json.dumps(case)))
+    recorded = read_case(case if isinstance(case, str) else json.dumps(case))
+    outcome = rerun(recorded)
     if outcome.findings:
         raise AssertionError(f"{outcome.findings[0]}\n\n{case_explained(outcome)}")
+    if outcome.vacuous and recorded.operations:  # A case without operations is about the start, which went well.
+        raise AssertionError(f"the case is not decided: nothing was delivered\n\n{case_explained(outcome)}")
 
 
 _TEMPLATE = '''"""{title}

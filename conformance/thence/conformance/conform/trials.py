@@ -18,7 +18,7 @@ from thence.conformance.harness.shortening import Counterexample, Shortening
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.subject import MakeProcess
-from thence.conformance.systems.system import ExternalSystem
+from thence.conformance.systems.system import HANGS, ExternalSystem
 from thence.dsl import ir
 
 LIMIT_S: Final = 5.0
@@ -57,6 +57,7 @@ class Trials:
         self.hang_s = LIMIT_S if self._foreign is None else self._foreign.limits.reply_s
         self._replay = CoveredReplay(against, settings.processes) if isinstance(against, ir.Protocol) else None
         self._follow = against if isinstance(against, PartialObservationReplay) else None
+        self._hangs = 0
         self.outcomes = Outcomes(Observer(self._replay))
         self.complete = True
 
@@ -82,7 +83,9 @@ class Trials:
 
     def hopeless(self) -> str:
         """Why more cases are pointless; empty where they are not."""
-        return (self._foreign.hopeless() or "") if self._foreign is not None else ""
+        if self._foreign is not None:
+            return self._foreign.hopeless() or ""
+        return f"{HANGS} cases had no end in {LIMIT_S:g} s" if self._hangs >= HANGS else ""
 
     def counterexamples(self, attempts: int) -> Sequence[Counterexample]:
         """A shortened failure of each kind, the gravest kind first. Ctrl-C ends it with the failures as they are."""
@@ -116,6 +119,7 @@ class Trials:
             yield search.shown
 
     def _counted(self, name: str, outcome: CaseOutcome) -> CaseOutcome:
+        self._hangs += "hang" in outcome.kinds
         if self.outcomes.count(name, outcome):
             self.guide.learn(outcome.operations)
         return outcome

@@ -26,7 +26,7 @@ def case_explained(outcome: CaseOutcome) -> str:
         lines.append(f"  => {finding}")
         lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
     if not outcome.findings:
-        lines.append("  nothing is wrong")
+        lines.append("  nothing was delivered: no verdict" if outcome.vacuous else "  nothing is wrong")
     return "\n".join(lines) + drawn(outcome)
 
 

@@ -110,7 +110,7 @@ def _failed(process: int, what: str, failed: SystemFailed) -> Failure:
 
 def _raised(process: int, what: str, error: BaseException) -> Failure:
     if isinstance(error, SystemRaised):
-        return Failure("crash", f"p{process}: {what} raises {error}", "")
+        return Failure("crash", f"p{process}: {what} raises {error}", error.printed)
     frames = traceback.format_tb(error.__traceback__)[1:][-TRACEBACK_FRAMES:]
     printed = plain("".join([*frames, *traceback.format_exception_only(error)]))
     return Failure("crash", f"p{process}: {what} raises {say(error)}", printed)

@@ -131,6 +131,16 @@ class CaseOutcome:
     kept: tuple[tuple[int, str, int], ...] = ()
 
     @property
+    def deliveries(self) -> int:
+        """Number of deliveries."""
+        return sum(entry[0] == DELIVERED for entry in self.log)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the case says nothing about a system without a finding: nothing was delivered."""
+        return not self.findings and not self.deliveries
+
+    @property
     def withheld(self) -> int:
         """Number of messages that were kept back although nothing was missing."""
         return len(self.kept)

@@ -16,7 +16,7 @@ from thence.conformance.replay.state_estimate import MOST_STATES
 from thence.conformance.traces.reading import read, read_merged
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
-from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.diagram import draw_svg, draw_text, highlight_of, in_view
 from thence.spec.judgement import Judgement, judge
 from thence.spec.trace import Trace, TraceError
 from thence.spec.verdict import Level, Result, Verdict
@@ -59,7 +59,7 @@ def _by_the_oracle(name: str, trace: Trace, judgement: Judgement) -> Result:
         expected=judgement.faultless,
         facts=judgement.to_json(),
         explanation="\n".join(str(finding) for finding in judgement.findings()[:_SHOWN]),
-        picture="" if violation is None else draw_svg(trace.execution, highlight_of(violation)),
+        picture="" if violation is None else draw_svg(*in_view(trace.execution, highlight_of(violation))),
     )
 
 
@@ -92,6 +92,8 @@ class ReferenceProtocol:
         wrong = breaks(replay.protocol, judgement, trace.header) or answer.verdict == "nonconforming"
         verdict = Verdict.REFUTED if wrong else Verdict.UNKNOWN if answer.verdict == "unknown" else Verdict.TESTED
         shown, highlight = prefix(trace.execution, answer)
+        if highlight is not None:
+            shown, highlight = in_view(shown, highlight)
         lines = [str(finding) for finding in judgement.findings()[:_SHOWN_WITH_REPLAY]]
         if answer.divergence is not None:
             lines.append(f"{'unknown' if answer.verdict == 'unknown' else 'nonconformance'}: {answer}")

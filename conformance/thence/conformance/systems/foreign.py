@@ -38,7 +38,15 @@ class SystemFailed(Exception):
 
 
 class SystemRaised(Exception):
-    """A system in another operating-system process answered with an error of its own."""
+    """A system in another operating-system process answered with an error of its own.
+
+    Attributes:
+        printed: its last lines on the standard error.
+    """
+
+    def __init__(self, text: str, printed: str = "") -> None:
+        super().__init__(text)
+        self.printed = printed
 
 
 @runtime_checkable

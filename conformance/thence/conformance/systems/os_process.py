@@ -111,6 +111,11 @@ class OsProcess:
         self._read_errors()
         return self._printed.decode(errors="replace")
 
+    def forget(self) -> None:
+        """What the command has printed on its standard error so far belongs to the past."""
+        self._read_errors()
+        self._printed.clear()
+
     def ask(self, lines: bytes, limit_s: float, count: int = 1) -> list[bytes]:
         """Writes lines, and reads as many as `count` in reply, without their ends.
 

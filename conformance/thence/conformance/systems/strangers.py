@@ -8,6 +8,9 @@ from thence.conformance.systems.contract import printable
 
 _LONGEST: Final = 300
 
+_PRINTED_LINES: Final = 12
+"""Lines of a standard error that a message has."""
+
 
 def shown(value: object) -> str:
     """The value's text in code, on one line, printable, not endless; its type, where it has no text."""
@@ -38,6 +41,12 @@ def say(error: BaseException) -> str:
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 1] + "…"
     return plain(text)
+
+
+def said_besides(printed: str) -> str:
+    """The last lines of a standard error, as an end to a message; nothing of none."""
+    lines = plain(printed).strip().splitlines()[-_PRINTED_LINES:]
+    return "".join(["; its standard error ends:", *(f"\n  | {line}" for line in lines)]) if lines else ""
 
 
 def plain(text: str) -> str:

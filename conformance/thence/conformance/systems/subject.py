@@ -7,10 +7,12 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 from thence.conformance.cases.network import Settings
+from thence.conformance.cases.time_limit import OutOfTime, limited
 from thence.conformance.systems.isolated import IsolatedSystem, Refused
 from thence.conformance.systems.os_process import CommandError
 from thence.conformance.systems.strangers import say
@@ -30,6 +32,12 @@ ISOLATED: Final = "isolated:"
 
 REQUIRED: Final = ("causal_send", "receive")
 """The methods that a subject has. `tick` is optional: without it, there are no timers."""
+
+TRIAL_S: Final = 5.0
+"""Seconds that a class may take over a call on trial."""
+
+TRIAL_COMMANDS: Final = 1_000
+"""Commands that are looked at on trial."""
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -106,10 +114,13 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
         raise SubjectError(f"the module {module_name} has no class {class_name}{_hint(module)}")
     if not callable(subject):
         raise SubjectError(f"{name} is not a class, but {type(subject).__name__}")
+    trial = f"{class_name}(0, {processes})"
     try:
-        process = subject(0, processes)
+        with limited(TRIAL_S):
+            process = subject(0, processes)
+    except OutOfTime:
+        raise SubjectError(f"{name} could not start: {trial} does not return in {TRIAL_S:g} s") from None
     except (Exception, SystemExit) as error:
-        trial = f"{class_name}(0, {processes})"
         raise SubjectError(f"{name} is made by {trial}, with identity and processes; it raises {say(error)}") from error
     lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
     if lacking:
@@ -127,9 +138,10 @@ def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
     everyone = frozenset({receiver})
     to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
     try:
-        process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
-        commands = tuple(process.causal_send(*to, "m0.1"))
-    except (Exception, SystemExit):
+        with limited(TRIAL_S):
+            process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
+            commands = tuple(islice(process.causal_send(*to, "m0.1"), TRIAL_COMMANDS))
+    except (Exception, SystemExit, OutOfTime):
         return True
     return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Send))
 

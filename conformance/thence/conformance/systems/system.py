@@ -27,7 +27,7 @@ FAILED_STARTS: Final = 3
 """Processes in a row without any proper reply, after which another one is pointless."""
 
 HANGS: Final = 3
-"""Requests without an answer in time, after which more cases are pointless."""
+"""Requests, or cases of a class, without an answer in time, after which more cases are pointless."""
 
 
 MEMORY_BYTES: Final = 2 * 2**30
@@ -110,6 +110,8 @@ class ExternalSystem:
         self._hangs = self._excesses = 0
         self._dead: SystemFailed | None = None
         """Why no process is started any more: none of them has ever said a proper word."""
+        self._owed: SystemFailed | None = None
+        """A failure of the introduction, which a later attempt got over: the first case has it."""
 
     def begin_case(self, settings: Settings) -> Abilities:
         """Has the system forget everything and begin anew.
@@ -120,6 +122,9 @@ class ExternalSystem:
         """
         if self._dead is not None:
             raise self._dead
+        if self._owed is not None:
+            owed, self._owed = self._owed, None
+            raise owed
         groups = [(one,) for one in range(settings.processes)] if self.per_process else [(*range(settings.processes),)]
         if [seat.hosts for seat in self._seats] != groups:
             self.close()
@@ -134,7 +139,7 @@ class ExternalSystem:
             if self._failed_starts >= FAILED_STARTS or (failed.kind == "hang" and self._failed_starts == self.starts):
                 self._dead = failed
             if failed.kind == "hang" and self._failed_starts:
-                failed.args = (f"{failed}; is every line flushed?",)
+                failed.args = (f"{failed} (is every line flushed?)",)
             raise
         return self._abilities
 
@@ -144,16 +149,33 @@ class ExternalSystem:
             self.begin_case(Settings(processes, self_sends=processes == 1))
         return ExternalProcess(self, identity, self._budget.settings, self._abilities)
 
-    def introduce(self, settings: Settings) -> Abilities | None:
-        """The abilities that the system states when first asked; None if it fails, which the first case will show.
+    def introduce(self, settings: Settings) -> Abilities:
+        """The abilities that the system states when first asked.
+
+        A failure is tried again, unless it took all the time or memory there is. One that passes is the first case's.
 
         Raises:
             SystemRaised: it refuses such settings.
+            SystemFailed: it could not start; the message says what was tried.
         """
-        try:
-            return self.begin_case(settings)
-        except SystemFailed:
-            return None
+        first: SystemFailed | None = None
+        for attempt in range(1, FAILED_STARTS + 1):
+            try:
+                abilities = self.begin_case(settings)
+            except SystemFailed as failed:
+                first = first or failed
+                if failed.kind != "crash" or attempt == FAILED_STARTS:
+                    raise SystemFailed(failed.kind, self._not_started(failed, attempt), failed.printed) from failed
+            else:
+                self._owed = first
+                return abilities
+        raise AssertionError("the last attempt returns or raises")
+
+    def _not_started(self, failed: SystemFailed, attempts: int) -> str:
+        """What was tried in vain, as a sentence."""
+        asked = self.transcript[(len(self.transcript) - 1) // 2 * 2]
+        times = "once" if attempts == 1 else f"{attempts} times"
+        return f"could not start: it {failed}; tried {times}: {self.command} was asked {asked}"
 
     def hopeless(self) -> str | None:
         """Why more cases are pointless; None where they are not."""
@@ -194,7 +216,7 @@ class ExternalSystem:
         except Broken as error:
             raise self._failed(seat, SystemFailed("crash", str(error))) from None
         if isinstance(events, Raised):
-            raise SystemRaised(events.error)
+            raise self._refused(seat, events.error)
         return self._commands(events)
 
     def note(self, message: str, sender: int) -> None:
@@ -218,6 +240,8 @@ class ExternalSystem:
             self.starts += 1
             self._failed_starts += 1
             seat.process = OsProcess(self._words, self.limits.memory_bytes)
+        else:
+            seat.process.forget()
         limit_s = self.limits.start_s if fresh else self.limits.reply_s
         reply = self._exchange(seat, contract.init(self._budget.settings, seat.hosts), limit_s)
         try:
@@ -228,7 +252,7 @@ class ExternalSystem:
         if fresh:
             self._budget.seconds = self.limits.case_s
         if isinstance(abilities, Raised):
-            raise SystemRaised(abilities.error)
+            raise self._refused(seat, abilities.error)
         return abilities
 
     def _exchange(self, seat: _Seat, line: bytes, limit_s: float) -> bytes:
@@ -249,6 +273,10 @@ class ExternalSystem:
         if self._budget.bytes < 0:
             raise self._failed(seat, SystemFailed("crash", f"answers with more than {CASE_BYTES:,} bytes in one case"))
         return reply
+
+    def _refused(self, seat: _Seat, error: str) -> SystemRaised:
+        """An error in reply. The process goes on, and its last words belong to the error."""
+        return SystemRaised(error, "" if seat.process is None else seat.process.printed)
 
     def _failed(self, seat: _Seat, failed: SystemFailed) -> SystemFailed:
         """The process is not asked again; its last words belong to the failure."""

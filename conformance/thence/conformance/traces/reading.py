@@ -13,7 +13,7 @@ from thence.conformance.traces.jepsen import is_jepsen, read_jepsen
 from thence.conformance.traces.otlp import is_otlp, read_otlp
 from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
 from thence.spec.logs import Log, LogError, merged
-from thence.spec.trace import FORMAT, Trace, TraceError, read_events, read_log, read_trace
+from thence.spec.trace import FORMAT, Trace, TraceError, opened, read_events, read_log, read_trace
 
 Format = Literal["ndjson", "itf", "shiviz", "jepsen", "otlp"]
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
@@ -36,6 +36,8 @@ def read(path: str | Path, format_: str | None = None) -> Trace:
     text = _text(path)
     try:
         return _reader(path, text, format_)()
+    except RecursionError as error:
+        raise TraceError(path, None, "is nested too deeply", _ADVICE) from error
     except LogError as error:
         raise TraceError(path, None, str(error), _ADVICE) from error
 
@@ -114,19 +116,21 @@ def _json_values(text: str) -> list[Any] | None:
 def _is_ndjson(path: Path) -> bool:
     """Whether the first line is the header, or there is no line, which `read_trace` reports."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             first = file.readline(1 << 20).strip()
-    except OSError:
+    except (OSError, TraceError):
         return True
     return not first or b"\0" in first or f'"{FORMAT}"'.encode() in first or b'"thence-trace' in first
 
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST_BYTES:
+        with opened(path) as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
             problem = f"is larger than {LARGEST_BYTES >> 20} MiB"
             raise TraceError(path, None, problem, "Large recordings are read as NDJSON, line by line")
-        return path.read_text(encoding="utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TraceError(path, None, "this is a binary file, or not UTF-8", _ADVICE) from error
     except OSError as error:

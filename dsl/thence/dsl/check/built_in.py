@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from thence.dsl import ir
+from thence.dsl.check.result_names import FACT_PREFIX
 from thence.dsl.check.theory import check_theory
 from thence.dsl.text import syntax
 from thence.dsl.text.parse import parse
@@ -19,8 +20,6 @@ from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import NOWHERE
 
 _FILE: Final = "built_in.thence"
-_FACT: Final = "ghost_"
-"""The prefix of facts about the history."""
 
 
 @cache
@@ -58,7 +57,7 @@ def history_facts(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
     They are proved with each machine, not assumed: `ghost_delivered_past` rests on the guard of `deliver`.
     """
     stated = (*_theories()["sends"].properties, *_of_deliveries(delivery).properties)
-    return tuple(formula for formula in stated if formula.name.startswith(_FACT))
+    return tuple(formula for formula in stated if formula.name.startswith(FACT_PREFIX))
 
 
 def built_in_axioms(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
@@ -74,6 +73,6 @@ def property_formula(name: str, delivery: ir.Delivery = "unicast") -> ir.NamedFo
     once to all of them. `total_order`: no two processes deliver two messages in different orders.
     """
     for formula in _of_deliveries(delivery).properties:
-        if formula.name == name and not name.startswith(_FACT):
+        if formula.name == name and not name.startswith(FACT_PREFIX):
             return formula
     raise ValueError(f"{name} is not a built-in property of states")

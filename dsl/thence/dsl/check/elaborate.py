@@ -15,6 +15,7 @@ from thence.dsl.check.link import check_link
 from thence.dsl.check.machine import check_machine
 from thence.dsl.check.mutant import check_mutant
 from thence.dsl.check.protocol import check_protocol
+from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.theory import check_theorem, check_theory
@@ -52,6 +53,7 @@ class _Elaboration:
         self.settings: dict[str, dict[str, Settings | None]] = {}
 
     def file(self, file: syntax.File, name: str) -> ir.Specification:
+        check_names_of_file(file, self.reporter)
         declarations = [declaration for declaration in file.declarations if self._is_shallow(declaration)]
         theories = self._named(declarations, syntax.Theory, "theory")
         machines = self._named(declarations, syntax.Machine, "machine")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.check.expectations import check_expectations
-from thence.dsl.check.step_claims import check_names_of_statements, check_stables, provable_names, statement_names
+from thence.dsl.check.result_names import check_names_of_machine
+from thence.dsl.check.step_claims import check_stables, provable_names, statement_names
 from thence.dsl.check.symbols import SymbolTable, check_formulas
 from thence.dsl.check.terms.delivery import check_delivery
 from thence.dsl.check.terms.environment import Vocabulary, declare
@@ -31,8 +32,12 @@ from thence.dsl.text.syntax import Span
 _SORTS: dict[str, Type | None] = {"process": PROCESS, "message": MESSAGE}
 
 
-def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | None:
-    """The typed machine; None if anything in it is erroneous."""
+def check_machine(machine: syntax.Machine, reporter: Reporter, *, mutated: bool = False) -> ir.Machine | None:
+    """The typed machine; None if anything in it is erroneous.
+
+    Args:
+        mutated: the machine of a mutant: an update may be lost, so that a relation or function is never changed.
+    """
     before = reporter.errors
     delivery = check_delivery(machine.delivery, reporter)
     built_in = {symbol.name: symbol for symbol in built_in_symbols(delivery)}
@@ -51,11 +56,15 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     axioms = check_formulas(machine.axioms, "axiom", checker, {})
     transitions = _transitions(machine, checker)
+    constants = _constants(machine)
+    _check_constants(constants, transitions, reporter)
+    if not mutated and reporter.errors == before:
+        _check_what_changes(machine, constants, axioms, transitions, reporter)
     _check_axioms_are_rigid(axioms, transitions, frozenset(built_in) - rigid_symbols(delivery), reporter)
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
     stable = check_stables(machine.stable, checker, {})
     reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
-    check_names_of_statements(machine, reporter)
+    check_names_of_machine(machine, reporter)
     prove = _prove(machine, table, checker)
     of = f"machine `{machine.name.text}`"
     expects = check_expectations(machine.expects, reporter, "machine", statement_names(machine), of)
@@ -81,6 +90,7 @@ def check_machine(machine: syntax.Machine, reporter: Reporter) -> ir.Machine | N
         delivery=delivery,
         stable=stable,
         reachable=reachable,
+        constants=tuple(constants),
         doc=machine.doc,
         span=machine.span,
     )
@@ -106,6 +116,54 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
                 *did_you_mean(required, names),
             )
     return tuple(found)
+
+
+def _constants(machine: syntax.Machine) -> dict[str, Span]:
+    """The names that are declared as constants."""
+    relations = {name.text: name.span for each in machine.relations if each.constant for name in each.names}
+    functions = {name.text: name.span for each in machine.functions if each.constant for name in each.names}
+    return {**relations, **functions}
+
+
+def _check_constants(constants: Mapping[str, Span], transitions: Sequence[ir.Transition], reporter: Reporter) -> None:
+    """No transition changes a constant."""
+    for transition in transitions:
+        for update in transition.updates:
+            if update.symbol in constants:
+                what = f"`{update.symbol}` is a constant, and `{transition.name}` changes it"
+                reporter.error("E0643", update.span, what, "leave out `constant`, or the update")
+
+
+def _check_what_changes(
+    machine: syntax.Machine,
+    constants: Mapping[str, Span],
+    axioms: Sequence[ir.NamedFormula],
+    transitions: Sequence[ir.Transition],
+    reporter: Reporter,
+) -> None:
+    """What no transition changes is declared as a constant: else it would be empty or zero in silence.
+
+    A symbol that an axiom speaks about is a parameter of the system without the word; so is a function into a sort.
+    """
+    changed = {update.symbol for transition in transitions for update in transition.updates}
+    spoken = {node.symbol for axiom in axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
+    into_sorts = {name.text for each in machine.functions if _is_sort(each.result) for name in each.names}
+    declared = [("relation", "empty", name) for each in machine.relations for name in each.names]
+    declared += [("function", "zero", name) for each in machine.functions for name in each.names]
+    for what, nothing, name in declared:
+        if name.text in changed or name.text in constants:
+            continue
+        note = f"write `constant {what} {name.text}` if it is given with the system, and never changes"
+        if name.text in spoken or name.text in into_sorts:
+            said = f"{what} `{name.text}` is a parameter of the system, and is not declared so"
+            reporter.warning("W0920", name.span, said, note)
+        else:
+            said = f"no transition changes {what} `{name.text}`: it would be {nothing} for ever"
+            reporter.error("E0642", name.span, said, note)
+
+
+def _is_sort(written: syntax.TypeExpr) -> bool:
+    return isinstance(written, syntax.NamedType) and written.name in _SORTS
 
 
 def _check_axioms_are_rigid(

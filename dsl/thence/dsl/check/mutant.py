@@ -52,7 +52,7 @@ def check_mutant(
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
             expects=(),
         )
-        typed = check_machine(altered, inner)
+        typed = check_machine(altered, inner, mutated=True)
         names = statement_names(altered)
     if reporter.errors == before:
         reporter.found += [diagnostic for diagnostic in inner.found if diagnostic.severity == "error"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.delivery import check_delivery
 from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed, plural
@@ -346,8 +347,15 @@ def _formulas(
         name = formula.name.text or f"invariant_{position}"
         if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
             reporter.error("E0519", formula.name.span, f"`{name}` is the name of a built-in property")
+        elif is_kept(name):
+            reporter.error("E0640", formula.name.span, f"{what} `{name}` takes a name that the tool keeps")
         elif formula.name.text:
             declare(formula.name, what, names, reporter)
+        elif name in names:
+            said = f"{what} {position} has no name, and `{name}`, by which results name it, is taken"
+            reporter.error("E0641", formula.span, said, f"declared on line {names[name].line}")
+        else:
+            names[name] = formula.span
         body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
         if body is not None:
             found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))

@@ -16,7 +16,6 @@ from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, without_starvation
 from thence.dsl.ir.types import Type
 from thence.dsl.text import syntax
-from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
 
@@ -78,18 +77,3 @@ def provable_names(machine: syntax.Machine) -> set[str]:
     """The names under `prove`; `stable` and `reachable` formulas are stated already."""
     stated = {formula.name.text for formula in (*machine.stable, *machine.reachable)}
     return statement_names(machine) - stated
-
-
-def check_names_of_statements(machine: syntax.Machine, reporter: Reporter) -> None:
-    """No formula has the name of a built-in property, and no two that are stated have the same name."""
-    first: dict[str, Span] = {}
-    for formula in (*machine.invariants, *machine.stable, *machine.reachable):
-        name = formula.name.text
-        if name in MACHINE_PROPERTIES:
-            reporter.error(
-                "E0519", formula.name.span, f"`{name}` is the name of a built-in property", "write `prove` to prove it"
-            )
-    for formula in machine.invariants:
-        first.setdefault(formula.name.text, formula.name.span)
-    for formula in (*machine.stable, *machine.reachable):
-        declare(formula.name, "statement", first, reporter)

@@ -239,7 +239,8 @@ class Transition:
 class Machine(Declaration):
     """`symbols` are the declared ones; the built-in ones are in `machine_builtins`.
 
-    `prove` names invariants, built-in properties, and statements about steps (see `progress`).
+    `prove` names invariants, built-in properties, and statements about steps (see `progress`). `constants` are the
+    symbols that are declared as constants: arbitrary, and the same in every state of a run.
     """
 
     symbols: tuple[Symbol, ...]
@@ -251,6 +252,7 @@ class Machine(Declaration):
     delivery: Delivery = field(default="unicast", kw_only=True)
     stable: tuple[Stable, ...] = field(default=(), kw_only=True)
     reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
+    constants: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

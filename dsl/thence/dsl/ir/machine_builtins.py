@@ -55,6 +55,12 @@ MULTICAST_SYMBOLS = (SRC, TO, SENT, DELIVERED_AT, BEFORE, PAST, HB, DELIVERED_BE
 MACHINE_PROPERTIES = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order")
 """The names under `prove` besides the machine's own invariants."""
 
+HISTORY = "history"
+"""The name of the result that the facts about the history are kept."""
+
+VACUITY = "vacuity"
+"""The name of the result that every transition can happen."""
+
 OF_NETWORK_SENDS = ("csps", "sps")
 """The properties that need a `relation network_sent(m: message)`."""
 

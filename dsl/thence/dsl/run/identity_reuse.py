@@ -109,10 +109,6 @@ class ReusedIdentities(System):
         """A fresh system of the same kind."""
         return ReusedIdentities(self.protocol, self.workload)
 
-    def same_packet(self, number: int) -> int:
-        """The part of a packet that stays the same on its way, as a number: here all of it."""
-        return number
-
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application has a message left, and an identity for it."""
         if self.workload.identities(process):

@@ -4,12 +4,12 @@ The universe is every message that was causal-sent, and unsent stand-ins for eac
 as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
 transition has named them; a transition that relates unsent messages to each other is refused.
 
-NOTE(order): a symbol that no transition changes and an axiom speaks about is a parameter of the system. Proofs hold for
-every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a relation of
-two processes is their order, a function of a process to nat is its number. On a tree network it chooses by the tree,
-with process 0 as its root: a function of two processes to a process is the next hop of the first towards the second
-(towards itself: the parent), a relation of three processes says that the second is on the way from the first to the
-third. The run checks that its choice satisfies the axioms.
+NOTE(order): a constant, and a symbol that no transition changes and an axiom speaks about, is a parameter of the
+system. Proofs hold for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a
+relation of two processes is their order, a function of a process to nat is its number. On a tree network it chooses by
+the tree, with process 0 as its root: a function of two processes to a process is the next hop of the first towards the
+second (towards itself: the parent), a relation of three processes says that the second is on the way from the first to
+the third. The run checks that its choice satisfies the axioms.
 """
 
 from __future__ import annotations
@@ -258,10 +258,10 @@ def _is_true(guard: Evaluator, frame: Frame, names: Sequence[str], values: Seque
 
 
 def _given_symbols(machine: ir.Machine) -> frozenset[str]:
-    """The declared symbols that no transition changes and an axiom speaks about."""
+    """The parameters of the system: the constants, and what no transition changes and an axiom speaks about."""
     changed = {update.symbol for transition in machine.transitions for update in transition.updates}
     spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
-    return frozenset(spoken - changed) & {symbol.name for symbol in machine.symbols}
+    return frozenset({*spoken, *machine.constants} - changed) & {symbol.name for symbol in machine.symbols}
 
 
 def _messages_at_once(transition: ir.Transition) -> int:

@@ -189,11 +189,12 @@ def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]
 
 
 def replay(system: System, recorded: Sequence[dict[str, Any]]) -> tuple[NarratedStep, ...]:
-    """Runs a recorded run again; raises ReplayError where a step is not possible."""
+    """Runs a recorded run again, late timers included; raises ReplayError where a step is not possible."""
     state = system.initial()
     steps = []
     for number, entry in enumerate(recorded, 1):
-        action = next((known for known in system.enabled(state) if _matches(system, known, entry)), None)
+        possible = (*system.enabled(state), *system.late_timers(state))
+        action = next((known for known in possible if _matches(system, known, entry)), None)
         if action is None:
             raise ReplayError(f"step {number} is not possible here: {entry}")
         outcome = system.apply(state, action)

@@ -129,6 +129,15 @@ class System:
         """The number of a packet."""
         return self.steps.packet_number(packet)
 
+    def same_packet(self, number: int) -> int:
+        """The part of a packet that stays the same on its way, as a number: here all of it."""
+        return number
+
+    @property
+    def ticks_at_any_moment(self) -> bool:
+        """Whether timers fire at any moment, without a limit: here only when nothing is in flight, see `workload`."""
+        return False
+
     def adopt_packets(self, other: System) -> None:
         """Takes over another system's packet numbers, so that its actions mean the same here."""
         for packet in other.steps.packets():
@@ -311,7 +320,8 @@ class System:
                 return self._step(state._replace(network=without), action, observe, None)
             case "tick":
                 ticked = state
-                if state.ticks:
+                limit = self.workload.ticks
+                if limit is not None and state.ticks and state.ticks[action.process] < limit:
                     ticks = list(state.ticks)
                     ticks[action.process] += 1
                     ticked = state._replace(ticks=tuple(ticks))
@@ -346,6 +356,14 @@ class System:
         `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
         """
         return self.steps.step(process, before, _cause(action, message), reactions)
+
+    def is_faulty(self, state: State, action: Action) -> bool:
+        """Whether the step of an action that is enabled is at fault."""
+        if action.kind in ("duplicate", "lose"):
+            return False
+        process, message = action.process, self._subject(state, action)
+        step = self.local_step(process, state.locals[process], action, message, self._reactions(state, action))
+        return isinstance(step, Fault)
 
     def _observed_step(
         self, process: int, before: int, action: Action, message: Message | None, reactions: Reactions
@@ -434,10 +452,11 @@ class System:
         return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
-        """A message that is never delivered from here on, if nothing more is sent; judged when no packet can arrive.
+        """A message that can never be delivered from here on, if nothing more is sent; judged when no packet can arrive.
 
-        Programs go on as far as they can. With timers, they are given every chance: the message counts as stuck only
-        if no continuation by timers and arrivals, without further loss, delivers it.
+        Programs go on as far as they can. With timers, the message counts as stuck only if no continuation by timers
+        and arrivals, without further loss, delivers it. That is for one run at its end. Whether every fair run delivers
+        it is another question: `thence.proofs.fairness.tails`.
         """
         if not state.history.pending or not self.is_quiet(state):
             return None
@@ -465,18 +484,29 @@ class System:
         seen, frontier = {start}, [start]
         while frontier:
             current = frontier.pop()
-            actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(current)]
-            if not actions and self.interpreter.has_timer:
-                ticks = [Action("tick", process) for process in range(self.workload.processes)]
-                actions = [tick for tick in ticks if self._in_program(current, tick)]
-            if self.workload.programs:
-                actions += self.application_sends(current)
-            for action in actions:
+            for action in self.continuing(current, sending=bool(self.workload.programs)):
                 after = self.apply(current, action).state
                 if after not in seen:
                     seen.add(after)
                     frontier.append(after)
                     yield after
+
+    def continuing(self, state: State, *, sending: bool) -> list[Action]:
+        """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, and sends
+        if `sending`. Timers fire whenever nothing is in flight, whatever `ticks` says.
+        """
+        actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
+        if self.interpreter.has_timer and (not actions or self.ticks_at_any_moment):
+            actions += self.late_timers(state)
+        if sending:
+            actions += self.application_sends(state)
+        return actions
+
+    def late_timers(self, state: State) -> Iterator[Action]:
+        """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
+        if self.interpreter.has_timer and (self.is_quiet(state) or self.ticks_at_any_moment):
+            ticks = [Action("tick", process) for process in range(self.workload.processes)]
+            yield from (tick for tick in ticks if self._in_program(state, tick))
 
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application of the process has a message left to send, now or later."""

@@ -155,6 +155,11 @@ class Builder(ScenarioBuilder):
     def relation_by_types(self, c: Children) -> syntax.RelationDecl:
         return syntax.RelationDecl(c[1], self.unnamed(c[3::2]), span=extent(c))
 
+    def constant(self, c: Children) -> syntax.RelationDecl | syntax.FunctionDecl:
+        """`constant relation link(p: process, q: process)`."""
+        declared: syntax.RelationDecl | syntax.FunctionDecl = c[1]
+        return replace(declared, constant=True, span=extent(c))
+
     def unnamed(self, types: Children) -> tuple[syntax.Parameter, ...]:
         return tuple(syntax.Parameter(Name("", span=type_.span), type_, span=type_.span) for type_ in types)
 

@@ -153,6 +153,10 @@ CODES: dict[str, str] = {
     "E0622": "The edges of a tree network are not a tree of all processes.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
+    "E0640": "A declaration takes a name under which the tool reports results of its own.",
+    "E0641": "Two statements of a subject, or two declarations of a file, have the same name.",
+    "E0642": "A relation or function of a machine is changed by no transition, and is not declared as a constant.",
+    "E0643": "A transition changes a constant.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",
@@ -169,6 +173,7 @@ CODES: dict[str, str] = {
     "W0913": "A program receives more or fewer messages than are sent to its process.",
     "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
     "W0930": "A packet holds messages and does not say which one it carries.",
+    "W0920": "A parameter of the system is not declared as a constant.",
 }
 
 _CHAPTERS = {

@@ -215,17 +215,19 @@ class FunctionDecl(Node):
     names: tuple[Name, ...]
     parameters: tuple[Parameter, ...]
     result: TypeExpr
+    constant: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class RelationDecl(Node):
     """`relation sent, delivered: message` in a theory; `relation waits(m: message, x: message)` in a machine.
 
-    Theory form: parameters have the empty name.
+    Theory form: parameters have the empty name. `constant`: no transition changes it.
     """
 
     names: tuple[Name, ...]
     parameters: tuple[Parameter, ...]
+    constant: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

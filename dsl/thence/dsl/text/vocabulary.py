@@ -17,7 +17,7 @@ LINE_OPENERS = frozenset(
     (
         *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",
         "property", "let", "while", "for", "return", "send", "deliver", "require", "periodically", "network",
-        "message", "relation", "expect",
+        "message", "relation", "constant", "expect",
     )
 )  # fmt: skip
 """Words that begin a line of their own: inside a bracket they show that it was left open."""

@@ -257,13 +257,15 @@ class _Printer:
             case syntax.SortDecl(names, ordered):
                 return f"sort {_names(names)}{' ordered' if ordered else ''}"
             case syntax.FunctionDecl(names, parameters, result):
+                word = "constant function" if item.constant else "function"
                 if parameters and not parameters[0].name.text:
-                    return f"function {_names(names)}: {self.types(parameters)} to {type_text(result)}"
-                return f"function {_names(names)}({_parameters(parameters)}): {type_text(result)}"
+                    return f"{word} {_names(names)}: {self.types(parameters)} to {type_text(result)}"
+                return f"{word} {_names(names)}({_parameters(parameters)}): {type_text(result)}"
             case syntax.RelationDecl(names, parameters):
+                word = "constant relation" if item.constant else "relation"
                 if parameters and not parameters[0].name.text:
-                    return f"relation {_names(names)}: {self.types(parameters)}"
-                return f"relation {_names(names)}({_parameters(parameters)})"
+                    return f"{word} {_names(names)}: {self.types(parameters)}"
+                return f"{word} {_names(names)}({_parameters(parameters)})"
             case syntax.Expect(verdict, names, scope, settings):
                 where = f" in {scope.text}" if scope is not None else ""
                 if settings:

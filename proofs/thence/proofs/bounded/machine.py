@@ -14,16 +14,12 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES
 from thence.proofs.bounded.unrolling import unrolled
 from thence.proofs.logic.counting import has_counts
-from thence.proofs.logic.formula import Unsupported, free_locals, negation
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
-from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
-from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, TransitionRun, search
-from thence.proofs.machine.transitions import initial, initially, rigid
+from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, search
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.finite_models import Problem
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Level, Verdict
@@ -70,9 +66,6 @@ def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched:
     facts: dict[str, Any] = {"property": name, "bound": {"steps": reach.depth}}
     if name in searched.runs:
         return refuted(machine, name, searched, facts)
-    start = _false_at_first(session, machine, statement_formula(machine, name), reach)
-    if start is not None:
-        return refuted(machine, name, Searched({name: TransitionRun(start, ())}, searched.scope), facts)
     among = searched.unknown or f"no run of {searched.scope} violates it"
     counts = dict.fromkeys(session.options.solvers, 0)
     try:
@@ -85,28 +78,12 @@ def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched:
             counts[solver] += 1
     except Unsupported as reason:
         return unknown(f"{reason}; {among}", facts)
+    possible = witness(session, machine)
+    if possible.run is None:
+        return unknown(f"holds for nothing: {possible.missing}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {reach.depth} steps, with any number of processes and messages"
     return Assessment(Verdict.HOLDS, Level.L1, facts, said)
-
-
-def _false_at_first(
-    session: ProofSession, machine: ir.Machine, statement: ir.NamedFormula, reach: Reach
-) -> Structure | None:
-    """An initial state in which the statement is false, by evaluation. Statements about steps have none."""
-    if free_locals(statement.body):
-        return None
-    denied = ir.NamedFormula(f"not {statement.name}", initially(negation(statement.body), machine))
-    sizes = ({"process": reach.processes, "message": reach.messages},)
-    problem = Problem(signature_of(machine), (*machine.axioms, denied))
-    found = session.find_model(problem, sizes).model
-    if found is None:
-        return None
-    given = {name: table for name, table in found.structure.tables.items() if name in rigid(machine)}
-    start = initial(machine, found.structure.universe, given)
-    if evaluate(statement.body, start, {}):
-        raise CrossCheckError(f"evaluation does not confirm that `{statement.name}` is false at first")
-    return start
 
 
 def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared: int) -> str:

@@ -25,7 +25,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
 from thence.proofs.certificate.statement import Statement, obligations_of, statement_of
 from thence.proofs.certificate.trust_base import trust_base
-from thence.proofs.solving.assessment import REFUTATION, Proof
+from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
@@ -160,9 +160,12 @@ def evidence_of(statement: Statement) -> list[tuple[Shows, str, bytes]]:
     found: list[tuple[Shows, str, bytes]] = []
     proved = statement.verdict is Verdict.PROVED
     for name, model in sorted(statement.models.items()):
-        found.append(("refuted" if name == REFUTATION else "needed", name, _json(model_json(model))))
+        about: dict[str, Shows] = {REFUTATION: "refuted", POSSIBLE: "possible"}
+        found.append((about.get(name, "needed"), name, _json(model_json(model))))
     for name, run in sorted(statement.runs.items()):
         shows: Shows = "happens" if proved or name != REFUTATION else "refuted"
+        if name == POSSIBLE:
+            shows = "possible"
         found.append((shows, name, _json(run_json(run))))
     return found
 

@@ -14,11 +14,11 @@ from thence.dsl.ir.types import BOOL, NAT
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate
 from thence.proofs.machine.reachability import Change, Falsification, Firing, Goal, TransitionRun, reaches
-from thence.proofs.machine.transitions import actions, initial, rigid, symbols
+from thence.proofs.machine.transitions import actions, free_at_first, initial, symbols
 from thence.proofs.solving import assessment
-from thence.proofs.solving.assessment import REFUTATION
+from thence.proofs.solving.assessment import POSSIBLE, REFUTATION
 from thence.proofs.solving.finite_models import Model, checked
-from thence.proofs.theory.obligations import refutation_problem
+from thence.proofs.theory.obligations import possibility_problem, refutation_problem
 
 
 class FalseEvidence(Exception):
@@ -80,13 +80,15 @@ def _structure(value: Mapping[str, Any]) -> Structure:
 def check_theorem_model(theorem: ir.Theorem, about: str, model: Model) -> None:
     """A model refutes the theorem, or, where `about` names an assumption, the theorem without that assumption.
 
+    Where it is `POSSIBLE`, the model is one of the axioms and assumptions, with deliveries: see `possibility_problem`.
+
     Raises: FalseEvidence.
     """
     names = [formula.name for formula in theorem.assume]
-    if about != REFUTATION and about not in names:
+    if about not in (REFUTATION, POSSIBLE, *names):
         raise FalseEvidence(f"{theorem.name} has no assumption {about}")
     kept = tuple(formula for formula in theorem.assume if formula.name != about)
-    problem = refutation_problem(theorem, kept)
+    problem = possibility_problem(theorem) if about == POSSIBLE else refutation_problem(theorem, kept)
     try:
         _check_shape(model.structure, problem.signature.symbols)
         checked(problem, model)
@@ -120,8 +122,7 @@ def _check_run(machine: ir.Machine, run: TransitionRun) -> None:
     """The run begins in an initial state, and its steps have elements of the universe. `reaches` checks the guards."""
     declared = symbols(machine)
     _check_shape(run.start, declared)
-    fixed = rigid(machine)
-    free = {symbol.name for symbol in declared if symbol.name in fixed or symbol.result not in (BOOL, NAT)}
+    free = free_at_first(machine)
     given = {name: table for name, table in run.start.tables.items() if name in free}
     start = initial(machine, run.start.universe, given)
     if {name: dict(table) for name, table in start.tables.items()} != {

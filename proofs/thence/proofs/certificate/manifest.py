@@ -19,8 +19,9 @@ from thence.spec.verdict import Level, Verdict
 
 FORMAT = "thence-certificate/1"
 
-Shows: TypeAlias = Literal["refuted", "needed", "happens"]
-"""The claim of a piece of evidence: a statement fails; it fails without an assumption; a run makes something happen."""
+Shows: TypeAlias = Literal["refuted", "needed", "happens", "possible"]
+"""The claim of a piece of evidence: a statement fails; it fails without an assumption; a run makes something happen; a
+proof does not hold for nothing, since two messages of different processes are delivered."""
 
 
 class BadManifest(Exception):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
 from thence.dsl.load import SourceError, load_bytes
 from thence.proofs.certificate.build import evidence_of, obligation_name
@@ -30,8 +31,9 @@ from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.step_prover import step_goals, step_statements
 from thence.proofs.machine.transitions import actions
-from thence.proofs.prove import VACUITY, proofs_by
-from thence.proofs.solving.assessment import REFUTATION, Proof
+from thence.proofs.machine.witness import two_deliveries
+from thence.proofs.prove import proofs_by
+from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Answer, Check, SolverPool, SolverRequest
@@ -188,6 +190,8 @@ def _missing_evidence(certified: CertifiedStatement, subject: Subject) -> Iterat
         for action in actions(machine):
             if ("happens", action.name) not in shown:
                 yield f"there is no run in which {action.name} happens"
+        if ("possible", POSSIBLE) not in shown:
+            yield f"there is no run in which {POSSIBLE}"
     elif machine is None or subject.name not in {formula.name for formula in machine.reachable}:
         yield "a statement of this kind is not proved by executions or runs"
     elif not shown:
@@ -219,6 +223,8 @@ def _evidence_faults(
 
 def _goals(machine: ir.Machine, name: str, evidence: Evidence, session: ProofSession) -> tuple[Goal, ...]:
     """The goals of the run, of which it must reach one: a transition, a formula, or a violation of the statement."""
+    if evidence.shows == "possible":
+        return (two_deliveries(machine),)
     if name == VACUITY:
         return (Firing(evidence.name),)
     for formula in machine.reachable:

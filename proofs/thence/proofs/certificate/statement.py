@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
 from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
-from thence.proofs.machine.prover import HISTORY, statement_formula, stating
+from thence.proofs.machine.prover import statement_formula, stating
 from thence.proofs.machine.step_statements import no_deadlock
-from thence.proofs.prove import VACUITY, expected_names
+from thence.proofs.prove import expected_names
 from thence.proofs.solving.assessment import Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
@@ -116,8 +117,8 @@ def subject_of(specification: ir.Specification, kind: str, subject: str, name: s
             return Subject(None, stating(machine, expected_names(machine.expects)), name)
         case _:
             mutant, _, stated = name.partition(": ")
-            found = next((each for each in specification.mutants if each.name == mutant), None)
-            if found is None or found.subject != subject or not stated or not isinstance(found.mutated, ir.Machine):
+            found = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
+            if found is None or not stated or not isinstance(found.mutated, ir.Machine):
                 return None
             return Subject(None, stating(found.mutated, expected_names(found.expects)), stated)
 
@@ -143,7 +144,7 @@ def _said(subject: Subject) -> tuple[str, ...]:
         return (*assumed, *proved)
     assert subject.machine is not None
     if subject.name == VACUITY:
-        return ("every transition happens in some run",)
+        return ("every transition happens in some run, and in one two messages of different processes are delivered",)
     if subject.name == HISTORY:
         return ("the facts about the history that the language builds in are true in every reachable state",)
     return _said_of_machine(subject.machine, subject.name)

@@ -16,13 +16,13 @@ from typing import TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.check.built_in import history_facts
+from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.ir.types import Type
 from thence.proofs.logic.formula import free_locals
-from thence.proofs.machine.prover import HISTORY, statement_formula
+from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import Action, actions, rigid, symbols
-from thence.proofs.prove import VACUITY
 
 Form: TypeAlias = "str | int | bool | Sequence[Form] | Mapping[str, Form]"
 """A JSON value without null or fractions."""

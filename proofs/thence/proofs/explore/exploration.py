@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violated
-from thence.dsl.run.system import Action, System
+from thence.dsl.run.system import Action, State, System
+from thence.proofs.fairness.fairness import fairness_of, is_fair_turn, timers_of
+from thence.proofs.fairness.tails import Starvation
 
 PROGRESS_SECONDS = 0.2
 
@@ -51,13 +53,13 @@ CUT_SHORT = "a step is a fault (judge `fault` to see it), so runs end before the
 class Violation:
     """A property that fails, and a shortest run that shows it, replayed by the interpreter.
 
-    `shortest` is False where a reduction may have made the run longer, and the search without it would not end.
+    The last `cycle` steps lead back to the state before them: a fair run repeats them for ever. 0: the run ends.
     """
 
     finding: Finding
     system: System
     steps: tuple[NarratedStep, ...]
-    shortest: bool = True
+    cycle: int = 0
 
 
 @dataclass(slots=True)
@@ -85,6 +87,7 @@ class Exploration(Coverage):
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     `order_matters` names a handler of which some step depends on the order in which sets are visited.
     `never` has what no step that was met does: `delivers`, `fires` a timer.
+    `undecided` says of properties that are not violated why that does not mean that they hold.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -95,6 +98,7 @@ class Exploration(Coverage):
     unshown: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     order_matters: str | None = None
+    undecided: dict[str, str] = field(default_factory=dict)
     violations: dict[str, Violation] = field(default_factory=dict)
 
 
@@ -169,3 +173,39 @@ def replayed(system: System, finding: Finding, actions: list[Action]) -> Violati
         f"the interpreter does not confirm the counterexample to {finding.property}"
     )
     return Violation(finding, again, steps)
+
+
+def starving(system: System, actions: list[Action], starvation: Starvation) -> Violation:
+    """Runs the actions and the starvation after them in a fresh interpreter, and asserts that a fair run does so.
+
+    A timer that `ticks` counts comes back to the same state once it is counted no more: until then the cycle is
+    repeated.
+    """
+    again = system_of(system.protocol, system.workload)
+    again.adopt_packets(system)
+    stem, turn = [*actions, *starvation.way], list(starvation.cycle)
+    steps = list(run(again, [*stem, *turn]))
+    states = [again.initial(), *(step.outcome.state for step in steps)]
+    while turn and states[-1] != states[-1 - len(turn)]:
+        assert states[-1].ticks != states[-1 - len(turn)].ticks, "the run does not come back to where its cycle starts"
+        stem += turn
+        steps = list(run(again, [*stem, *turn]))
+        states = [again.initial(), *(step.outcome.state for step in steps)]
+    around = states[len(stem) :]
+    assert all(starvation.message in {entry.message for entry in state.history.pending} for state in around), (
+        "the message is delivered on the way"
+    )
+    assert _is_possible(again, states, [*stem, *turn]), "a step of the run is not possible"
+    fairness, before = fairness_of(again), around[:-1] if turn else around
+    idle = [Action("tick", timer) for _, timer, _ in timers_of(again)] if not turn else []
+    assert all(again.apply(around[0], tick).state.locals == around[0].locals for tick in idle), "a timer does something"
+    assert is_fair_turn(again, fairness, before, turn or idle), "the run is not fair"
+    finding = Finding("delivered", starvation.process, starvation.message)
+    return Violation(finding, again, tuple(steps), cycle=len(turn))
+
+
+def _is_possible(system: System, states: Sequence[State], actions: Sequence[Action]) -> bool:
+    return all(
+        action in (*system.enabled(state), *system.late_timers(state))
+        for state, action in zip(states, actions, strict=False)
+    )

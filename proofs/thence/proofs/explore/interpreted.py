@@ -9,13 +9,24 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.quiescence import blocked, completed
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import Action, State
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
-from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, path_to, replayed, saturated
+from thence.proofs.explore.exploration import (
+    Exploration,
+    ExplorationRequest,
+    Progress,
+    path_to,
+    replayed,
+    saturated,
+    starving,
+)
+from thence.proofs.fairness.fairness import is_decided_at_rest
+from thence.proofs.fairness.tails import FAULTY, Starvation, Tails
+from thence.proofs.fairness.termination import every_arrival_ends
 
 
 @dataclass(slots=True)
@@ -30,6 +41,11 @@ class Interpretation:
     _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
     _reported: float = 0.0
     _expected_depth: int | None = None
+    _tails: Tails = field(init=False)
+    _faulty: bool = False
+
+    def __post_init__(self) -> None:
+        self._tails = Tails(self.request.system)
 
     def run(self) -> Exploration:
         """Explores as far as it is asked to."""
@@ -58,6 +74,7 @@ class Interpretation:
             frontier = following
             if frontier:
                 self.result.depth += 1
+        self._judge_endless()
         self.result.complete = True
         self.result.saturated = saturated(self.request.system)
 
@@ -80,6 +97,7 @@ class Interpretation:
                 continue
             result.transitions += 1
             for finding in outcome.findings:
+                self._faulty |= finding.property == "fault"
                 self._violated(finding, state, action)
             if after not in origins:
                 origins[after] = (state, action)
@@ -90,13 +108,57 @@ class Interpretation:
 
     def _judge_state(self, state: State) -> None:
         system = self.request.system
-        for name, judge in (("delivered", System.stuck), (DEADLOCK_FREE, blocked), (COMPLETES, completed)):
+        for name, judge in ((DEADLOCK_FREE, blocked), (COMPLETES, completed)):
             if name in self.request.properties and name not in self.result.violations:
                 ended = judge(system, state)
                 if ended is not None:
                     self._violated(ended, state, None)
+        if self._judges_delivered and (system.is_quiet(state) or not self._is_fair_to_packets):
+            self._judge_tails(state)
         for finding in self._broken(state):
             self._violated(finding, state, None)
+
+    @property
+    def _judges_delivered(self) -> bool:
+        return DELIVERED in self.request.properties and DELIVERED not in self.result.violations
+
+    @property
+    def _is_fair_to_packets(self) -> bool:
+        """Whether a fair run that has an end, or is quiet again and again, has nothing in flight there."""
+        return len(self._tails.fairness.receive) == len(self.request.system.protocol.packets)
+
+    def _judge_tails(self, state: State) -> None:
+        if is_decided_at_rest(self.request.system) and self.request.system.is_quiet(state):
+            stuck = self.request.system.stuck(state)
+            if stuck is not None:
+                self._violated(stuck, state, None)
+            return
+        starved = self._tails.starved_in(state)
+        if starved is not None:
+            self._starves(state, starved)
+
+    def _judge_endless(self) -> None:
+        """Judges the runs that never come to rest, once every state is known."""
+        if (
+            self._judges_delivered
+            and self._is_fair_to_packets
+            and not every_arrival_ends(self.request.system, self.origins)
+        ):
+            for state in self.origins:
+                starved = self._tails.starved_in(state)
+                if starved is not None:
+                    self._starves(state, starved)
+                    return
+        if self._judges_delivered:
+            later = self._tails.starved_after()
+            if later is not None:
+                self._starves(*later)
+            elif self._faulty or self._tails.undecided:
+                self.result.undecided[DELIVERED] = self._tails.undecided or FAULTY
+
+    def _starves(self, state: State, starvation: Starvation) -> None:
+        found = starving(self.request.system, path_to(self.origins, state), starvation)
+        self.result.violations[DELIVERED] = found
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
         if not self.request.system.protocol.invariants:

@@ -22,23 +22,14 @@ _EVERYTHING = ("verdicts", "shortest lengths", "depth")
 
 REDUCTIONS = {
     "symmetry": Reduction("states that differ in the names of processes only are one", _EVERYTHING),
-    "delay": Reduction(
-        "a send, and an arrival that delivers nothing, comes as late as it can: with the first step that needs it",
-        ("verdicts",),
-    ),
 }
-"""By name. That a protocol is symmetric is checked step by step, see `native.symmetry`. `delay` takes steps in both
-orders, and assumes of kinds of packets that they deliver nothing until one does, see `native.postponing`.
-"""
+"""By name. That a protocol is symmetric is checked step by step, see `native.symmetry`."""
 
 AUTO = "auto"
 """Stands for the automatic reductions, which small scopes do without."""
 
 AUTOMATIC = ("symmetry",)
 """The reductions that need no asking: they pay, and are sound whatever the protocol."""
-
-LENGTHENING = frozenset(("delay",))
-"""Those under which a counterexample may be longer than the shortest; it is looked for again without them."""
 
 
 def named(names: Collection[str]) -> tuple[str, ...]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
-from thence.dsl.run.system import Action, State
+from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
-from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
+from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
+from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
+from thence.proofs.fairness.tails import FAULTY, NEVER_QUIET
 from thence.proofs.liveness.order_cells import MoreThanOrder
 from thence.proofs.liveness.order_lines import Lines, TooFar
 from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
@@ -42,7 +44,7 @@ class Lasso:
     """
 
     message: Message
-    system: ReusedIdentities
+    system: System
     stem: tuple[NarratedStep, ...]
     cycle: tuple[NarratedStep, ...]
 
@@ -75,13 +77,15 @@ def find_lasso(
     A lasso among the first states is a lasso whatever the other states are. A `complete` search without a lasso means
     that the workload has none. Where timers fire at any moment, repeated packets pile up: the search then covers some
     real states first, and after that all states, with equal packets counted once or more. The search stops at `limit`
-    states, and on KeyboardInterrupt, and returns the states covered so far.
+    states, and on KeyboardInterrupt, and returns the states covered so far. The `ticks` of the workload limit nothing
+    here: a timer that stops is none.
     """
     started = time.perf_counter()
+    workload = replace(workload, ticks=None)
     piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
     search = LassoSearch(lines=lines_for(protocol, piling))
     piling = piling and search.lines is not None
-    fairness = fairness_of(protocol)
+    fairness = fairness_of(ReusedIdentities(protocol, workload))
     first = FIRST_LOOK if limit is None else min(limit, FIRST_LOOK)
     graph = _explored(search, protocol, workload, fairness, first if piling else limit, progress)
     if piling and search.lasso is None and not search.complete and graph.why_incomplete not in _ENDED:
@@ -161,42 +165,6 @@ def _look(graph: _Graph, search: LassoSearch) -> None:
         search.complete, graph.why_incomplete = False, _NO_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class Fairness:
-    """The classes of actions that are fair: a class that is offered again and again (if `weak`: from some moment on) is
-    taken again and again.
-    """
-
-    receive: frozenset[str]
-    tick: bool
-    send: bool
-    weak: bool
-
-    def class_of(self, system: ReusedIdentities, action: Action) -> Class | None:
-        """The class of an action; None: fairness does not concern it."""
-        match action.kind:
-            case "receive":
-                asked = system.packet(action.packet).kind in self.receive
-                return ("receive", 0, system.same_packet(action.packet)) if asked else None
-            case "tick":
-                return ("tick", action.process, 0) if self.tick else None
-            case "send":
-                return ("send", action.process, 0) if self.send else None
-            case _:
-                return None
-
-
-def fairness_of(protocol: ir.Protocol) -> Fairness:
-    """The assumption of the protocol's `eventually ... under fair ...` about the network and the timers.
-
-    Timers are always fair: a `periodically` that stops is not periodic.
-    """
-    names = set(protocol.fairness)
-    kinds = frozenset(kind.name for kind in protocol.packets)
-    receive = kinds if "receive" in names else names & kinds
-    return Fairness(frozenset(receive), True, "causal_send" in names, protocol.weakly)
-
-
 @dataclass(slots=True)
 class _Graph:
     system: ReusedIdentities
@@ -206,6 +174,8 @@ class _Graph:
     states: list[State] = field(default_factory=list)
     numbers: dict[State, int] = field(default_factory=dict)
     edges: list[list[Edge]] = field(default_factory=list)
+    offers: list[frozenset[Class]] = field(default_factory=list)
+    faulty: bool = False
     origins: dict[int, tuple[int, Action] | None] = field(default_factory=dict)
     distance: list[int] = field(default_factory=list)
     undecided: str = ""
@@ -227,13 +197,17 @@ class _Graph:
                 self.why_incomplete = f"stopped at {self.limit:,} states"
                 return False
             at, state = self.expanded, self.states[self.expanded]
-            out = self.edges[at]
+            out, offered = self.edges[at], set[Class]()
             for action, after in self._moves(state):
                 own = self.fairness.class_of(self.system, action)
-                out.append(
-                    (action, self._number(after, (at, action)), frozenset() if own is None else frozenset({own}))
-                )
+                classes = frozenset[Class]() if own is None else frozenset({own})
+                offered |= classes
                 self.transitions += action.kind != "tick" or after != state
+                if self.system.is_faulty(state, action):
+                    self.faulty = True
+                else:
+                    out.append((action, self._number(after, (at, action)), classes))
+            self.offers[at] = frozenset(offered)
             self.expanded += 1
             self._report()
         return True
@@ -260,6 +234,7 @@ class _Graph:
             known = self.numbers[state] = len(self.states)
             self.states.append(state)
             self.edges.append([])
+            self.offers.append(frozenset())
             self.origins[known] = origin
             self.distance.append(0 if origin is None else self.distance[origin[0]] + 1)
             self.depth = max(self.depth, self.distance[known])
@@ -271,15 +246,12 @@ class _Graph:
         Sets `undecided` if there may be one, though none can be shown.
         """
         self.undecided = ""
-        timers: frozenset[Class] = frozenset()
-        if self.system.interpreter.has_timer and self.system.workload.ticks is None:
-            timers = frozenset(("tick", process, 0) for process in range(self.system.workload.processes))
+        timers = timers_of(self.system)
         best = self._best(timers)
         if best is None and timers and not self.undecided and self._best(frozenset()) is not None:
-            self.undecided = (
-                "a message waits for a timer, and timers fire when nothing is in flight, which need not come"
-            )
+            self.undecided = NEVER_QUIET
         if best is None:
+            self.undecided = self.undecided or (FAULTY if self.faulty else "")
             return None
         _, message, start, cycle = best
         lasso = replayed_lasso(self.system, self.fairness, message, path_to(self.origins, start), cycle)
@@ -291,10 +263,10 @@ class _Graph:
         """The shortest lasso in which the timers fire: its length, the message, where its cycle starts, the cycle."""
         best: tuple[int, Message, int, list[Action]] | None = None
         plain = FairGraph(
-            self.edges.__getitem__, self.classes_at, self.distance.__getitem__, self.fairness.weak, timers
+            self.edges.__getitem__, self.offers.__getitem__, self.distance.__getitem__, self.fairness.weak, timers
         )
         for message, waiting in self._waiting().items():
-            resting = [number for number in waiting if not self.classes_at(number)]
+            resting = [number for number in waiting if not self.offers[number]]
             if resting and not timers:
                 at = min(resting, key=self.distance.__getitem__)
                 if best is None or self.distance[at] < best[0]:
@@ -307,8 +279,6 @@ class _Graph:
                         start, cycle = found
                         most = graph.distance(start) + len(cycle) - 1
                         best = (most + 1, message, state_of(start), cycle)
-                    elif best is None:
-                        self.undecided = "a fair cycle is too long to be shown"
         if best is not None:
             self.undecided = ""
         return best
@@ -336,10 +306,6 @@ class _Graph:
                 found.setdefault(entry.message, set()).add(number)
         return found
 
-    def classes_at(self, number: int) -> frozenset[Class]:
-        """The fair classes that a state offers."""
-        return frozenset[Class]().union(*(own for _, _, own in self.edges[number]))
-
 
 def replayed_lasso(
     system: ReusedIdentities, fairness: Fairness, message: Message, stem: Sequence[Action], cycle: Sequence[Action]
@@ -356,16 +322,12 @@ def replayed_lasso(
     steps = tuple(run(again, [*stem, *cycle]))
     states = [again.initial(), *(step.outcome.state for step in steps)]
     turn = states[len(stem) :]
-    offered = [
-        frozenset(each for action in again.enabled(state) if (each := fairness.class_of(again, action)))
-        for state in (turn[:-1] if cycle else turn)
-    ]
-    taken = {fairness.class_of(again, action) for action in cycle}
-    asked = frozenset.intersection(*offered) if fairness.weak else frozenset[Class]().union(*offered)
-    fair = asked <= taken
+    before = turn[:-1] if cycle else turn
     if isinstance(again, OrderAbstractSystem) and cycle and turn[0] == turn[-1]:
-        fair = {each for each in asked if each[0] != "receive"} <= taken
+        fair = is_fair_turn(again, replace(fairness, receive=frozenset()), before, cycle)
         fair = fair and is_fair_to_packets(again, fairness.receive, turn[0], cycle)
+    else:
+        fair = is_fair_turn(again, fairness, before, cycle)
     if piles and not (fair and turn[0] == turn[-1]):
         return None
     assert turn[0] == turn[-1], "the interpreter does not come back to where the cycle starts"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from thence.dsl.run.system import Action, State
-from thence.proofs.liveness.fair_cycles import Class, Edge, FairGraph
+from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.liveness.order_system import OrderAbstractSystem
 
 ROUND: Class = ("round", 0, 0)

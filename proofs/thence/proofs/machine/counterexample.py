@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.countermodel import (
     Counterexample,
     Names,
     changes,
     execution_json,
+    fact,
     fact_lines,
     false_instance,
     instance_text,
@@ -25,7 +25,7 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.reachability import TransitionRun
-from thence.proofs.machine.transitions import Action, enabled, environment_of, step, symbols
+from thence.proofs.machine.transitions import Action, enabled, environment_of, free_at_first, step, symbols
 from thence.proofs.solving.finite_models import Model
 from thence.spec.events import Deliver, Event, Execution, Send
 
@@ -126,7 +126,8 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     if instance is None:
         lines.append(f"  {violated.name} is false of the last step")
     else:
-        lines.append(f"  {violated.name} is now false{instance_text(instance)}")
+        now = "is now false" if run.steps else "is false at first"
+        lines.append(f"  {violated.name} {now}{instance_text(instance)}")
     execution = _execution(run, names)
     facts = {
         "kind": "run",
@@ -150,23 +151,19 @@ def _call(action: Action, arguments: tuple[int, ...], names: Names) -> str:
 
 
 def _given(machine: ir.Machine, run: TransitionRun, names: Names) -> str:
-    """The values that the run starts from, where they are not false or 0, of the messages that take part."""
-    idle = set(names.messages) - {value for action, arguments in run.steps for value in _messages(action, arguments)}
-    tables = {
-        symbol.name: {
-            key: value
-            for key, value in run.start.tables[symbol.name].items()
-            if not any(p.type == MESSAGE and item in idle for item, p in zip(key, symbol.parameters, strict=True))
-        }
-        for symbol in symbols(machine)
-    }
-    start = Structure(run.start.universe, tables)
-    return "given: " + ", ".join(fact_lines(symbols(machine), start, names))
+    """All values that the run starts from: the ends of every message, parameters, functions into a sort; zeros too.
 
-
-def _messages(action: Action, arguments: tuple[int, ...]) -> list[int]:
-    """The messages among the arguments."""
-    return [value for value, p in zip(arguments, action.parameters, strict=True) if p.type == MESSAGE]
+    Of a relation the tuples are listed for which it is true.
+    """
+    free = free_at_first(machine)
+    lines: list[str] = []
+    for symbol in symbols(machine):
+        if symbol.name not in free:
+            continue
+        table = run.start.tables[symbol.name]
+        told = [fact(symbol, key, value, names) for key, value in names.ordered(symbol, table) if value is not False]
+        lines += told or [f"{symbol.name} is empty" if symbol.parameters else f"not {symbol.name}"]
+    return "given: " + ", ".join(lines)
 
 
 def names_by_send_order(run: TransitionRun) -> Names:

@@ -7,10 +7,12 @@ removed, and the others are tried again, until all that are left are kept (the H
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.proofs.logic.countermodel import Counterexample
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
@@ -102,7 +104,8 @@ def _fall(
     shown = None
     if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
         model = _likely(session, machine, discharge) or discharge.countermodel
-        shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
+        with suppress(Unsupported):  # another conjunct may be one that no finite structure decides
+            shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
     return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
+from thence.dsl.ir.machine_builtins import HISTORY
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
@@ -21,14 +22,12 @@ from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
 from thence.proofs.machine.reachability import Falsification, Searched, TransitionRun, not_found, search
+from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
-
-HISTORY = "history"
-"""The name of the result about the built-in facts about the history."""
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -164,21 +163,23 @@ def _fallen(
     more: dict[str, Any] = dict(facts)
     if fall.counterexample is not None:
         more["counterexample"] = dict(fall.counterexample.facts)
-    tried = not_found(violated, "violates")
+    tried = not_found(violated, (name,), "violates")
     found = unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
     return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
 
 def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[str, Any]) -> Assessment:
     """The assessment of a statement that a run violates."""
-    run = searched.runs[name]
-    return refutation(run, run_counterexample(machine, run, statement_formula(machine, name)), facts)
+    formula = statement_formula(machine, name)
+    run = smallest(machine, Falsification(formula), searched.runs[name])
+    return refutation(run, run_counterexample(machine, run, formula), facts)
 
 
 def refutation(run: TransitionRun, shown: Counterexample, facts: Mapping[str, Any]) -> Assessment:
     """The assessment of a statement that the run, shown as a counterexample, violates."""
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
-    said = f"violated after {len(run.steps)} steps\n{shown.drawn()}"
+    after = {0: "violated in an initial state", 1: "violated after 1 step"}
+    said = f"{after.get(len(run.steps), f'violated after {len(run.steps)} steps')}\n{shown.drawn()}"
     return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 

@@ -1,25 +1,34 @@
 """Bounded search from the initial states of a machine, over a small universe, breadth by depth.
 
-One propositional query per depth has all choices of the initial state (who sends to whom) and all sequences of
-transitions; the shortest first. Every run is replayed step by step by evaluation. A search without a run proves nothing
-beyond the universe and depth.
+The initial states come first, as runs of no steps. One propositional query per depth has all choices of the initial
+state (who sends to whom) and all sequences of transitions; the shortest first. Every run is replayed step by step by
+evaluation. A search without a run proves nothing beyond the universe and depth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT
-from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, local, negation
+from thence.proofs.logic.formula import Unsupported, conj, disj, equal, forall, free_locals, local, negation
 from thence.proofs.logic.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.transitions import Action, actions, enabled, environment_of, initial, rigid, step, symbols
+from thence.proofs.machine.transitions import (
+    Action,
+    actions,
+    enabled,
+    environment_of,
+    free_at_first,
+    initial,
+    step,
+    symbols,
+)
 from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Answer, Stage, StagedSearch
@@ -95,17 +104,29 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The runs that were found, by goal, and the scope that was searched for the others."""
+    """The runs that were found, by goal, and the scope that was searched for the others.
+
+    Attributes:
+        unknown: the reason why the search ended before its scope did.
+        unsearchable: by goal, the reason why no finite structure decides it, so that no run was looked for.
+    """
 
     runs: Mapping[str, TransitionRun]
     scope: SearchScope
     unknown: str = ""
+    unsearchable: Mapping[str, str] = field(default_factory=dict)
 
 
-def not_found(searched: Searched | None, verb: str) -> str:
-    """The limits of a search that found no run; `verb` says what the run does to the statement: violates, refutes."""
+def not_found(searched: Searched | None, goals: Iterable[str], verb: str) -> str:
+    """The limits of a search that found no run to any of these goals.
+
+    `verb` says what the run does to the statement: violates, refutes.
+    """
     if searched is None:
         return "no run was looked for"
+    for goal in goals:
+        if goal in searched.unsearchable:
+            return f"no run was looked for: {searched.unsearchable[goal]}"
     if searched.unknown:
         return f"the search for a run gave up: {searched.unknown}"
     return f"no run of {searched.scope} {verb} it"
@@ -139,10 +160,10 @@ class _Unrolling:
     choices: list[dict[tuple[str, tuple[int, ...]], str]] = field(default_factory=list)
 
     def start(self) -> None:
-        fixed = rigid(self.machine)
+        free = free_at_first(self.machine)
         state: dict[str, Cells] = {}
         for symbol in self.symbols:
-            arbitrary = symbol.name in fixed or symbol.result not in (BOOL, NAT)
+            arbitrary = symbol.name in free
             state[symbol.name] = self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
         self.states.append(state)
         for axiom in self.machine.axioms:
@@ -154,21 +175,10 @@ class _Unrolling:
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
         changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
         for action in self.actions:
-            for arguments in tuples([parameter.type for parameter in action.parameters], self.grounding.universe):
-                environment = self._environment(action, arguments)
-                guard = all_of(
-                    (
-                        *(self.grounding.formula(guard.body, before, environment) for guard in action.guards),
-                        self._in_order(action, arguments, before),
-                    )
-                )
-                if guard == "false":
-                    continue
-                name = "!".join([f"@{number}", action.name, *map(str, arguments)])
-                self.grounding.constants[name] = "Bool"
-                choices[(action.name, arguments)] = quoted(name)
-                self.grounding.assertions.append(any_of((negated(quoted(name)), guard)))
-                self._collect(action, environment, before, quoted(name), changes)
+            try:
+                self._offer(action, number, before, choices, changes)
+            except Unsupported as reason:
+                raise Unsupported(f"transition {action.name}: {reason}") from reason
         self.grounding.assertions.append(any_of(choices.values()))
         self.grounding.assertions.extend(
             any_of((negated(one), negated(other))) for one, other in combinations(choices.values(), 2)
@@ -183,6 +193,31 @@ class _Unrolling:
                 for symbol in self.symbols
             }
         )
+
+    def _offer(
+        self,
+        action: Action,
+        number: int,
+        before: Mapping[str, Cells],
+        choices: dict[tuple[str, tuple[int, ...]], str],
+        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]],
+    ) -> None:
+        """Makes the transition one of the choices of a step, for each of its arguments."""
+        for arguments in tuples([parameter.type for parameter in action.parameters], self.grounding.universe):
+            environment = self._environment(action, arguments)
+            guard = all_of(
+                (
+                    *(self.grounding.formula(guard.body, before, environment) for guard in action.guards),
+                    self._in_order(action, arguments, before),
+                )
+            )
+            if guard == "false":
+                continue
+            name = "!".join([f"@{number}", action.name, *map(str, arguments)])
+            self.grounding.constants[name] = "Bool"
+            choices[(action.name, arguments)] = quoted(name)
+            self.grounding.assertions.append(any_of((negated(quoted(name)), guard)))
+            self._collect(action, environment, before, quoted(name), changes)
 
     def _environment(self, action: Action, arguments: Sequence[int]) -> dict[str, Term]:
         return {
@@ -331,19 +366,22 @@ def search(
 
     Without `scopes`, those of the machine are searched. `effort` limits the search of each scope, in Z3's own measure.
 
-    Raises: Unsupported; CrossCheckError where the replay disagrees with Z3.
+    A machine that no finite structure can follow gives no runs: the result says why. Raises: CrossCheckError where the
+    replay disagrees with Z3.
     """
     runs: dict[str, TransitionRun] = {}
+    unsearchable: dict[str, str] = {}
     scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
     for scope in scopes:
-        left = {name: goal for name, goal in goals.items() if name not in runs}
+        left = {name: goal for name, goal in goals.items() if name not in runs and name not in unsearchable}
         if left:
             found = _search_in(session, machine, left, scope, effort)
             runs |= found.runs
+            unsearchable |= found.unsearchable
         if found.unknown:
             break
-    return Searched(runs, found.scope, found.unknown)
+    return Searched(runs, found.scope, found.unknown, unsearchable)
 
 
 def _search_in(
@@ -359,7 +397,10 @@ def _search_in(
     same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), *limits)
     found = session.pool.computed.get(same)
     if not isinstance(found, Searched):
-        found = _searched_in(session, machine, goals, scope, effort)
+        try:
+            found = _searched_in(session, machine, goals, scope, effort)
+        except Unsupported as reason:
+            return Searched({}, scope, str(reason))
         if not found.unknown:
             session.pool.computed[same] = found
     return found
@@ -380,22 +421,33 @@ def _searched_in(
     grounding = unrolling.grounding
     stages: list[Stage] = []
     said = 0
-    for number in range(1, scope.depth + 1):
-        unrolling.advance()
+    unsearchable: dict[str, str] = {}
+    for number in range(scope.depth + 1):
+        if number:
+            unrolling.advance()
         literals: dict[str, str] = {}
         for name, goal in goals.items():
+            if name in unsearchable or (number == 0 and not _is_of_a_state(goal)):
+                continue
+            try:
+                condition = unrolling.goal(goal)
+            except Unsupported as reason:
+                unsearchable[name] = str(reason)
+                continue
             grounding.constants[f"goal@{number} {name}"] = "Bool"
             literals[name] = f"goal@{number} {name}"
-            condition = unrolling.goal(goal)
             grounding.assertions.append(any_of((negated(quoted(literals[name])), condition)))
         stages.append(Stage(tuple(grounding.assertions[said:]), literals))
         said = len(grounding.assertions)
 
     def read(answer: Answer) -> dict[str, TransitionRun]:
-        return {
-            name: _replayed(unrolling, goals[name], found.stage + 1, found.values)
-            for name, found in answer.models.items()
-        }
+        runs: dict[str, TransitionRun] = {}
+        for name, found in answer.models.items():
+            try:
+                runs[name] = _replayed(unrolling, goals[name], found.stage, found.values)
+            except Unsupported as reason:
+                unsearchable[name] = str(reason)
+        return runs
 
     options = session.options
     request = StagedSearch(
@@ -406,7 +458,12 @@ def _searched_in(
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
     if "nat" in universe:
         scope = replace(scope, arguments_below=universe["nat"])
-    return Searched(runs, scope, answer.reason if answer.status == "unknown" else "")
+    return Searched(runs, scope, answer.reason if answer.status == "unknown" else "", unsearchable)
+
+
+def _is_of_a_state(goal: Goal) -> bool:
+    """Whether an initial state may be the goal, without a step."""
+    return isinstance(goal, Falsification) and not free_locals(goal.formula.body)
 
 
 def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> TransitionRun:

@@ -26,6 +26,7 @@ from thence.proofs.machine.reachability import (
     reaching,
     search,
 )
+from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.step_statements import (
     DeadlockStage,
     Waiting,
@@ -96,7 +97,7 @@ def prove_steps(
     except Unsupported as reason:
         return {name: assessments.get(name, unknown(str(reason))) for name in names}
     for name, attempt in attempts.items():
-        assessments[name] = runs[name] if name in runs else _concluded(session, machine, attempt, found, searched)
+        assessments[name] = runs[name] if name in runs else _concluded(session, machine, name, attempt, found, searched)
     return {name: assessments[name] for name in names}
 
 
@@ -199,7 +200,12 @@ def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int)
 
 
 def _concluded(
-    session: ProofSession, machine: ir.Machine, attempt: _Attempt, found: InductiveSet, searched: Searched | None
+    session: ProofSession,
+    machine: ir.Machine,
+    name: str,
+    attempt: _Attempt,
+    found: InductiveSet,
+    searched: Searched | None,
 ) -> Assessment:
     everything = (*found.discharges, *attempt.discharges)
     facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, session.options)}
@@ -207,7 +213,8 @@ def _concluded(
         return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
-    tried = not_found(searched, "refutes")
+    keys = () if searched is None else (key for key in searched.unsearchable if key.rpartition(" ")[0] == name)
+    tried = not_found(searched, keys, "refutes")
     shown = [reason]
     if open_ones and open_ones[0].countermodel is not None and open_ones[0].failed:
         shown.append(_state_text(machine, open_ones[0]))
@@ -257,6 +264,7 @@ def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[G
 
 
 def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goal, run: TransitionRun) -> Assessment:
+    run = smallest(machine, goal, run)
     if isinstance(goal, Change):
         instance = _instance(goal, run)
         shown = run_counterexample(machine, run, ir.NamedFormula(name, goal.before))
@@ -295,8 +303,9 @@ def _reached(
     for formula in wanted:
         run = searched.runs.get(formula.name)
         if run is not None:
+            run = smallest(machine, goals[formula.name], run)
             facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": session.options.seed}
-            text = f"reached after {len(run.steps)} steps: {witness_text(run)}"
+            text = f"reached after {len(run.steps)} steps: {witness_text(run)}" if run.steps else "true at first"
             assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
         excluded = _excluded(session, machine, goals[formula.name].formula, known)
@@ -304,6 +313,9 @@ def _reached(
         if excluded:
             text = "it is false in every reachable state"
             assessments[formula.name] = Assessment(Verdict.REFUTED, level_of(excluded), facts, text, "", excluded)
+        elif formula.name in searched.unsearchable:
+            reason = f"no run was looked for: {searched.unsearchable[formula.name]}"
+            assessments[formula.name] = unknown(reason, facts)
         elif searched.unknown:
             assessments[formula.name] = unknown(f"the search for a run gave up: {searched.unknown}", facts)
         else:

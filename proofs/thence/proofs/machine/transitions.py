@@ -3,8 +3,9 @@
 Two readings of one list of updates, kept independent so that each checks the other: `after` is the
 weakest precondition, by substitution, for solvers; `step` computes the next finite structure by evaluation.
 
-NOTE(rigid): a symbol that no transition updates and that is a function into a sort, or that an axiom speaks
-about, is a parameter of the system: arbitrary but fixed. Every other symbol starts as false or 0. An axiom may
+NOTE(rigid): a symbol that is declared as a constant is a parameter of the system: arbitrary but fixed. So is one that
+no transition updates and that is a function into a sort, or that an axiom speaks about. A function into a sort that is
+updated starts with arbitrary values. Every other symbol starts as false or 0. An axiom may
 speak about rigid symbols only; otherwise it would silently restrict the reachable states.
 """
 
@@ -141,13 +142,19 @@ def rigid(machine: ir.Machine) -> frozenset[str]:
     """The symbols that are parameters of the system: see NOTE(rigid)."""
     updated = frozenset[str]().union(*(action.changed for action in actions(machine)))
     constrained = machine_builtins.rigid_symbols(machine.delivery).union(
-        *(symbols_of(axiom.body) for axiom in machine.axioms)
+        machine.constants, *(symbols_of(axiom.body) for axiom in machine.axioms)
     )
     return frozenset(
         symbol.name
         for symbol in symbols(machine)
         if symbol.name not in updated and (symbol.result not in (BOOL, NAT) or symbol.name in constrained)
     )
+
+
+def free_at_first(machine: ir.Machine) -> frozenset[str]:
+    """The symbols that an initial state gives any values: the parameters, and the functions into a sort."""
+    into_sorts = {symbol.name for symbol in symbols(machine) if symbol.result not in (BOOL, NAT)}
+    return rigid(machine) | into_sorts
 
 
 def axiom_faults(machine: ir.Machine) -> tuple[str, ...]:

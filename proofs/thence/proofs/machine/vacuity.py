@@ -1,8 +1,12 @@
-"""Vacuity: a machine whose transitions cannot happen satisfies everything. So each transition must happen in a run."""
+"""Vacuity: a machine whose transitions cannot happen satisfies everything. So each transition must happen in a run.
+
+What is more, in one run two messages of different processes must be delivered: see `witness`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported, forall, negation
@@ -12,7 +16,8 @@ from thence.proofs.machine.prover import refusal
 from thence.proofs.machine.random_runs import walk
 from thence.proofs.machine.reachability import Firing, Searched, scopes_of, search
 from thence.proofs.machine.transitions import Action, actions
-from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.machine.witness import witness
+from thence.proofs.solving.assessment import POSSIBLE, Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
@@ -26,7 +31,9 @@ not found."""
 
 
 def check_vacuity(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct]) -> Assessment:
-    """`proved`: every transition happens in some run. `refuted`: the guard of one can never hold where `known` is true.
+    """`proved`: every transition happens in some run, and one run is a witness of the machine.
+
+    `refuted`: the guard of a transition can never hold where `known` is true.
 
     The run is a shortest one if the first scope has one, else that of a random walk or of a longer search.
 
@@ -62,13 +69,22 @@ def check_vacuity(session: ProofSession, machine: ir.Machine, known: Iterable[Co
         return unknown(str(reason))
     witnesses = {name: witness_text(run) for name, run in runs.items()}
     lines = [f"{name}: {witness}" for name, witness in witnesses.items()]
-    facts = {"witnesses": witnesses, "seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
+    facts: dict[str, Any] = {
+        "witnesses": witnesses,
+        "seed": session.options.seed,
+        "timeout_ms": session.options.timeout_ms,
+    }
     if dead:
         text = "\n".join([*(f"the guard of {name} can never hold" for name in dead), *lines])
         return Assessment(Verdict.REFUTED, Level.L2, {**facts, "impossible": dead}, text, runs=runs)
     if missing:
         return unknown("\n".join(_missing(action, found) for action in missing), facts)
-    text = "\n".join(["every transition can happen", *lines])
+    possible = witness(session, machine, proved)
+    if possible.run is None:
+        return unknown(f"every transition can happen, but: {possible.missing}", facts)
+    facts["possible"] = witness_text(possible.run)
+    runs[POSSIBLE] = possible.run
+    text = "\n".join(["every transition can happen", *lines, f"{POSSIBLE}: {facts['possible']}"])
     return Assessment(Verdict.PROVED, Level.L2, facts, text, runs=runs)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.system import State, System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
@@ -15,19 +16,19 @@ from thence.proofs.explore.exploration import (
     ExplorationRequest,
     Progress,
     Resources,
-    Violation,
     replayed,
+    starving,
 )
-from thence.proofs.explore.reductions import LENGTHENING, REDUCTIONS
+from thence.proofs.explore.reductions import REDUCTIONS
+from thence.proofs.fairness.fairness import is_decided_at_rest
+from thence.proofs.fairness.tails import FAULTY, Tails
+from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.invariants import LocalJudge, local_invariants
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
-from thence.proofs.native.postponing.effects import variables_read
-from thence.proofs.native.postponing.plans import NotSilent
-from thence.proofs.native.postponing.right_movers import CannotPostpone
-from thence.proofs.native.progress_measure import Measure, Regress
+from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
 from thence.proofs.native.sieve import Sieve
 from thence.proofs.native.state_store import OutOfMemory
@@ -37,9 +38,6 @@ from thence.proofs.native.tables import StepTable
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
-
-_LEAST_AGAIN = 1_000_000
-"""Least number of states that are searched for a shorter counterexample."""
 
 
 class Stopped(Exception):
@@ -95,42 +93,27 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     started = time.perf_counter()
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
-    longer = not LENGTHENING.isdisjoint(result.reductions)
-    if engine.suspects or (result.violations and (longer or engine.allotment.threads > 1)):
-        _look_again(request, engine, longer)
+    if engine.suspects or (result.violations and engine.allotment.threads > 1):
+        _look_again(request, engine)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _look_again(request: ExplorationRequest, engine: NativeEngine, longer: bool) -> None:
-    """Looks for the same violations by one thread, with all states kept, without reductions that may lengthen them.
+def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
+    """Looks for the same violations by one thread, with all states kept.
 
-    Where that takes many more states than the search itself, the longer violations are kept, and said to be so.
     Violations that were met by a search that forgets states, and are not met again, are unshown.
     """
     result = engine.result
-    limit = max(_LEAST_AGAIN, result.states) if longer else None
-    repeated = _again(request, engine, request.reductions - LENGTHENING, limit)
-    left = engine.refuted - repeated.keys()
-    if left and longer:
-        several = engine.allotment.threads > 1 or engine.suspects
-        found = _again(request, engine, request.reductions, None) if several else {}
-        kept = result.violations | found
-        repeated |= {name: replace(kept[name], shortest=False) for name in left if name in kept}
+    again = replace(
+        request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
+        stop_when_refuted=True, limit=None, progress=None, storage="exact",
+        resources=Resources(request.resources.memory, threads=1),
+    )  # fmt: skip
+    repeated = NativeEngine(again).run(engine.capacity).violations
     if repeated.keys() >= result.violations.keys():
         result.violations = repeated
     result.unshown = frozenset(engine.suspects - result.violations.keys())
-
-
-def _again(
-    request: ExplorationRequest, engine: NativeEngine, reductions: frozenset[str], limit: int | None
-) -> dict[str, Violation]:
-    again = replace(
-        request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
-        stop_when_refuted=True, limit=limit, progress=None, reductions=reductions, storage="exact",
-        resources=Resources(request.resources.memory, threads=1),
-    )  # fmt: skip
-    return NativeEngine(again).run(engine.capacity).violations
 
 
 @dataclass(slots=True)
@@ -150,6 +133,8 @@ class NativeEngine:
     _table: StepTable = field(init=False)
     _elsewhere: set[str] = field(init=False)
     _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
+    _tails: Tails = field(init=False)
+    _starved_after: int | None = field(init=False, default=None)
     _expected_depth: int | None = field(init=False, default=None)
     _started: float = field(init=False, default_factory=time.perf_counter)
     _reported: tuple[float, int] = field(init=False, default=(0.0, 0))
@@ -158,8 +143,6 @@ class NativeEngine:
         self.result = Exploration(engine="native", storage=self.request.storage)
         self.allotment = Allotment.of(self.request.resources)
         self._shape = shape_of(self.request.system)
-        if self._shape.duplicates and not self.request.system.protocol.network.reordering:
-            self._refuse("delay", "what is duplicated on a FIFO channel comes again after all that was sent by then")
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
         self._use_table(measure)
 
@@ -172,8 +155,6 @@ class NativeEngine:
         self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
-        if "delay" in self._reducing:
-            self._table.postpone(variables_read(system.protocol, self._elsewhere & properties))
 
     @property
     def _judges_elsewhere(self) -> bool:
@@ -246,11 +227,7 @@ class NativeEngine:
             self._refuse("symmetry", str(found))
             self._use_table(measure)
             return False
-        except CannotPostpone as found:
-            self._refuse("delay", str(found))
-            self._use_table(measure)
-            return False
-        except (Regress, NotSilent):
+        except Regress:
             return False
         return True
 
@@ -258,17 +235,21 @@ class NativeEngine:
         request = self.request
         self.result.violations.clear()
         self.suspects.clear()
+        self.result.undecided.clear()
         self._sieves.clear()
+        self._tails, self._starved_after = Tails(request.system), None
         search = self.search = self._new_search()
         if self._judges_elsewhere:
             self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
-        if "delivered" in request.properties and self._shape.timers:
-            self._sieves["stuck"] = Sieve(search, ("locals", "due", "addressed"), quiet=True)
+        if DELIVERED in request.properties and not is_decided_at_rest(request.system):
+            whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
+            self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
         self._judge_initial(search)
         while search.advance(self._pause):
             self._judge(search)
             self._pause()
         self._judge(search)
+        self._judge_endless(search)
 
     def _new_search(self) -> NativeSearch:
         match self.request.storage:
@@ -291,8 +272,6 @@ class NativeEngine:
         assert search is not None
         self._count()
         self._report(search)
-        if self._table.plans is not None and not {"at_most_once", "no_creation"}.isdisjoint(search.found):
-            raise CannotPostpone("a message is delivered that was not to be, or more than once")
         if request.stop_when_refuted and request.properties <= search.found.keys() | self.refuted:
             self._collect(search)
             raise Stopped("every property is refuted")
@@ -329,12 +308,49 @@ class NativeEngine:
             for number in self._sieves["locals"].fresh():
                 for name in self._broken_names(search.store.state(number)):
                     self._violated(search, name, number, by_action=False)
-        if "stuck" in self._sieves and "delivered" not in self.refuted:
-            for number in self._sieves["stuck"].fresh():
-                if self.request.system.stuck(search.store.state(number)) is not None:
-                    self._violated(search, "delivered", number, by_action=False)
-                    break
+        if "tails" in self._sieves and DELIVERED not in self.refuted:
+            self._judge_tails(search, self._sieves["tails"])
         self._collect(search)
+
+    def _sieve_tails(self, search: NativeSearch, *, quiet: bool) -> Sieve:
+        """Tells states apart whose tails may differ."""
+        fields = ["locals", "due", "addressed", *(["sends"] if self._tails.fairness.send else [])]
+        return Sieve(search, fields if quiet else ["network", *fields], quiet)
+
+    def _judge_tails(self, search: NativeSearch, sieve: Sieve) -> None:
+        for number in sieve.fresh():
+            if self._tails.starved_in(search.store.state(number)) is not None:
+                self._starves(search, number)
+                break
+            if self._starved_after is None and self._tails.starved_after() is not None:
+                self._starved_after = number
+
+    def _starves(self, search: NativeSearch, number: int) -> None:
+        """From a state on, a fair run never delivers some message."""
+        if self.request.storage != "exact":
+            self.suspects.add(DELIVERED)
+            return
+        state, actions = Counterexamples(search).way_to(number)
+        tails = Tails(self.request.system)
+        starvation = tails.starved_in(state)
+        if starvation is None:
+            later = tails.starved_after()
+            assert later is not None, "the interpreter sees no fair run that starves a message"
+            starvation = later[1]
+        self.result.violations[DELIVERED] = starving(self.request.system, actions, starvation)
+
+    def _judge_endless(self, search: NativeSearch) -> None:
+        """Judges the runs that never come to rest, once every state is known."""
+        request, tails = self.request, self._tails
+        if DELIVERED not in request.properties or DELIVERED in self.refuted:
+            return
+        ends = self._table.measure is not None or packets_end(request.system) or arrivals_are_progress(request.system)
+        if not ends and len(tails.fairness.receive) == len(request.system.protocol.packets):
+            self._judge_tails(search, self._sieve_tails(search, quiet=False))
+        if self._starved_after is not None and DELIVERED not in self.refuted:
+            self._starves(search, self._starved_after)
+        if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
+            self.result.undecided[DELIVERED] = tails.undecided or FAULTY
 
     def _broken_names(self, state: State) -> set[str]:
         """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""

@@ -143,13 +143,12 @@ class Layout:
     then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
-    `postpones`: whether steps are postponed. `storage`: which states are kept.
+    `storage`: which states are kept.
     """
 
     shape: Shape
     capacity: Capacity
     group: tuple[tuple[int, ...], ...] = ()
-    postpones: bool = False
     storage: Storage = "exact"
 
     @cached_property
@@ -180,7 +179,7 @@ class Layout:
 
     @property
     def branching(self) -> int:
-        """Most transitions of a state; about so many where steps are postponed."""
+        """Most transitions of a state."""
         return self.shape.branching + self.slots * (1 + bool(self.shape.duplicates) + bool(self.shape.losses))
 
     @cached_property

@@ -40,9 +40,13 @@ Collected: TypeAlias = tuple[Emission, ...]
 
 @dataclass(slots=True)
 class Measure:
-    """The weights for the steps known so far. `changed`: whether they differ from those at the start of a search."""
+    """The weights for the steps known so far. `changed`: whether they differ from those at the start of a search.
+
+    With `arrivals_only`, the measure grows with arrivals, and perhaps with nothing else.
+    """
 
     system: System
+    arrivals_only: bool = False
     changed: bool = field(init=False, default=False)
     weights: Vector = field(init=False)
     _kinds: dict[str, int] = field(init=False)
@@ -53,11 +57,13 @@ class Measure:
         protocol, workload = self.system.protocol, self.system.workload
         self._kinds = {kind.name: LOSSES + 1 + at for at, kind in enumerate(protocol.packets)}
         for kind in self._kinds.values():
-            if workload.duplicates:
+            if workload.duplicates and not self.arrivals_only:
                 self._changes[self._change({DUPLICATES: 1, kind: 1})] = None
-            if workload.losses:
+            if workload.losses and not self.arrivals_only:
                 self._changes[self._change({LOSSES: 1, kind: -1})] = None
         for _, before, cause, came in self.system.steps.taken():
+            if self.arrivals_only and not isinstance(cause, int):
+                continue
             packet = cause if isinstance(cause, int) else -1
             message = cause if isinstance(cause, Message) else None
             if not isinstance(came, Fault) and not self._idle(before, packet, message, *came):
@@ -144,6 +150,17 @@ class Measure:
     def start(self) -> int:
         """The constant that makes the sum 0 at the start."""
         return -sum(map(self.of_local, self.system.initial().locals))
+
+
+def arrivals_are_progress(system: System) -> bool:
+    """Whether some measure grows with every arrival that the system has taken: where its states are finitely many, no
+    run of arrivals is then endless.
+    """
+    try:
+        Measure(system, arrivals_only=True)
+    except NoMeasure:
+        return False
+    return True
 
 
 def width(type_: Type) -> int:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
+from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.native.code.cells import BLOCK, FINDINGS, Shared
 from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.native.layout import Capacity, Layout
@@ -51,11 +53,13 @@ class NativeSearch:
 
     def __post_init__(self) -> None:
         table, symmetry, shared = self.table, self.table.symmetry, Array(64)
-        postpones = table.plans is not None and table.shape.messages > 0
         group = () if symmetry is None else symmetry.group
-        self.layout = Layout(table.shape, self.capacity, group, postpones, self.storage)
-        watched = set() if table.plans is None else {"at_most_once", "no_creation"}
-        kernel = compile_kernel(self.layout, self.request.properties & set(FINDINGS) | watched)
+        self.layout = Layout(table.shape, self.capacity, group, self.storage)
+        judged = self.request.properties & set(FINDINGS)
+        watched = {"fault"} if DELIVERED in judged else set()
+        if DELIVERED in judged and not is_decided_at_rest(self.request.system):
+            judged -= {DELIVERED}
+        kernel = compile_kernel(self.layout, judged | watched)
         self.store = StateStore(self.layout, self.allotment.memory, shared)
         self.team = Team(kernel, shared, [Worker.start(self.layout) for _ in range(self.allotment.threads)])
         self.store.add_initial(self.request.system.initial())
@@ -115,7 +119,7 @@ class NativeSearch:
         are deferred.
         """
         store, limit = self.store, self.request.limit
-        most = self.allotment.threads * (self._successors + BLOCK)
+        most = self.allotment.threads * (self.layout.branching + BLOCK)
         while 2 * store.numbered > store.index.length or 2 * store.index.length < 10 * most:
             store.enlarge_index(4 if store.index.length < self.large_index else 2)
             self.team.rehash(store.numbered)
@@ -123,17 +127,6 @@ class NativeSearch:
         if limit is None:
             return PIECE
         return max(1, min(PIECE, (limit - self.state_count) // max(self.layout.branching, 1)))
-
-    @property
-    def _successors(self) -> int:
-        """Most transitions that a state has, by the steps that are known."""
-        shape, plans = self.layout.shape, self.table.plans
-        if plans is None:
-            return self.layout.branching
-        before = 1 + plans.most_prerequisites
-        disturbed = bool(shape.duplicates) + bool(shape.losses)
-        packets = self.layout.slots + shape.processes * plans.most_leaving
-        return shape.processes * (plans.most_shown + before * shape.timers) + packets * (before + disturbed)
 
     def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
         """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""

@@ -90,12 +90,11 @@ def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
 
 @dataclass(slots=True)
 class Symmetry:
-    """The renamings of a system's local states and packets, by number. `inverses`: which of the group undoes each."""
+    """The renamings of a system's local states and packets, by number."""
 
     system: System
     shape: Shape
     group: tuple[Permutation, ...] = field(init=False)
-    inverses: tuple[int, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
@@ -105,7 +104,6 @@ class Symmetry:
     def __post_init__(self) -> None:
         self.group = group_of(self.shape)
         numbers = {permutation: at for at, permutation in enumerate(self.group)}
-        self.inverses = tuple(numbers[inverse(permutation)] for permutation in self.group)
         self._then = tuple(
             tuple(numbers[tuple(second[process] for process in first)] for second in self.group) for first in self.group
         )

@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.native.code.cells import FINDINGS, KNOWN, PLANS, SENDS_SHIFT, SILENT, STEP_FACTOR, Operation
-from thence.proofs.native.inputs import Input, Inputs
+from thence.proofs.native.code.cells import FINDINGS, KNOWN, STEP_FACTOR, Operation
+from thence.proofs.native.inputs import Inputs
 from thence.proofs.native.invariants import LocalJudge
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.memory import Array
-from thence.proofs.native.postponing.effects import Effects
-from thence.proofs.native.postponing.plans import NotSilent, Plans
 from thence.proofs.native.progress_measure import Measure
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 
@@ -98,11 +96,10 @@ class WordLists:
 class StepTable:
     """The steps known so far: `entries` by key, with lists of `operations`.
 
-    `packets` holds, by number plus one, the receiver with SILENT, and, in the upper half, the channel. `checks`:
-    whether network sends are judged. `judge` says which invariants a step breaks; `symmetry` checks steps, and
-    `measure` sees them. `plans` has the sequences of postponed steps, where steps are postponed. `locals_noted` and
-    `packets_noted` have the numbers that native code may meet, in the order in which they came up, closed under the
-    symmetry; `locals_used` and `packets_used` are above all of them.
+    `packets` holds, by number plus one, the receiver, and, in the upper half, the channel. `checks`: whether network
+    sends are judged. `judge` says which invariants a step breaks; `symmetry` checks steps, and `measure` sees them.
+    `locals_noted` and `packets_noted` have the numbers that native code may meet, in the order in which they came up,
+    closed under the symmetry; `locals_used` and `packets_used` are above all of them.
     """
 
     system: System
@@ -111,7 +108,6 @@ class StepTable:
     judge: LocalJudge
     symmetry: Symmetry | None = None
     measure: Measure | None = None
-    plans: Plans | None = field(init=False, default=None)
     inputs: Inputs = field(init=False)
     entries: HashedEntries = field(init=False, default_factory=HashedEntries)
     operations: WordLists = field(init=False, default_factory=WordLists)
@@ -127,34 +123,18 @@ class StepTable:
         for local in self.system.initial().locals:
             self._note_local(local)
 
-    def postpone(self, watched: tuple[int, ...]) -> None:
-        """From now on, steps are postponed.
-
-        `watched`: positions of the variables that invariants of several processes read.
-        """
-        effects = Effects(self.system, self.inputs, self.judge, watched, self.symmetry)
-        self.plans = Plans(effects, self.operations.write)
-
     def fill(self, keys: Iterable[int]) -> None:
         """Asks the interpreter for the steps with these keys.
 
         Raises:
             Asymmetric: where a step differs from the one under other names.
             NoMeasure: where a step is no progress by any measure.
-            NotSilent: where a packet that was taken for silent delivers something.
-            CannotPostpone: where there are too many orders of postponed steps.
         """
-        delivering = 0 if self.plans is None else len(self.plans.delivering)
         for key in keys:
             if key not in self.entries:
                 self.entries.enter(key, self._entry(key))
-        if self.plans is not None and len(self.plans.delivering) > delivering:
-            raise NotSilent
 
     def _entry(self, key: int) -> int:
-        if key & PLANS:
-            assert self.plans is not None
-            return self.plans.entry(key)
         local, known = key >> 32, self.inputs[key & _HALF]
         step = self.system.local_step(known.action.process, local, known.action, known.message)
         if self.symmetry is not None:
@@ -162,8 +142,6 @@ class StepTable:
         if isinstance(step, Fault):
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
-        if self.plans is not None and any(isinstance(emission, Delivered) for emission in emissions):
-            self._note_delivering(self.plans, known)
         if self.measure is not None:
             self.measure.see(local, known.action.packet, known.message, after, emissions)
         self._note_local(after)
@@ -182,16 +160,6 @@ class StepTable:
                 if self.judge.broken(permutation[process], other) != broken:
                     raise Asymmetric("an invariant tells processes apart")
         return broken
-
-    def _note_delivering(self, plans: Plans, given: Input) -> None:
-        """A packet whose arrival delivers something; its kind is no longer silent, in the array either."""
-        if given.action.kind != "receive":
-            return
-        kind = self.system.packet(given.action.packet).kind
-        if kind not in plans.delivering:
-            plans.delivering.add(kind)
-            for number in self.packets_noted:
-                self._describe_packet(number)
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
@@ -224,19 +192,13 @@ class StepTable:
 
     def _note_local(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.locals(number):
-            if self.plans is not None and name >> SENDS_SHIFT:
-                raise MemoryError("there are too many local states")
             self.locals_noted.setdefault(name)
             self.locals_used = max(self.locals_used, name + 1)
 
     def _note_packet(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
-            self._describe_packet(name)
+            packet = self.system.packet(name)
+            channel = packet.src * self.shape.processes + packet.dst
+            self.packets[name + 1] = packet.dst | channel << 32
             self.packets_noted.setdefault(name)
             self.packets_used = max(self.packets_used, name + 1)
-
-    def _describe_packet(self, number: int) -> None:
-        packet = self.system.packet(number)
-        silent = self.plans is not None and self.plans.is_silent(number)
-        channel = packet.src * self.shape.processes + packet.dst
-        self.packets[number + 1] = packet.dst | channel << 32 | SILENT * silent

@@ -223,13 +223,14 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
     """The evidence for a verdict; `witness`: a violation is a run that reaches the state to be reached."""
     match evidence:
         case Violation():
-            facts: dict[str, Any] = {} if evidence.shortest else {"shortest": False}
-            facts["steps" if witness else "counterexample"] = record(evidence.system, evidence.steps)
+            facts: dict[str, Any] = {"steps" if witness else "counterexample": record(evidence.system, evidence.steps)}
+            if evidence.cycle:
+                facts["lasso"] = _lasso_facts(_as_lasso(evidence))
             return Shown(facts, *explain(evidence))
-        case Lasso(message=message, stem=stem, cycle=cycle):
+        case Lasso(stem=stem, cycle=cycle):
             facts = {
                 "counterexample": record(evidence.system, (*stem, *cycle)),
-                "lasso": {"message": message.name, "stem": len(stem), "cycle": len(cycle)},
+                "lasso": _lasso_facts(evidence),
             }
             return Shown(facts, *explain_lasso(evidence))
         case Undecided(why, shown):
@@ -240,6 +241,17 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
             return _show_exhausted(covered, witness)
         case _:
             assert_never(evidence)
+
+
+def _as_lasso(violation: Violation) -> Lasso:
+    """A violation whose last steps repeat for ever."""
+    message, turn = violation.finding.message, len(violation.steps) - violation.cycle
+    assert message is not None
+    return Lasso(message, violation.system, violation.steps[:turn], violation.steps[turn:])
+
+
+def _lasso_facts(lasso: Lasso) -> dict[str, Any]:
+    return {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
 
 
 def _show_exhausted(covered: Coverage, witness: bool) -> Shown:
@@ -280,6 +292,8 @@ def explain(violation: Violation) -> tuple[str, str]:
 
     The independent oracle must confirm it, as far as it judges the property.
     """
+    if violation.cycle:
+        return explain_lasso(_as_lasso(violation))
     observed = execution(violation.system, violation.steps)
     seen = confirm(violation, observed)
     finding = violation.finding

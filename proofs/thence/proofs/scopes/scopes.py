@@ -264,6 +264,8 @@ def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
         return Undecided(why)
     if isinstance(covered, Exploration) and property_ in covered.unshown:
         return Undecided(_UNSHOWN)
+    if isinstance(covered, Exploration) and property_ in covered.undecided:
+        return Undecided(covered.undecided[property_])
     if property_ in protocol.witnesses and (nowhere := explored.exploration.violations.get(undefined(property_))):
         return Undecided(nowhere.finding.detail, nowhere)
     if (unseen := _unseen(subject, explored, property_)) is not None:

@@ -32,6 +32,9 @@ class RunEvidence(Protocol):
 REFUTATION = ""
 """The key of a refuting model or run. Other models and runs have the name of their assumption or transition."""
 
+POSSIBLE = "two messages of different processes are delivered"
+"""The key of the run or model which shows that a proof does not hold for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
@@ -41,6 +44,7 @@ class Assessment:
         discharges: every obligation that a verdict `proved` rests on.
         models: executions of a theory: the one that refutes, and for each assumption one that shows that it is needed.
         runs: of a machine: the one that refutes, and for each transition one in which it happens.
+            Models and runs of a proof have one that shows that it does not hold for nothing: `POSSIBLE`.
     """
 
     verdict: Verdict

@@ -17,10 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL
+from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
 from thence.proofs.logic.formula import (
     Unsupported,
     conj,
+    equal,
+    exists,
     forall,
     free_locals,
     fresh_name,
@@ -54,7 +56,7 @@ def closed_under_rules(inductive: ir.Inductive) -> tuple[ir.NamedFormula, ...]:
     """For each rule: the relation has every tuple that the rule derives."""
     conclusion = holds(inductive.name, *(local(parameter) for parameter in inductive.parameters))
     return tuple(
-        ir.NamedFormula(f"{inductive.name}_{rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))
+        ir.NamedFormula(f"{inductive.name} {rule.name}", forall(inductive.parameters, implies(rule.body, conclusion)))
         for rule in inductive.rules
     )
 
@@ -194,6 +196,33 @@ def _listing(rules: list[ir.NamedFormula]) -> str:
 def consistency_problem(theory: ir.Theory, assumed: tuple[ir.NamedFormula, ...]) -> Problem:
     """An execution of the theory in which the assumptions are true."""
     return Problem(signature_of(theory), (*theory.axioms, *assumed), theory.inductives)
+
+
+def possible(theory: ir.Theory) -> ir.NamedFormula | None:
+    """Two messages of different processes are delivered; None for a theory that does not speak of executions.
+
+    A theory speaks of executions if it has `src`, and the relations `sent` and `delivered` of messages (the latter
+    perhaps with the process that delivers).
+    """
+    known = {(symbol.name, *(parameter.type for parameter in symbol.parameters)) for symbol in theory.symbols}
+    if not {("src", MESSAGE), ("sent", MESSAGE)} <= known:
+        return None
+    a, b, p = ir.Variable("a", MESSAGE), ir.Variable("b", MESSAGE), ir.Variable("p'", PROCESS)
+    if ("delivered", MESSAGE) in known:
+        delivered = [holds("delivered", local(message)) for message in (a, b)]
+    elif ("delivered", MESSAGE, PROCESS) in known:
+        delivered = [exists((p,), holds("delivered", local(message), local(p))) for message in (a, b)]
+    else:
+        return None
+    first, second = (ir.Apply(PROCESS, "src", (local(message),)) for message in (a, b))
+    parts = (holds("sent", local(a)), holds("sent", local(b)), *delivered, negation(equal(first, second)))
+    return ir.NamedFormula("two messages of different processes are delivered", exists((a, b), conj(parts)))
+
+
+def possibility_problem(theorem: ir.Theorem) -> Problem:
+    """An execution of the theory, with deliveries where it speaks of them, in which the assumptions are true."""
+    moved = possible(theorem.theory)
+    return consistency_problem(theorem.theory, (*theorem.assume, *(() if moved is None else (moved,))))
 
 
 def refutation_problem(theorem: ir.Theorem, assumed: tuple[ir.NamedFormula, ...]) -> Problem:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir.types import Sort
+from thence.dsl.ir.types import MESSAGE, Sort
 from thence.proofs.logic.countermodel import Counterexample
-from thence.proofs.logic.formula import FALSE, Unsupported
+from thence.proofs.logic.formula import FALSE, Unsupported, forall, holds, local, negation
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.solving.assessment import REFUTATION, Assessment, Proof, unknown
+from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
 from thence.proofs.solving.finite_models import SIZES, Model
 from thence.proofs.solving.session import ProofSession
@@ -20,12 +20,15 @@ from thence.proofs.theory.countermodel import counterexample
 from thence.proofs.theory.obligations import (
     Scheme,
     background,
-    consistency_problem,
+    possibility_problem,
+    possible,
     refutation_problem,
     signature_of,
     theorem_scheme,
 )
 from thence.spec.verdict import Level, Result, Verdict
+
+_MESSAGE = ir.Variable("m", MESSAGE)
 
 LARGER: tuple[Mapping[str, int], ...] = (*SIZES, {"message": 5, "process": 3})
 """Universes for refuting theorems: one more message than for obligations."""
@@ -85,20 +88,23 @@ def prove_theorem(session: ProofSession, theorem: ir.Theorem) -> Proof:
 
 def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list[str]]:
     """The assessment, and how the needed assumptions differ from those that the file states."""
-    contradiction = inconsistency(session, theorem)
-    if contradiction is not None:
-        return unknown(contradiction), []
     scheme = theorem_scheme(theorem)
     if "refuted" in {expectation.verdict for expectation in theorem.expects}:
         model = _refutation(session, theorem, theorem.assume, LARGER)
         if model is not None:
             return _refuted(session, theorem, model), []
+    witness, nothing = possible_execution(session, theorem)
+    if witness is None:
+        model = _refutation(session, theorem, theorem.assume, LARGER)
+        return (unknown(nothing) if model is None else _refuted(session, theorem, model)), []
     discharges = session.discharge(scheme.obligations)
     facts = solver_facts(discharges, session.options)
     if all(discharge.proved for discharge in discharges):
         needs = tuple(_need(session, theorem, assumption) for assumption in theorem.assume)
         facts["assumptions"] = [need.to_json() for need in needs]
-        models = {need.assumption: need.model for need in needs if need.model is not None}
+        models = {need.assumption: need.model for need in needs if need.model is not None} | {POSSIBLE: witness}
+        headline = "an execution that the axioms and assumptions allow"
+        facts["possible"] = dict(counterexample(theorem.theory, (), witness, headline).facts)
         text = _proof_text(scheme, needs)
         if session.options.cores:
             cores = session.cores(discharges)
@@ -114,19 +120,29 @@ def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list
     return unknown("; ".join(reasons), facts, text), []
 
 
-def inconsistency(session: ProofSession, theorem: ir.Theorem) -> str | None:
-    """The reason why nothing is proved: the axioms and assumptions are contradictory, or may be; or None."""
-    problem = consistency_problem(theorem.theory, theorem.assume)
-    if session.find_model(problem).model is not None:
-        return None
+def possible_execution(session: ProofSession, theorem: ir.Theorem) -> tuple[Model | None, str]:
+    """An execution that the axioms and assumptions allow, or the reason why nothing is proved.
+
+    Where the theory speaks of sends and deliveries, two messages of different processes are delivered in it.
+    """
+    model = session.find_model(possibility_problem(theorem)).model
+    if model is not None:
+        return model, ""
     facts = (*background(theorem.theory), *theorem.assume)
-    contradiction = Obligation(
-        "the assumptions contradict each other", signature_of(theorem.theory), facts, ir.NamedFormula("false", FALSE)
-    )
-    (found,) = session.silent().discharge((contradiction,), look_for_models=False)
-    if found.proved:
-        return "the axioms and assumptions contradict each other: anything would follow, so nothing is proved"
-    return "no execution was found that satisfies the axioms and assumptions; they may contradict each other"
+    signature = signature_of(theorem.theory)
+    moved = possible(theorem.theory)
+    claims = [("the axioms and assumptions contradict each other", ir.NamedFormula("false", FALSE))]
+    if moved is not None:
+        sent = forall((_MESSAGE,), negation(holds("sent", local(_MESSAGE))))
+        claims.append(("the assumptions allow no send", ir.NamedFormula("nothing is sent", sent)))
+        nowhere = f"the assumptions exclude that {moved.name}"
+        claims.append((nowhere, ir.NamedFormula("never", negation(moved.body))))
+    for said, goal in claims:
+        (found,) = session.silent().discharge((Obligation(said, signature, facts, goal),), look_for_models=False)
+        if found.proved:
+            return None, f"holds for nothing: {said}"
+    wanted = "" if moved is None else f" and in which {moved.name}"
+    return None, f"holds for nothing that was found: no execution satisfies the axioms and assumptions{wanted}"
 
 
 def _refutation(

@@ -24,7 +24,7 @@ def _explored(name: str, reductions: tuple[str, ...], threads: int) -> Explorati
 
 @pytest.mark.long(but=("cykas-reductions0-2",))
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("reductions", [(), ("symmetry", "delay")])
+@pytest.mark.parametrize("reductions", [(), ("symmetry",)])
 @pytest.mark.parametrize("name", ["cykas", "rst"])
 def test_the_size_of_the_table_makes_no_difference(
     name: str, reductions: tuple[str, ...], threads: int, monkeypatch: pytest.MonkeyPatch

@@ -140,14 +140,5 @@ class Operation(IntEnum):
 KNOWN = 1 << 61
 """Bit that every entry has: an entry is not 0."""
 
-PLANS, EXTENDED, ASKED, SPONTANEOUS = 1 << 31, 1 << 30, 1 << 29, 1 << 28
-"""Bits of a key that is not that of a step: see `plans`."""
-
-SILENT = 1 << 63
-"""Bit beside a packet's receiver: arrivals of its kind deliver nothing, so they may be postponed. See `tables`."""
-
-SENDS_SHIFT = 24
-"""Keys of nodes hold the number of messages sent above the number of the local state, from this bit on."""
-
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

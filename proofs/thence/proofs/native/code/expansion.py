@@ -9,7 +9,6 @@ from thence.proofs.native.code.cells import CHUNK, HOLE, Own, Shared
 from thence.proofs.native.code.emit import I64, NOWHERE, VOID, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.local_steps import LocalSteps
 from thence.proofs.native.code.packed import Packed
-from thence.proofs.native.code.postponing import PostponingTransitions
 from thence.proofs.native.code.store import Store
 from thence.proofs.native.code.sweep_store import SweepStore
 from thence.proofs.native.code.transitions import Transitions
@@ -27,7 +26,6 @@ class Expansion:
         self.store = _STORES[layout.storage](module, layout)
         self.steps = LocalSteps(module, layout, properties)
         self.transitions = Transitions(module, self.steps, self.store)
-        self.postponing = PostponingTransitions(module, self.transitions) if layout.postpones else None
         self.successors = self._define_successors(module)
         self._define_expand(module)
 
@@ -79,10 +77,7 @@ class Expansion:
         Packed(emit, self.layout, row).copy_to(current)
         held = emit.reserve(self.layout.slots)
         count = current.unpack_network(held)
-        if self.postponing is not None:
-            self.postponing.every(emit, parent, current, held, count)
-        else:
-            self._every(emit, parent, current, held, count)
+        self._every(emit, parent, current, held, count)
         if self.steps.findings.judges("delivered") and self.shape.messages and not self.shape.timers:
             quiet = emit.builder.and_(emit.compare(count, "==", 0), emit.builder.not_(current.nothing("due")))
             with emit.when(quiet, likely=False):
@@ -114,6 +109,7 @@ class Expansion:
             self.transitions.choices(emit, current, process) as choice,
         ):
             current.copy_to(following)
-            entry = emit.invoke(self.transitions.send, following.words, process, choice, parent)
-            with emit.when(emit.nonzero(entry)):
-                self.transitions.arrive(emit, following, parent)
+            sent = following.read("sends", process)
+            self.steps.history.send(emit, following, process, sent, choice)
+            given = self.steps.sending(emit, process, sent, choice)
+            emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)

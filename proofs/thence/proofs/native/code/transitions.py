@@ -13,15 +13,13 @@ from thence.proofs.native.code.store import Store
 
 
 class Transitions:
-    """Defines `step`, `send` and `receive` in a module. States that transitions lead to enter the store."""
+    """Defines `step` in a module. States that transitions lead to enter the store."""
 
     def __init__(self, module: Value, steps: LocalSteps, store: Store) -> None:
         self.steps = steps
         self.store = store
         self.layout, self.shape = steps.layout, steps.shape
         self.step = self._define_step(module)
-        self.send = self._define_send(module) if self.shape.messages else None
-        self.receive = self._define_receive(module)
 
     def arrive(self, emit: ThreadEmitter, state: Packed, parent: Value) -> None:
         """A transition from the state `parent` has led to this one."""
@@ -60,39 +58,6 @@ class Transitions:
         self.arrive(emit, state, parent)
         emit.give()
         return emit.function
-
-    def _define_send(self, module: Value) -> Value:
-        """send(next, process, choice, parent): applies a causal send to `next`.
-
-        Gives the entry of the step, or 0 if it is not known or at fault.
-        """
-        emit = define_for_thread(module, "send", [POINTER, I64, I64, I64], I64)
-        words, process, choice, parent = emit.arguments
-        state = Packed(emit, self.layout, words)
-        sent = state.read("sends", process)
-        self.steps.history.send(emit, state, process, sent, choice)
-        self._give_entry(emit, state, process, self.steps.sending(emit, process, sent, choice), parent)
-        return emit.function
-
-    def _define_receive(self, module: Value) -> Value:
-        """receive(next, process, packet, parent): applies the arrival of a packet to `next`; gives as `send` does."""
-        emit = define_for_thread(module, "receive", [POINTER, I64, I64, I64], I64)
-        words, process, packet, parent = emit.arguments
-        state = Packed(emit, self.layout, words)
-        state.take_packet(head_on_network(emit, emit.shared, state, packet))
-        self._give_entry(emit, state, process, self.steps.arrival(emit, packet), parent)
-        return emit.function
-
-    def _give_entry(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value, parent: Value) -> None:
-        """Takes a local step and returns its entry, or 0 if it is not known or at fault."""
-        entry = emit.invoke(self.steps.lookup, self.steps.key(emit, state, process, given))
-        with emit.when(emit.compare(entry, "==", 0), likely=False):
-            emit.give(0)
-        outcome = emit.invoke(self.steps.operate, state.words, process, parent, entry)
-        with emit.when(emit.compare(outcome, "==", FAULT), likely=False):
-            self._count(emit)
-            emit.give(0)
-        emit.give(entry)
 
     # --- enabled actions ---------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from thence.dsl.run.system import Action
-from thence.proofs.liveness.components import components
+from thence.proofs.fairness.components import components
 
 Class: TypeAlias = tuple[str, int, int]
 """A fairness class: (`receive`, 0, packet), (`tick`, process, 0), (`send`, process, 0) or (`round`, 0, 0)."""
@@ -21,7 +21,10 @@ Edge: TypeAlias = tuple[Action, int, frozenset[Class]]
 """An action, the number of the node that it leads to, and the classes that it belongs to."""
 
 MOST_CYCLES = 400_000
-"""Limit on the partial cycles in the search for a shortest one, from each node on it."""
+"""Limit on the partial cycles in the search for a shortest one."""
+
+_Goal: TypeAlias = Callable[[int, frozenset[Class]], bool]
+"""Whether an edge that leads to this node and belongs to these classes is the one that is sought."""
 
 _Walk: TypeAlias = tuple[int, frozenset[Class], frozenset[Class]]
 
@@ -66,25 +69,40 @@ class FairGraph:
                     yield component
 
     def shortest(self, component: set[int], most: int | None) -> tuple[int, list[Action]] | None:
-        """A fair cycle with the shortest way to it, at most `most` steps in all: its first node, and its actions."""
+        """A fair cycle with the shortest way to it, at most `most` steps in all: its first node, and its actions.
+
+        Where there are too many partial cycles to find a shortest one, it is some fair cycle.
+        """
         best: tuple[int, list[Action]] | None = None
-        for start in sorted(component, key=self.distance):
-            if most is not None and self.distance(start) >= most:
+        starts, budget = sorted(component, key=self.distance), MOST_CYCLES
+        for start in starts:
+            if budget <= 0 or (most is not None and self.distance(start) >= most):
                 break
-            cycle = self._cycle(start, component, None if most is None else most - self.distance(start))
+            cycle, looked_at = self._cycle(
+                start, component, None if most is None else most - self.distance(start), budget
+            )
+            budget -= looked_at
             if cycle is not None:
                 best, most = (start, cycle), self.distance(start) + len(cycle) - 1
+        if best is None and budget <= 0:
+            tour = self._tour(starts[0], component)
+            if most is None or self.distance(starts[0]) + len(tour) <= most:
+                return starts[0], tour
         return best
 
-    def _cycle(self, start: int, component: set[int], most: int | None) -> list[Action] | None:
-        """A shortest fair cycle from a node to itself inside the component."""
+    def cycle_from(self, start: int, component: set[int]) -> list[Action]:
+        """A fair cycle from this node of a fair component: a shortest one, if there are not too many to look at."""
+        return self._cycle(start, component, None, MOST_CYCLES)[0] or self._tour(start, component)
+
+    def _cycle(self, start: int, component: set[int], most: int | None, budget: int) -> tuple[list[Action] | None, int]:
+        """A shortest fair cycle from a node to itself inside the component, and how many partial cycles were seen."""
         first: _Walk = (start, frozenset(), self.offers(start) | self.required)
         origins: dict[_Walk, tuple[_Walk, Action] | None] = {first: None}
         frontier = deque([(first, 0)])
         while frontier:
             walk, length = frontier.popleft()
-            if (most is not None and length >= most) or len(origins) > MOST_CYCLES:
-                return None
+            if (most is not None and length >= most) or len(origins) > budget:
+                break
             node, taken, asked = walk
             for action, to, own in self.edges(node):
                 if to not in component:
@@ -96,9 +114,51 @@ class FairGraph:
                     continue
                 origins[following] = (walk, action)
                 if to == start and following[2] <= now:
-                    return _walked(origins, following)
+                    return _walked(origins, following), len(origins)
                 frontier.append((following, length + 1))
-        return None
+        return None, len(origins)
+
+    def _tour(self, start: int, component: set[int]) -> list[Action]:
+        """A fair cycle, by way of an edge of each class that the component takes, and of each of its nodes if need be."""
+        inner = {own for node in component for _, to, owns in self.edges(node) if to in component for own in owns}
+        actions: list[Action] = []
+        at = start
+        for wanted in sorted(inner):
+            at = self._go(at, component, actions, _takes(wanted))
+        for unserved in sorted(self.offers(start) - inner):
+            if unserved in self.offers(at):
+                at = self._go(at, component, actions, self._leaves(unserved))
+        if at != start or not actions:
+            self._go(at, component, actions, lambda to, _: to == start)
+        return actions
+
+    def _leaves(self, offer: Class) -> _Goal:
+        return lambda to, _: offer not in self.offers(to)
+
+    def _go(self, at: int, component: set[int], actions: list[Action], is_goal: _Goal) -> int:
+        """Appends a shortest way whose last edge is a goal; returns the node after it."""
+        origins: dict[int, tuple[int, Action] | None] = {at: None}
+        frontier = deque([at])
+        while frontier:
+            node = frontier.popleft()
+            for action, to, owns in self.edges(node):
+                if to not in component:
+                    continue
+                if is_goal(to, owns):
+                    way = [action]
+                    while (origin := origins[node]) is not None:
+                        node, before = origin
+                        way.append(before)
+                    actions += reversed(way)
+                    return to
+                if to not in origins:
+                    origins[to] = (node, action)
+                    frontier.append(to)
+        raise AssertionError("the component is strongly connected, and takes each class that it has")
+
+
+def _takes(wanted: Class) -> _Goal:
+    return lambda _, owns: wanted in owns
 
 
 def _walked(origins: Mapping[_Walk, tuple[_Walk, Action] | None], end: _Walk) -> list[Action]:

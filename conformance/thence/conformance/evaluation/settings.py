@@ -1,0 +1,96 @@
+"""Settings of an evaluation as texts: durations, rates, latencies, targets, jobs."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from thence.conformance.evaluation.latency import Constant, Latency, LogNormal, Regions, Uniform
+from thence.conformance.evaluation.workload import Chain, HotSpot, Jobs, Near, Target, ToAnybody
+from thence.spec.user_error import UserError
+
+_UNITS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_RATES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+
+WIDE_AREA: Final = (
+    (0.0005, 0.040, 0.075, 0.110),
+    (0.040, 0.0005, 0.045, 0.075),
+    (0.075, 0.045, 0.0005, 0.120),
+    (0.110, 0.075, 0.120, 0.0005),
+)
+"""One-way times in seconds between four regions, of the order that cloud providers publish: America's two coasts,
+Europe, Asia. They are an example, not a measurement."""
+
+
+class SettingError(UserError):
+    """A setting of an evaluation is not of the form that it takes."""
+
+
+def duration(text: str) -> float:
+    """Seconds: `250us`, `5ms`, `1.5s`. Raises: SettingError."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(us|ms|s)", text, re.ASCII)
+    if found is None:
+        raise SettingError(f"{text!r} is not a time: write 250us, 5ms or 1.5s")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def rate(text: str) -> float:
+    """Bytes per second: `50k`, `10M`. Raises: SettingError."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([kMG]?)", text, re.ASCII)
+    if found is None or not float(found[1]):
+        raise SettingError(f"{text!r} is not a rate: write 50k or 10M, bytes per second")
+    return float(found[1]) * _RATES[found[2]]
+
+
+def latency(text: str) -> Latency:
+    """`constant 5ms`, `uniform 1ms 10ms`, `lognormal 5ms 0.5` (median and sigma), or `wide-area`.
+
+    Raises: SettingError.
+    """
+    match text.split():
+        case ["constant", one]:
+            return Constant(duration(one))
+        case ["uniform", least, most] if duration(least) <= duration(most):
+            return Uniform(duration(least), duration(most))
+        case ["lognormal", median, sigma] if duration(median):
+            return LogNormal(duration(median), _number(sigma, 10.0))
+        case ["wide-area"]:
+            return Regions(WIDE_AREA)
+    raise SettingError(
+        f"{text!r} is not a latency: write 'constant 5ms', 'uniform 1ms 10ms', 'lognormal 5ms 0.5' or 'wide-area'"
+    )
+
+
+def target(text: str) -> Target:
+    """`anybody`, `hot 0.1` (share of the processes), `hot 0.1 0.8` (and of the messages), `chain`, or `near 3`.
+
+    Raises: SettingError.
+    """
+    match text.split():
+        case ["anybody"]:
+            return ToAnybody()
+        case ["hot", share]:
+            return HotSpot(_number(share, 1.0))
+        case ["hot", share, probability]:
+            return HotSpot(_number(share, 1.0), _number(probability, 1.0))
+        case ["chain"]:
+            return Chain()
+        case ["near", others] if others.isascii() and others.isdigit() and int(others[:9]) > 0:
+            return Near(int(others[:9]))
+    raise SettingError(f"{text!r} is not a target: write 'anybody', 'hot 0.1 0.8', 'chain' or 'near 3'")
+
+
+def jobs(text: str, *, blocks: bool) -> Jobs:
+    """`0.1 25ms` (share of the messages, mean duration), or `0.1 25ms 5ms` (and its spread). Raises: SettingError."""
+    match text.split():
+        case [share, mean]:
+            return Jobs(_number(share, 1.0), duration(mean), blocks=blocks)
+        case [share, mean, spread]:
+            return Jobs(_number(share, 1.0), duration(mean), duration(spread), blocks)
+    raise SettingError(f"{text!r} are not jobs: write '0.1 25ms', or '0.1 25ms 5ms'")
+
+
+def _number(text: str, most: float) -> float:
+    if not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text, re.ASCII) or float(text) > most:
+        raise SettingError(f"{text!r} is not a number from 0 to {most:g}")
+    return float(text)

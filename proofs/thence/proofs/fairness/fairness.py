@@ -1,0 +1,80 @@
+"""The fairness that a protocol's `eventually delivered under fair ...` assumes of a run.
+
+A run is fair if each of its fairness classes that is offered again and again (under weak fairness: from some moment on)
+is taken again and again: the arrival of a packet, the application's sends of a process. So every packet of a fair kind
+that stays in flight arrives; on FIFO channels, the first packet of each channel. The timer of every process fires again
+and again, at moments that the run chooses: nothing is assumed of the order in which timers fire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thence.dsl.run.system import Action, State, System
+from thence.proofs.fairness.fair_cycles import Class
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """What is fair: the kinds of packets that arrive, and whether the application sends. Timers always are."""
+
+    receive: frozenset[str]
+    send: bool
+    weak: bool
+
+    def class_of(self, system: System, action: Action) -> Class | None:
+        """The class of an action; None: fairness does not concern it."""
+        match action.kind:
+            case "receive":
+                asked = system.packet(action.packet).kind in self.receive
+                return ("receive", 0, system.same_packet(action.packet)) if asked else None
+            case "tick":
+                return ("tick", action.process, 0)
+            case "send":
+                return ("send", action.process, 0) if self.send else None
+            case _:
+                return None
+
+
+def fairness_of(system: System) -> Fairness:
+    """The fairness that the system's protocol assumes.
+
+    Without `under fair`, every packet arrives. Programs go on as far as they can.
+    """
+    protocol = system.protocol
+    names = set(protocol.fairness) or {"receive"}
+    kinds = frozenset(kind.name for kind in protocol.packets)
+    receive = kinds if "receive" in names else kinds & names
+    return Fairness(receive, "causal_send" in names or bool(system.workload.programs), protocol.weakly)
+
+
+def is_decided_at_rest(system: System) -> bool:
+    """Whether a fair run that ends does so exactly where nothing is in flight, and no program goes on."""
+    protocol = system.protocol
+    every = {kind.name for kind in protocol.packets} <= fairness_of(system).receive
+    return every and "causal_send" not in protocol.fairness and not system.interpreter.has_timer
+
+
+def timers_of(system: System) -> frozenset[Class]:
+    """The classes of the timers, which a fair run takes again and again."""
+    processes = range(system.workload.processes if system.interpreter.has_timer else 0)
+    return frozenset(("tick", process, 0) for process in processes)
+
+
+def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], actions: Sequence[Action]) -> bool:
+    """Whether a run that repeats the actions for ever is fair; `states` are those before each action.
+
+    Says by definition what `fair_cycles` searches for.
+    """
+    fired = {action.process for action in actions if action.kind == "tick"}
+    arrived = {action.packet for action in actions if action.kind == "receive"}
+    sending = {action.process for action in actions if action.kind == "send"}
+    in_flight = [{n for n in system.receivable(state) if system.packet(n).kind in fairness.receive} for state in states]
+    offering = [{action.process for action in system.application_sends(state)} for state in states]
+
+    def served(offers: Sequence[set[int]], taken: set[int]) -> bool:
+        return (set.intersection(*offers) if fairness.weak else set[int]().union(*offers)) <= taken
+
+    timers = not system.interpreter.has_timer or fired == set(range(system.workload.processes))
+    return timers and served(in_flight, arrived) and (not fairness.send or served(offering, sending))

@@ -1,0 +1,179 @@
+"""What becomes of undelivered messages once the application sends no more: the tails of the runs of a finite scope.
+
+Every run of such a scope has a last send, a last duplicate and a last loss. From there on packets arrive and timers
+fire: when nothing is in flight, whatever `ticks` says, since a timer that stops is none. The states of these tails form
+a graph of their own. A message is starved if it waits in all states of a cycle that a fair run can repeat for ever, or
+in a state in which nothing has to happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from thence.dsl.run.causality import History
+from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.values import Message
+from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
+from thence.proofs.fairness.fairness import Fairness, fairness_of, timers_of
+
+MOST_STATES = 200_000
+"""Limit on the states of the tails of one exploration."""
+
+NEVER_QUIET = "a message waits for a timer, and timers fire when nothing is in flight, which need not come"
+
+TOO_MANY = f"packets may go round for ever, and the runs in which they do have more than {MOST_STATES:,} states"
+
+FAULTY = "a step is at fault, and a run that has come to it does not go on"
+
+
+@dataclass(frozen=True, slots=True)
+class Starvation:
+    """A fair way to go on from a state without ever delivering `message`: `way` once, then `cycle` for ever.
+
+    If the cycle is empty, nothing has to happen after the way.
+    """
+
+    message: Message
+    process: int
+    way: tuple[Action, ...]
+    cycle: tuple[Action, ...]
+
+
+@dataclass(slots=True)
+class Tails:
+    """The tails of the states that were asked about.
+
+    `undecided` says why a starvation may have been missed, if so.
+    """
+
+    system: System
+    undecided: str = ""
+    fairness: Fairness = field(init=False)
+    _states: list[State] = field(init=False, default_factory=list)
+    _numbers: dict[State, int] = field(init=False, default_factory=dict)
+    _edges: list[list[Edge]] = field(init=False, default_factory=list)
+    _offers: list[frozenset[Class]] = field(init=False, default_factory=list)
+    _origins: list[tuple[int, Action] | None] = field(init=False, default_factory=list)
+    _distance: list[int] = field(init=False, default_factory=list)
+    _starving: dict[int, tuple[Message, set[int]]] = field(init=False, default_factory=dict)
+    _timers: frozenset[Class] = field(init=False)
+    _first: tuple[State, int] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.fairness, self._timers = fairness_of(self.system), timers_of(self.system)
+
+    # --- questions ---------------------------------------------------------------------------
+
+    def starved_in(self, state: State) -> Starvation | None:
+        """The starvation of a message from the first: the state itself is one of the cycle's."""
+        known = self._numbers.get(self._bare(state))
+        if known is None:
+            known = self._grow(state)
+        return None if known not in self._starving else self._shown(known, ())
+
+    def starved_after(self) -> tuple[State, Starvation] | None:
+        """The first state asked about whose tails, but not the state itself, starve a message."""
+        if self._first is None:
+            return None
+        state, found = self._first
+        way: list[Action] = []
+        at = found
+        while (origin := self._origins[at]) is not None:
+            at, action = origin
+            way.append(action)
+        return state, self._shown(found, tuple(reversed(way)))
+
+    def _shown(self, at: int, way: tuple[Action, ...]) -> Starvation:
+        message, component = self._starving[at]
+        cycle: tuple[Action, ...] = ()
+        if component and not self._is_idle(component):
+            cycle = tuple(self._graph(self._timers).cycle_from(at, component))
+        due = next(entry.due for entry in self._states[at].history.pending if entry.message == message)
+        return Starvation(message, due[0], way, cycle)
+
+    def _is_idle(self, component: set[int]) -> bool:
+        """Whether nothing happens in the component but timers that change nothing."""
+        return len(component) == 1 and all(
+            action.kind == "tick" for node in component for action, to, _ in self._edges[node] if to in component
+        )
+
+    # --- the graph ---------------------------------------------------------------------------
+
+    def _bare(self, state: State) -> State:
+        """The state as far as its tails depend on it."""
+        workload = self.system.workload
+        pending = tuple(entry._replace(past=0) for entry in state.history.pending)
+        return state._replace(
+            history=History((0,) * workload.processes, pending),
+            sends=state.sends if self.fairness.send else workload.sends,
+            ticks=(),
+            duplicates=workload.duplicates,
+            losses=workload.losses,
+        )
+
+    def _grow(self, state: State) -> int:
+        """Adds the tails of a state. States in which no message waits have none: there is nothing left to ask."""
+        first = len(self._states)
+        root = self._number(self._bare(state), None)
+        at = first
+        while at < len(self._states):
+            if at >= MOST_STATES:
+                self.undecided = self.undecided or TOO_MANY
+                break
+            self._expand(at)
+            at += 1
+        self._look(range(first, at))
+        found = min((n for n in range(first, at) if n in self._starving), key=self._distance.__getitem__, default=None)
+        if self._first is None and found is not None:
+            self._first = (state, found)
+        return root
+
+    def _number(self, state: State, origin: tuple[int, Action] | None) -> int:
+        known = self._numbers.setdefault(state, len(self._states))
+        if known == len(self._states):
+            self._states.append(state)
+            self._edges.append([])
+            self._offers.append(frozenset())
+            self._origins.append(origin)
+            self._distance.append(0 if origin is None else self._distance[origin[0]] + 1)
+        return known
+
+    def _expand(self, at: int) -> None:
+        state, offers = self._states[at], set[Class]()
+        if not state.history.pending:
+            return
+        for action in self.system.continuing(state, sending=self.fairness.send):
+            own = self.fairness.class_of(self.system, action)
+            classes = frozenset() if own is None else frozenset((own,))
+            offers |= classes
+            outcome = self.system.apply(state, action)
+            if any(finding.property == "fault" for finding in outcome.findings):
+                self.undecided = self.undecided or FAULTY
+                continue
+            self._edges[at].append((action, self._number(self._bare(outcome.state), (at, action)), classes))
+        self._offers[at] = frozenset(offers)
+
+    def _graph(self, required: frozenset[Class]) -> FairGraph:
+        return FairGraph(
+            self._edges.__getitem__, self._offers.__getitem__, self._distance.__getitem__, self.fairness.weak, required
+        )
+
+    def _look(self, nodes: Iterable[int]) -> None:
+        """Notes which of these states starve a message. No cycle through them leads through states known before."""
+        waiting: dict[Message, set[int]] = {}
+        for node in nodes:
+            for entry in self._states[node].history.pending:
+                waiting.setdefault(entry.message, set()).add(node)
+        for message, inside in waiting.items():
+            resting = [node for node in inside if not self._offers[node]]
+            if not self._timers:
+                for node in resting:
+                    self._starving.setdefault(node, (message, set()))
+            for component in self._graph(self._timers).fair(inside):
+                for node in component:
+                    self._starving.setdefault(node, (message, component))
+            if self._timers and not self.undecided:
+                unheard = inside - self._starving.keys()
+                if any(node in unheard for node in resting) or any(self._graph(frozenset()).fair(unheard)):
+                    self.undecided = NEVER_QUIET

@@ -1,0 +1,272 @@
+"""All engines on protocols that nobody wrote: the same verdicts, states, depths and lengths of counterexamples.
+
+A protocol is drawn from a seed: packets to others and to oneself, control packets, echoes, flags, counters, buffers,
+sets that are visited in order, timers, loss, duplication, both orders of channels, messages to one, some or all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.run import execute
+from thence.dsl.run.system import System
+from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
+from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.native.crosscheck import different_states
+from thence.proofs.native.engine import NativeEngine, Sample, why_not
+from thence.proofs.native.progress_measure import NoMeasure
+
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "delivered", "fault")
+
+CAPACITY = Sample(256, 64, 8).capacity
+"""The same for all, so that code is generated once for all protocols of a shape."""
+
+MOST_STATES = 1_500
+"""States up to which the interpreter goes; a larger system is not compared."""
+
+CONDITIONS = (
+    "f", "not f", "n > 0", "k = 1", "k < 2", "n != k", "Q is empty", "Q is not empty", "S is empty", "L is none",
+    "self in S", "S.size > 1", "M[self] = 0", "H.size > 1",
+)  # fmt: skip
+STEPS = (
+    "f := true", "f := false", "f := not f", "if n < 2: n := n + 1", "if n > 0: n := n - 1", "if k < 2: k := k + 1",
+    "k := 0", "S.add(self)", "S.clear()", "L := none", "L := some(self)", "if M[self] < 2: M[self] := M[self] + 1",
+    "flush()", "flush()", "hand_over()", "hand_over()", "send ACK() to self", "send ACK() to self", "n := n - 1",
+    "for z in S: L := some(z)", "for z in process: send CTL(z) to z", "for z in S: send CTL(self) to z",
+)  # fmt: skip
+WITH_SENDER = (
+    "send ACK() to j", "send CTL(self) to j", "S.add(j)", "L := some(j)", "if j in S: f := not f",
+    "if M[j] < 2: M[j] := M[j] + 1", "if L = some(j): f := true", "send CTL(j) to j",
+)  # fmt: skip
+WITH_MESSAGE = (
+    "deliver m", "deliver m", "deliver m", "if m not in H: deliver m", "H.add(m)", "if Q.size < 3: Q.push(m)",
+    "if f: deliver m", "if m.src in S: deliver m", "send NOTE(m) to m.src", "send NOTE(m) to self",
+    "if n = 0: deliver m",
+)  # fmt: skip
+OF_TWO = ("f@p implies n@q <= 1", "p = q or not (p in S@q)", "k@p + k@q < 3", "p = q or L@p != some(q)")
+OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
+
+
+@dataclass(slots=True)
+class Draw:
+    """A protocol and a workload, drawn from a seed."""
+
+    seed: int
+    random: Random = field(init=False)
+    delivery: ir.Delivery = field(init=False, default="unicast")
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.seed)
+
+    def text(self) -> str:
+        """The protocol."""
+        one = self.random.choice
+        deliveries: tuple[ir.Delivery, ...] = ("unicast", "unicast", "multicast", "broadcast")
+        self.delivery = self.random.choice(deliveries)
+        channels = one(("fifo", "reordering", "reordering"))
+        faults = one(("reliable", "reliable", "lossy, duplicating"))
+        lines = [
+            "protocol drawn:",
+            f"  delivery {self.delivery}",
+            f"  network {faults}, {channels}",
+            "  message MSG(m: message, x: nat) carries m",
+            "  message ACK()",
+            "  message CTL(q: process)",
+            "  message NOTE(m: message)",
+            "  state:",
+            f"    f: bool = {one(('true', 'false'))}",
+            f"    n: nat = {one(('0', '0', '1'))}",
+            "    k: nat",
+            "    Q: queue of message",
+            "    H: set of message",
+            "    S: set of process",
+            "    M: map process to nat",
+            "    L: option of process",
+            *self._handler("on causal_send(m)", self._sending()),
+            *self._handler("on receive MSG(m, x) from j", self._steps(WITH_MESSAGE, WITH_SENDER, least=1)),
+            *self._handler("on receive ACK() from j", self._steps(WITH_SENDER, STEPS)),
+            *self._handler("on receive CTL(q) from j", self._steps(("if q = self: f := not f", "S.add(q)", *STEPS))),
+            *self._handler("on receive NOTE(m) from j", self._steps(WITH_MESSAGE, WITH_SENDER)),
+            "  procedure flush():",
+            f"    {one(('if', 'while'))} Q is not empty:",
+            f"      {self._to_destinations('Q.first', 'n')}",
+            "      Q.pop()",
+            "  procedure hand_over():",
+            f"    {one(('if', 'while'))} Q is not empty:",
+            "      let m = Q.first",
+            "      Q.pop()",
+            f"      {one(('deliver m', 'if self != m.src: deliver m'))}",
+        ]
+        if self.random.random() < 0.3:
+            lines += self._handler("periodically", self._steps(STEPS))
+        return "\n".join([
+            *lines,
+            f"  invariant linked: forall p, q: process. {one(OF_TWO)}",
+            f"  invariant own: forall p: process. {one(OF_ONE)}",
+            f"  reachable both: {one(('forall p: process. f@p', 'exists p: process. S@p.size > 1'))}",
+            "  property causal",
+            "",
+        ])  # fmt: skip
+
+    def _handler(self, head: str, steps: list[str]) -> Iterator[str]:
+        yield f"  {head}:"
+        for step in steps or ["pass"]:
+            yield f"    {step}"
+
+    def _to_destinations(self, message: str, number: str) -> str:
+        sent = f"send MSG({message}, {number}) to"
+        return f"{sent} {message}.dst" if self.delivery == "unicast" else f"for z in {message}.dsts: {sent} z"
+
+    def _sending(self) -> list[str]:
+        kind, number = self.random.random(), self.random.choice(("0", "0", "n"))
+        control = [f"send {self.random.choice(('ACK()', 'CTL(self)', 'NOTE(m)'))} to self"]
+        if self.delivery == "unicast":
+            control.append(f"send {self.random.choice(('ACK()', 'CTL(m.dst)', 'NOTE(m)'))} to m.dst")
+        send = self._to_destinations("m", number)
+        if kind < 0.5:
+            said = [send]
+        elif kind < 0.7:
+            said = ["Q.push(m)", "flush()"]
+        elif kind < 0.85:
+            said = [f"if {self.random.choice(CONDITIONS)}: Q.push(m)", "else:", f"  {send}"]
+        else:
+            said = ["Q.push(m)", f"if {self.random.choice(CONDITIONS)}: flush()"]
+        if self.random.random() < 0.4:
+            said.insert(0, self.random.choice(control))
+        return [*self._steps(STEPS[:10]), *said, *self._steps(STEPS[:14])]
+
+    def _steps(self, usual: tuple[str, ...], more: tuple[str, ...] = (), least: int = 0) -> list[str]:
+        found = [self.random.choice(usual) for _ in range(self.random.randint(least, 2))]
+        found += [self.random.choice(menu) for menu in (more, STEPS) if more and self.random.random() < 0.5]
+        self.random.shuffle(found)
+        if found and self.random.random() < 0.3:
+            found[0:1] = [f"if {self.random.choice(CONDITIONS)}:", f"  {found[0]}"]
+        return found
+
+    def workload(self, protocol: ir.Protocol) -> ir.Workload:
+        """Two or three processes, two to four messages."""
+        sends = self.random.choice(((1, 1), (2, 1), (2, 0), (1, 1, 0), (1, 1, 1), (2, 1, 0), (1, 0, 1)))
+        count, itself = len(sends), self.random.random() < 0.2
+        others = tuple(tuple(q for q in range(count) if q != p or itself) for p in range(count))
+        if self.random.random() < 0.2 and protocol.delivery == "unicast":
+            others = tuple(tuple(self.random.sample(each, max(1, len(each) - 1))) for each in others)
+        groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+        if protocol.delivery == "broadcast":
+            groups = tuple((each,) for each in others)
+        elif protocol.delivery == "multicast":
+            groups = tuple((*((one,) for one in each), each) if len(each) > 1 else (each,) for each in others)
+        workload = ir.Workload(count, sends, tuple(tuple(sorted(each)) for each in others), groups=groups)
+        if protocol.network.lossy:
+            workload = replace(workload, duplicates=self.random.choice((0, 1)), losses=self.random.choice((0, 1)))
+        if any(handler.event == "periodically" for handler in protocol.handlers) and self.random.random() < 0.7:
+            workload = replace(workload, ticks=self.random.choice((1, 1, 2)))
+        return workload
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """A way to explore natively."""
+
+    reductions: tuple[str, ...] = ()
+    storage: Storage = "exact"
+    threads: int = 1
+
+
+MANNERS = tuple(
+    Manner(reductions, storage, threads)
+    for reductions, storage, threads in product(((), ("symmetry",)), STORAGES, (1, 2))
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many protocols were compared, violated something, and were reduced; how often layers were kept."""
+
+    compared: int = 0
+    violating: int = 0
+    reduced: int = 0
+    by_layers: int = 0
+
+
+def compare(protocol: ir.Protocol, workload: ir.Workload, tally: Tally, most: int = MOST_STATES) -> None:
+    """Fails where an engine differs from the interpreter."""
+    protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
+    judged = frozenset((*JUDGED, *(invariant.name for invariant in protocol.invariants)))
+    request = ExplorationRequest(System(protocol, workload), judged, limit=most)
+    assert why_not(request.system) is None
+    interpretation = Interpretation(request)
+    expected = interpretation.run()
+    if not expected.complete:
+        return
+    tally.compared += 1
+    tally.violating += bool(expected.violations)
+    states = set(interpretation.origins)
+    for manner in MANNERS:
+        resources = Resources(threads=manner.threads)
+        chosen = ExplorationRequest(
+            request.system, judged, resources=resources, reductions=frozenset(manner.reductions),
+            storage=manner.storage,
+        )  # fmt: skip
+        try:
+            engine = NativeEngine(chosen)
+            found = engine.run(CAPACITY)
+        except NoMeasure:
+            continue
+        assert found.complete, manner
+        tally.by_layers += manner.storage == "layers"
+        tally.reduced += bool(found.reductions)
+        assert_same(expected, found, engine, manner)
+        if manner.storage == "exact":
+            assert different_states(states, engine) == [], manner
+
+
+def assert_same(expected: Exploration, found: Exploration, engine: NativeEngine, manner: Manner) -> None:
+    """What native code finds is what the interpreter does; under the reduction, up to names."""
+    assert engine.refuted == expected.violations.keys(), manner
+    assert found.depth == expected.depth, manner
+    if found.reductions:
+        assert found.states <= expected.states, manner
+    else:
+        assert (found.states, found.transitions) == (expected.states, expected.transitions), manner
+    if manner.storage == "exact":
+        lengths = {name: len(violation.steps) for name, violation in expected.violations.items()}
+        assert {name: len(violation.steps) for name, violation in found.violations.items()} == lengths, manner
+
+
+def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
+    draw = Draw(seed)
+    (protocol,) = specify(draw.text()).protocols
+    return protocol, draw.workload(protocol)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("start", range(0, 400, 8))
+def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
+    monkeypatch.setattr(execute, "STEP_BUDGET", 200)
+    tally = Tally()
+    for seed in range(start, start + 8):
+        compare(*drawn(specify, seed), tally)
+    assert tally.compared
+
+
+@pytest.mark.parametrize("name", ["stale", "stale2", "dead_depth", "closure", "crash_all"])
+def test_protocols_that_reductions_were_wrong_about(
+    specify: Specify, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Found by drawing, in larger scopes than the drawn ones."""
+    monkeypatch.setattr(execute, "STEP_BUDGET", 200)
+    specification = specify((Path(__file__).parent / "explored" / f"{name}.thence").read_text(encoding="utf-8"))
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    tally = Tally()
+    compare(protocol, scope.workload, tally, most=5_000)
+    assert tally.compared
