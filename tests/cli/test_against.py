@@ -154,7 +154,7 @@ def test_what_is_found_so_is_found_again(thence: Thence, chat: Path) -> None:
     assert (done.code, "=> nonconformance: p" in done.out) == (1, True)
     recorded = json.loads((chat / "case.json").read_text())
     assert (recorded["replay"], recorded["protocol"]) == ("tolerant", "rst")
-    again = thence("conform", "--replay", "case.json", cwd=chat)
+    again = thence("conform", "--replay", "case.json", "--trust-file", cwd=chat)
     assert (again.code, "nonconformance" in again.out) == (1, True)
 
 

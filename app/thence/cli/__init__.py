@@ -1,5 +1,18 @@
 """The command line, `thence`."""
 
-from thence.cli.app import main
+from thence.cli.interrupts import interruptible
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """The entry point of the command `thence`. All else is imported once interrupts are taken in order."""
+    with interruptible():
+        try:
+            from thence.cli.app import run
+
+            run()
+        except KeyboardInterrupt:
+            from thence.cli.app import end_interrupted
+
+            end_interrupted()

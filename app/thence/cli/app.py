@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from thence.cli.lazy import LazyGroup, lazy_commands, lazy_group
-from thence.cli.output import BAD_INPUT, UNKNOWN
-from thence.cli.session import fail_usage
+from thence.cli.output import BAD_INPUT
+from thence.cli.session import fail_interrupted, fail_usage
 
 TRACE = {
     "check": "Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing.",
@@ -98,14 +98,32 @@ def root() -> Any:
     return group
 
 
-def main() -> None:
-    """The entry point of the command `thence`. Exits by the rules of `session`, also where usage is wrong."""
+def run() -> None:
+    """Runs the command that the arguments name. Exits by the rules of `session`, also where usage is wrong.
+
+    Raises:
+        KeyboardInterrupt: before the command began.
+    """
     try:
         ended = root()(prog_name=PROGRAM, standalone_mode=False)
+        if ended == _INTERRUPTED:
+            raise KeyboardInterrupt
     except _UsageError as error:
         path = PROGRAM if error.ctx is None else error.ctx.command_path
         message = f"{error.format_message().rstrip('.')}; see {path} --help"
         fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
     except BrokenPipeError:
         sys.exit(BAD_INPUT)
-    sys.exit(UNKNOWN if ended == _INTERRUPTED else ended)
+    sys.exit(ended)
+
+
+def end_interrupted() -> NoReturn:
+    """Ends a command that was interrupted before it began."""
+    fail_interrupted(_named(), "--json" in sys.argv)
+
+
+def _named() -> str:
+    """The command that the arguments name, as JSON gives it."""
+    first, second = (*sys.argv[1:], "", "")[:2]
+    group = {"trace": TRACE, "campaign": CAMPAIGN}.get(first, {})
+    return f"{first} {second}" if second in group else first if first in COMMANDS else ""

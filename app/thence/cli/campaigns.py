@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,15 +13,20 @@ from thence.cli.session import Session
 from thence.conformance.campaign import CampaignParameters, Status, result
 from thence.conformance.campaign.one_system import PORTFOLIO
 from thence.conformance.campaign.shipping import absolute, as_on_a_worker
+from thence.conformance.campaign.store import read_manifest
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.guided import Corpus, grown
+from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.trust import OPTION, Word, all_trusted
 from thence.dsl.find import known, named_protocol, parted, specification
+from thence.spec.events import printable
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
+_EMBEDDED = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?")
 SEVERAL = "thence.conformance.campaign.several_systems:several_runner"
 
 
@@ -139,6 +145,35 @@ def _corpus(name: str, processes: int) -> Corpus:
     return distinguishing(found, protocol) + corpus
 
 
+def require_word(directory: str, trusted: bool, master: str | None) -> None:
+    """Nothing, where a campaign runs nothing that came with its folder, or the folder is trusted.
+
+    `master` is the Spark that the reader names.
+
+    Raises: CampaignError; Untrusted, with what would be run.
+    """
+    word, kept = Word(directory, trusted), read_manifest(Path(directory)).parameters
+    if trusted:
+        return
+    if kept.runner not in (RUNNER, SEVERAL):
+        raise word.refusal(f"names a function to import and call: {printable(kept.runner)}")
+    for system in _systems(kept):
+        word.require(system)
+    for file in (*kept.py_files, *kept.archives):
+        raise word.refusal(f"names a file whose code is sent to the workers and run: {printable(file)}")
+    if master is None and not _EMBEDDED.fullmatch(kept.master):
+        raise word.refusal(
+            f"names a Spark to connect to, which can run code here: {printable(kept.master)}", "--master"
+        )
+
+
+def _systems(parameters: CampaignParameters) -> list[str]:
+    """The systems that a campaign of the harness names."""
+    several = parameters.params.get("systems")
+    each = several if isinstance(several, list) else [parameters.params]
+    return [str(one.get("system", f"{PREFIX}none")) if isinstance(one, dict) else str(one) for one in each]
+
+
 def show_progress(session: Session, status: Status) -> None:
     """A line of progress."""
     rate = "" if status.rate is None else f", {status.rate:,.0f} cases/s, {_duration(status.seconds_left or 0)} left"
@@ -168,7 +203,8 @@ def campaign_output(directory: str, status: Status, seconds: float) -> Output:
         left = status.seconds_left
         lines.append("running" if left is None else f"running: about {_duration(left)} left")
     elif not status.complete:
-        lines.append(f"incomplete: thence campaign resume {directory} goes on")
+        word = "" if all_trusted(_systems(status.parameters)) else f" {OPTION}"
+        lines.append(f"incomplete: thence campaign resume {directory}{word} goes on")
     return Output(
         results=(said,), text="\n".join(lines) + "\n", fields={"campaign": status.to_json()},
         exit=UNKNOWN if status.interrupted and not tally.failures else None, table=status.complete,

@@ -12,7 +12,7 @@ from thence.cli.proof_checker import CheckerMissing, find_checker
 from thence.cli.session import Session
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.certificate.build import Certificate, NotCertified, certificate
+from thence.proofs.certificate.build import Certificate, NotCertified, certificate, refuse_authors
 from thence.proofs.certificate.manifest import FORMAT
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.writing import refuse_place, write
@@ -31,6 +31,7 @@ class CertificateRequest:
         """Raises: BadInput where no certificate can be written there: before the proving, not after it."""
         try:
             refuse_place(Path(self.directory))
+            refuse_authors(self.authors)
         except NotCertified as fault:
             raise BadInput(str(fault)) from fault
 

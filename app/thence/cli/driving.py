@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ class Drive:
         cases: how many schedules, of `operations` operations each.
         limits: time limits of a foreign system.
         sources: the files of schedules to begin with, as `known_schedules` takes them.
+        budget_s: seconds for all cases and the shortening of failures; None is no budget.
     """
 
     protocol: str | None
@@ -48,6 +50,7 @@ class Drive:
     seed: int
     limits: Limits = field(default_factory=Limits)
     sources: tuple[str, ...] = ()
+    budget_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,17 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
     """
     protocol = None if drive.protocol is None else named_protocol(drive.protocol)
     subject = load_subject(drive.system, drive.processes, drive.limits)
+    began = time.monotonic()
 
     def progress(done: int, planned: int) -> None:
         if session is not None:
-            session.status(f"{drive.system}: {done:,} of {planned:,} cases")
+            spent = "" if drive.budget_s is None else f", {time.monotonic() - began:.0f} of {drive.budget_s:g} s"
+            session.status(f"{drive.system}: {done:,} of {planned:,} cases{spent}")
 
-    def run(against: Against) -> Report:
+    def run(against: Against, share: float = 1.0) -> Report:
+        budget_s = None if drive.budget_s is None else share * (began + drive.budget_s - time.monotonic())
         sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
-        return conform(subject.make_process, against, settings, sampling, progress=progress)
+        return conform(subject.make_process, against, settings, sampling, progress=progress, budget_s=budget_s)
 
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
@@ -117,7 +123,7 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
             return [Driven(report, drive.protocol, held.why_not, unlimited, tolerant=True)]
         runs = []
         if held.protocol is None or subject.reacts:
-            runs.append(Driven(run(None), None, held.why_not, unlimited))
+            runs.append(Driven(run(None, 1.0 if held.protocol is None else 0.5), None, held.why_not, unlimited))
         if held.protocol is not None and not any(driven.report.interrupted for driven in runs):
             runs.append(Driven(run(held.protocol), drive.protocol, "", unlimited))
     finally:

@@ -1,10 +1,13 @@
-"""Options that several commands have."""
+"""Options that several commands have, and sizes of memory with units, such as 500M."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Optional
 
 import typer
+
+from thence.cli.output import BadInput
 
 MOST_PROCESSES = 256
 """The limit of `Settings`."""
@@ -44,6 +47,12 @@ MemoryLimit = Annotated[
     str,
     typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
 ]
+TimeBudget = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        "--time", min=0.1, help="Seconds for the whole run, shortening included; the cases end when they are spent."
+    ),
+]
 ReplyLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")]
 StartLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")]
 ExecPerProcess = Annotated[
@@ -68,4 +77,24 @@ Merge = Annotated[
     bool, typer.Option("--merge", help="The files are logs of one run, without a common clock: put them together.")
 ]
 
+TrustFile = Annotated[
+    bool,
+    typer.Option(
+        "--trust-file",
+        help="Run the programs and import the classes that the file names.",
+    ),
+]
+
 CampaignDirectory = Annotated[str, typer.Argument(help="The campaign's directory.")]
+
+LEAST = 2**20
+"""The smallest size that is accepted: a mebibyte."""
+
+
+def byte_size(option: str, given: str) -> int:
+    """Bytes: 500M, 4G, 1.5GB; without a unit, bytes. Raises: BadInput for other texts, and for sizes below `LEAST`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE | re.ASCII)
+    size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if size < LEAST:
+        raise BadInput(f"{option} {given}: give a size from 1M up, such as 500M or 4G")
+    return size

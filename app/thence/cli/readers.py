@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from thence.cli.output import Output
+from thence.spec.events import printable
 from thence.spec.verdict import Result
 
 
@@ -13,10 +14,10 @@ def print_output(output: Output, seconds: float) -> None:
     """Prints diagnostics on stderr, then the text, the explanations, and the table of results."""
     print_diagnostics(output)
     if output.text:
-        print(output.text)
+        print(plain(output.text))
     if output.results and output.table:
         for line in _explanations(output):
-            print(line)
+            print(plain(line))
         from thence.cli.tables import table_text
 
         print(table_text(output.results))
@@ -33,10 +34,16 @@ def print_diagnostics(output: Output) -> None:
     from thence.dsl.text.diagnostics import render
 
     for diagnostic, loaded in output.diagnostics:
-        print(render(diagnostic, loaded.source), file=sys.stderr, end="\n\n")
+        print(plain(render(diagnostic, loaded.source)), file=sys.stderr, end="\n\n")
     errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
     warnings = len(output.diagnostics) - errors
     print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}", file=sys.stderr)
+
+
+def plain(text: str) -> str:
+    """Text for a terminal: line ends and tabs stay, whatever else is not printable is escaped. Names of messages, of
+    files and of systems come from others, and could otherwise move the cursor, or turn the text round."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def _count(number: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -19,10 +20,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
+from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
+from thence.spec.events import printable
 from thence.spec.user_error import UserError
 
 PROGRESS_AFTER_S = 0.5
+
+_UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What JSON need not escape and a terminal may take as an order."""
 
 
 @dataclass(slots=True)
@@ -42,7 +48,7 @@ class Session:
         from rich.text import Text
 
         console = Console(stderr=True)
-        shown = Text(line)
+        shown = Text(printable(line))
         shown.truncate(console.width - 4, overflow="ellipsis")
         if self._status is None:
             self._status = console.status(shown)
@@ -99,7 +105,7 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     except UserError as error:
         return _rejection(error) or Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:
-        return Failure("interrupted; nothing was finished", UNKNOWN)
+        return _NOTHING_FINISHED
     except MemoryError:
         return Failure("out of memory", UNKNOWN)
     except Exception as error:
@@ -125,6 +131,14 @@ class Failure:
     code: int
 
 
+_NOTHING_FINISHED = Failure("interrupted; nothing was finished", UNKNOWN)
+
+
+def fail_interrupted(name: str, json_output: bool) -> NoReturn:
+    """Ends a command that was interrupted where it has no output yet: before it runs, or just before it writes."""
+    _finish(Session(name, json_output), _NOTHING_FINISHED)
+
+
 def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
     """Ends a command whose command line is wrong, before it runs."""
     _finish(Session(name, json_output), Failure(message, BAD_INPUT))
@@ -132,6 +146,7 @@ def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
 
 def _finish(session: Session, found: Output | Failure) -> NoReturn:
     """Prints and exits. Output that cannot be written is bad input, too: exit 2."""
+    is_writing()
     code = found.code if isinstance(found, Failure) else found.exit_code()
     try:
         _print(session, found, code)
@@ -166,7 +181,9 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
         if session.json:
             _print_json(session, {"results": [], "diagnostics": [], "error": found.message}, code)
         else:
-            _complain(f"{f'thence {session.name}'.rstrip()}: {found.message}")
+            from thence.cli.readers import plain
+
+            _complain(plain(f"{f'thence {session.name}'.rstrip()}: {found.message}"))
         return
     if session.json:
         fields = {
@@ -190,8 +207,8 @@ def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
         "seconds": round(time.perf_counter() - session.started, 3),
         **found,
     }
-    json.dump(envelope, sys.stdout, ensure_ascii=False, indent=2)
-    sys.stdout.write("\n")
+    text = json.dumps(envelope, ensure_ascii=False, indent=2)
+    sys.stdout.write(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def check_writable(path: str | None) -> None:
@@ -206,7 +223,7 @@ def check_writable(path: str | None) -> None:
     if target.exists() and not target.is_file():
         raise BadInput(f"{path} cannot be written: it is not a file")
     with _draft(target) as draft:
-        draft.touch()
+        draft.touch(exist_ok=False)
 
 
 def write_text(path: str, text: str) -> None:
@@ -214,15 +231,17 @@ def write_text(path: str, text: str) -> None:
     check_writable(path)
     target = Path(path)
     with _draft(target) as draft:
-        draft.write_text(text, encoding="utf-8")
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(text)
         draft.replace(target)
 
 
 @contextmanager
 def _draft(target: Path) -> Iterator[Path]:
-    """A file beside the target, removed in the end in any case. Raises BadInput for an OSError."""
+    """A file beside the target, which is not there yet, removed in the end. Raises BadInput for an OSError."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        draft.unlink(missing_ok=True)
         yield draft
     except OSError as error:
         raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error

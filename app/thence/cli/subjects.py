@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thence.cli.byte_sizes import byte_size
+from thence.cli.options import byte_size
 from thence.cli.output import BadInput
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from thence.pages.result_lines import counts, lines
+from thence.spec.events import printable
 from thence.spec.verdict import Result, Verdict
 
 _STYLE = {
@@ -50,12 +51,12 @@ def results_table(results: Sequence[Result], width: int) -> Table:
     for line in lines(results):
         result = line.first
         table.add_row(
-            Text(result.subject),
-            Text(line.statement),
+            Text(printable(result.subject)),
+            Text(printable(line.statement)),
             Text(result.verdict.value, _STYLE[result.verdict] if result.expected else "bold red"),
             result.level.name,
             Text("as expected") if result.expected else Text("NOT EXPECTED", "bold red"),
-            Text(counts(result)),
+            Text(printable(counts(result))),
             f"{line.seconds:.2f}",
         )
     return table

@@ -25,6 +25,12 @@ MARKER: Final = "thence"
 FOLDER: Final = "thence_cases"
 """The folders whose JSON files are tests."""
 
+TRUSTED: Final = "thence_trusted"
+"""The setting of pytest that lists systems which recorded cases may name."""
+
+_marked: Final[set[str]] = set()
+"""The systems of the marks that were met: the tests themselves run them."""
+
 # By keyword: of a class as its only argument, pytest.mark would make a marked class.
 _HOW = "@pytest.mark.thence(system=MyProcess, protocol=NAME, ...)"
 
@@ -38,9 +44,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"save what refutes a claim in the folder {FOLDER} beside the test, where it is a test from then on",
     )
+    group.addoption(
+        "--thence-trust-cases",
+        action="store_true",
+        help=f"run the programs and import the classes that recorded cases in {FOLDER} name",
+    )
+    parser.addini(
+        TRUSTED,
+        type="linelist",
+        default=[],
+        help=f"systems that recorded cases in {FOLDER} may name, beside those of the marks",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _marked.clear()
     config.addinivalue_line(
         "markers",
         "thence(system, protocol=None, *, processes=3, cases=300, operations=12, seed=0, claims=None, **settings): "
@@ -143,6 +161,7 @@ def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str,
     unknown = sorted(set(asked or ()) - set(found.claims))
     if unknown:
         raise Broken(f"there is no claim {', '.join(unknown)} here; there is {', '.join(found.claims)}")
+    _marked.add(found.subject.name)
     return Run(found), tuple(found.claims if asked is None else asked)
 
 
@@ -182,12 +201,19 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fails with the findings and the diagram."""
+        from thence.conformance.cases.recorded_case import read_case_file
         from thence.conformance.conform.rerun import assert_case_passes
+        from thence.conformance.systems.trust import Word
         from thence.spec.user_error import UserError
 
         wrong = ""
         try:
-            assert_case_passes(self.path.read_text(encoding="utf-8"))
+            recorded = read_case_file(self.path)
+            if recorded.system not in {*_marked, *self.config.getini(TRUSTED)}:
+                instead = f"list the system in the setting {TRUSTED} of pytest"
+                trusted = bool(self.config.getoption("thence_trust_cases"))
+                Word(str(self.path), trusted, "--thence-trust-cases", instead).require(recorded.system)
+            assert_case_passes(recorded.text())
         except AssertionError as refuted:
             wrong = str(refuted)
         except (UserError, ValueError, OSError) as error:

@@ -9,7 +9,7 @@ import thence.spec
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.text.diagnostics import Diagnostic, SourceText, nearest
-from thence.dsl.text.parse import decode, parse
+from thence.dsl.text.parse import MAX_BYTES, decode, parse
 from thence.spec.user_error import UserError
 
 SUFFIX = ".thence"
@@ -63,17 +63,22 @@ def locate(name: str) -> Path:
 def load(name: str) -> Loaded:
     """Reads, parses and types a file. Raises SourceError; faults of the text are diagnostics."""
     path = locate(name)
+    return load_bytes(path, *read_source(path))
+
+
+def read_source(path: Path) -> tuple[bytes, int]:
+    """The content of a file, as far as a specification goes, and its size. Raises SourceError."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1), path.stat().st_size
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    return load_bytes(path, content)
 
 
-def load_bytes(path: Path, content: bytes) -> Loaded:
-    """Parses and types the content of a file."""
+def load_bytes(path: Path, content: bytes, size: int = 0) -> Loaded:
+    """Parses and types the content of a file of `size` bytes, where not all of it was read."""
     file = str(path)
-    text, unreadable = decode(content, file)
+    text, unreadable = decode(content, file, size)
     source = SourceText(file, text or "")
     if text is None:
         return Loaded(path, source, None, unreadable)

@@ -96,8 +96,15 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> Explorat
     if over and not (result.complete and by_name):
         result.refused = dict.fromkeys(request.reductions, FEW)
         return result
-    found = explore_natively(request, Sample.of(system, first.origins))
-    if found.states < result.states and not found.complete and not found.reductions:
+    try:
+        found = explore_natively(request, Sample.of(system, first.origins))
+    except KeyboardInterrupt:
+        result.why_incomplete = "interrupted"
+        return result
+    except MemoryError:
+        result.why_incomplete = "out of memory"
+        return result
+    if found.states < result.states and not found.complete and (not found.reductions or not found.transitions):
         result.why_incomplete, result.seconds = found.why_incomplete, result.seconds + found.seconds
         return result
     return found

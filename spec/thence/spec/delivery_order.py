@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from thence.spec.events import Deliver, Execution
+from thence.spec.events import Deliver, Execution, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Crossing:
     other_first: int
 
     def __str__(self) -> str:
-        return f"p{self.one_first} delivers {self.one} before {self.other}, p{self.other_first} the other way round"
+        one, other = printable(self.one), printable(self.other)
+        return f"p{self.one_first} delivers {one} before {other}, p{self.other_first} the other way round"
 
 
 def first_crossing(execution: Execution) -> Crossing | None:

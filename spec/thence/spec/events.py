@@ -37,6 +37,16 @@ class Deliver:
     message: str
 
 
+def printable(name: str) -> str:
+    """A name from a file or from a system as it may stand in a line of text: what is not printable is escaped.
+
+    A name could otherwise end the line and begin another one, move the cursor of a terminal, or turn the text round.
+    """
+    if name.isprintable():
+        return name
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
+
+
 Event: TypeAlias = Send | Receive | Deliver
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 
 
 class LogError(ValueError):
@@ -98,8 +98,8 @@ def _contradiction(logs: Sequence[Log], places: Sequence[int], senders: dict[str
 def _said(event: Event) -> str:
     match event:
         case Send(process, message):
-            return f"p{process} sends {message}"
+            return f"p{process} sends {printable(message)}"
         case Receive(process, message):
-            return f"p{process} receives {message}"
+            return f"p{process} receives {printable(message)}"
         case Deliver(process, message):
-            return f"p{process} delivers {message}"
+            return f"p{process} delivers {printable(message)}"

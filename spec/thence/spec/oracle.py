@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from operator import le
 from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 from thence.spec.happens_before import MessageRecord, Past, Record, shortest_chain
 
 FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
 
 CHAINS: Final = 32
 """A chain costs time linear in the run: an oracle works it out for this many findings, the first ones."""
+
+NAMED: Final = 20
+"""So many missing messages are named in a sentence."""
 
 NOTHING_PENDING: Final = 1 << 62
 """The number of the first message of an empty queue."""
@@ -50,12 +53,12 @@ class Finding:
     chain: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where, message = f"p{self.process}", self.message
+        where, message = f"p{self.process}", printable(self.message)
         match self.kind:
             case "causal" | "fifo":
-                return f"{self.kind}: {where} delivers {message} before {', '.join(self.missing)}{self._why()}"
+                return f"{self.kind}: {where} delivers {message} before {self._missing()}{self._why()}"
             case "gap":
-                return f"gap: {where} delivers {message} and never {', '.join(self.missing)}{self._why()}"
+                return f"gap: {where} delivers {message} and never {self._missing()}{self._why()}"
             case "duplicate":
                 return f"duplicate: {where} delivers {message} again"
             case "phantom":
@@ -64,7 +67,12 @@ class Finding:
                 return f"stuck: {where} never delivers {message}"
 
     def _why(self) -> str:
-        return f" ({' -> '.join(self.chain)})" if self.chain else ""
+        return f" ({' -> '.join(map(printable, self.chain))})" if self.chain else ""
+
+    def _missing(self) -> str:
+        names = ", ".join(map(printable, self.missing[:NAMED]))
+        rest = len(self.missing) - NAMED
+        return f"{names} and {rest:,} more" if rest > 0 else names
 
 
 class Queue(Generic[Past]):

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
@@ -116,7 +116,7 @@ class TraceError(UserError, ValueError):
         self.line = line
         self.problem = problem
         self.advice = advice
-        place = f"{path}:{line}" if line is not None else str(path)
+        place = printable(str(path)) if line is None else f"{printable(str(path))}:{line}"
         super().__init__(f"{place}: {problem}. {advice}")
 
 

@@ -47,7 +47,9 @@ def test_a_faulty_system_is_refuted_and_its_case_runs_again(thence: Thence, tmp_
     assert result["findings"] == ["causal: p1 delivers m2.1 before m0.1 (m0.1 -> m0.2 -> m2.1)"]
     assert json.loads((tmp_path / "case.json").read_text()) == result["counterexample"]
     assert (tmp_path / "case.svg").read_text(encoding="utf-8").startswith("<svg")
-    again = thence("conform", "--replay", "case.json")
+    refused = thence("conform", "--replay", "case.json")
+    assert refused.rejects("case.json names a program to run", shlex.quote(FAULTY), "--trust-file")
+    again = thence("conform", "--replay", "case.json", "--trust-file")
     assert again.code == 1 and result["findings"][0] in again.out and "├─" in again.out
     repaired = thence("conform", "--replay", "case.json", "--exec", ADAPTER)
     assert repaired.code == 0 and "nothing is wrong" in repaired.out
@@ -69,7 +71,7 @@ def test_a_transcript_can_be_fed_to_the_system_again(thence: Thence, tmp_path: P
         shlex.split(FAULTY), input="\n".join(requests) + "\n", capture_output=True, text=True, check=True, timeout=60
     )
     assert fed.stdout.splitlines() == replies
-    again = thence("conform", "--replay", "case.json", "--transcript", "again.ndjson")
+    again = thence("conform", "--replay", "case.json", "--exec", FAULTY, "--transcript", "again.ndjson")
     assert again.code == 1 and (tmp_path / "again.ndjson").read_text().splitlines() == lines
 
 
@@ -99,8 +101,52 @@ def test_misbehaviour_is_a_finding_with_what_was_printed(thence: Thence) -> None
 
 def test_a_program_that_is_no_system(thence: Thence) -> None:
     ran = thence("conform", "--exec", "cat")
-    assert ran.code == 1 and "it repeats what it was asked" in ran.out
-    assert "stopped after 2 of 1,000 cases: its processes do not answer their first request" in ran.out
+    assert ran.code == 2 and ran.out == ""
+    assert "exec:cat could not start: it prints" in ran.err and "it repeats what it was asked" in ran.err
+    assert "tried 3 times: cat was asked" in ran.err
+
+
+@pytest.mark.parametrize("words", [["conform"], ["matrix"], ["cover", "rst"], ["conform", "rst"]])
+def test_a_program_that_never_answers_is_no_success(thence: Thence, words: list[str]) -> None:
+    """No case ran: exit 2, and what was tried."""
+    ran = thence(*words, "--exec", "sleep 1000", "--start-limit", "0.5", "--json")
+    assert ran.code == 2 and ran.object["results"] == []
+    assert "exec:sleep 1000 could not start: it gives no answer in 0.5 s" in ran.object["error"]
+    assert "tried once: sleep 1000 was asked" in ran.object["error"]
+
+
+@pytest.mark.parametrize("command", ["conform", "matrix"])
+def test_where_nothing_was_delivered_there_is_no_verdict(thence: Thence, tmp_path: Path, command: str) -> None:
+    (tmp_path / "mute.py").write_text(
+        "class Waiting:\n  blocked = True\n  def __init__(self, identity, processes): pass\n"
+        "  def causal_send(self, destination, message): return []\n  def receive(self, sender, packet): return []\n"
+    )
+    ran = thence(command, "--impl", "mute:Waiting", "--cases", "20", "--json")
+    assert ran.code == 3, ran.out
+    assert {result["verdict"] for result in ran.object["results"]} == {"unknown"}
+    assert {result["unknown"] for result in ran.object["results"]} == {"nothing was delivered in 20 cases"}
+
+
+def test_a_recorded_case_in_which_nothing_is_delivered_is_no_verdict(thence: Thence, tmp_path: Path) -> None:
+    case = {"format": "thence-case/1", "system": "thence.impl.mf:MF", "protocol": None, "settings": {}}
+    (tmp_path / "case.json").write_text(json.dumps({**case, "operations": [["receive", 0, 1, 0]]}))
+    ran = thence("conform", "--replay", "case.json", "--json")
+    assert (ran.code, ran.object["results"][0]["verdict"]) == (3, "unknown")
+
+
+def test_a_time_budget_ends_the_cases(thence: Thence, tmp_path: Path) -> None:
+    """What has run by then is judged; the rest is said not to have run."""
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom thence.impl.rst import RST\n\nclass Slow(RST):\n"
+        "    def causal_send(self, destination, message):\n        time.sleep(0.02)\n"
+        "        return super().causal_send(destination, message)\n"
+    )
+    ran = thence("conform", "--impl", "slow:Slow", "--time", "3", "--cases", "5000", "--json")
+    [result] = ran.object["results"]
+    assert (ran.code, result["verdict"]) == (0, "tested")
+    assert 0 < result["cases"] < 5000 and result["seconds"] < 20
+    assert result["stopped"] == "the time budget of 3 s is spent"
+    assert {"directed", "starve_one_channel", "guided"} <= {one["name"] for one in result["schedulers"]}, "shares"
 
 
 @pytest.mark.parametrize(
@@ -129,8 +175,9 @@ def test_bad_input(thence: Thence, words: list[str], said: str) -> None:
     assert thence("conform", *words).rejects(said)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_a_report_and_no_process(
-    command: list[str], tmp_path: Path, marked: Callable[[str], list[int]]
+    command: list[str], tmp_path: Path, marked: Callable[[str], list[int]], number: signal.Signals
 ) -> None:
     mark = f"thence-test-{os.getpid()}-{time.monotonic_ns()}"
     running = subprocess.Popen(
@@ -143,7 +190,7 @@ def test_an_interrupt_leaves_a_report_and_no_process(
         time.sleep(0.05)
     assert marked(mark)
     time.sleep(1)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (3, "")
     found = json.loads(out)
@@ -223,7 +270,7 @@ def test_a_class_that_ends_its_process_is_refuted_in_one_of_its_own(thence_proce
     assert (ran.code, result["verdict"], result["subject"]) == (1, "refuted", "isolated:quitter:Quits")
     assert any("has ended with exit code 3" in finding for finding in result["findings"])
     assert len(result["counterexample"]["operations"]) == 2
-    again = thence_process("conform", "--replay", "case.json")
+    again = thence_process("conform", "--replay", "case.json", "--trust-file")
     assert again.code == 1 and "has ended with exit code 3" in again.out
     assert '"request":"init"' in (tmp_path / "said.ndjson").read_text()
     table = thence_process("matrix", *own[:2], "--cases", "3", "--json").object

@@ -7,6 +7,7 @@ from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.campaign.reporting import FailingCase
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.rerun import rerun
+from thence.conformance.systems.trust import Word
 
 PARAMETERS = {"system": "faults.rst:MergeDiscarded", "protocol": "rst", "scheduler": "portfolio", "operations": 12}
 
@@ -22,7 +23,7 @@ def failing(system: str, cases: int = 60, **params: object) -> list[FailingCase]
 
 
 def grouped(cases: list[FailingCase], *, run_again: bool = True) -> list[Cause]:
-    return causes(cases, run_again=run_again, progress=lambda _done, _of: None)
+    return causes(cases, word=Word("there", given=True) if run_again else None, progress=lambda _done, _of: None)
 
 
 def test_one_fault_is_one_cause_shortened_and_drawn() -> None:

@@ -59,6 +59,7 @@ def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_l
     (place / "systems.json").write_text(json.dumps(systems))
     command: list[str | Path] = [
         Path(sys.executable).parent / "thence", "campaign", "start", tmp_path / "campaign", "--systems", "systems.json",
+        "--trust-file",
         "--py-files", "mine.py", "--archives", "program.tar.gz#program", "--cases", "900", "--batch", "100",
         "--partitions", "4", "--scheduler", "uniform", "--reply-limit", "60", "--start-limit", "60", "--json",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,13 @@ from faults import FAULTS
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Receive, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.claims import plan
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.harness import run_case
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
-from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command
 from thence.impl.mf import MF
@@ -346,3 +348,42 @@ def test_the_current_directory_stays_clean(tmp_path: Path, monkeypatch: pytest.M
 def test_nothing_to_run_is_refused(numbers: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least one case of one operation"):
         conform(MF, None, Settings(), Sampling(**numbers))  # type: ignore[arg-type]
+
+
+class Silent:
+    """Takes everything, and hands over nothing."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        pass
+
+    def causal_send(self, destination: int, message: str) -> list[Any]:
+        return []
+
+    def receive(self, sender: int, packet: Any) -> list[Any]:
+        return []
+
+
+def test_cases_without_a_delivery_say_nothing() -> None:
+    """Where delivery is promised its lack is a finding; where it is not, there is no success either."""
+    promised = conform(Silent, None, Settings(), Sampling(cases=20))
+    assert promised.failures and not promised.interrupted
+    unpromised = conform(Silent, None, Settings(delivered=False), Sampling(cases=20))
+    assert (unpromised.failures, unpromised.vacuous) == (0, "nothing was delivered in 20 cases")
+    assert conform(MF, None, Settings(), Sampling(cases=20)).vacuous == ""
+    with pytest.raises(SubjectError, match="not judged: nothing was delivered in 20 cases"):
+        plan(Silent, cases=20, delivered=False).run()
+    assert plan(Silent, cases=20).run().refutation("delivered") is not None
+
+
+class Stays:
+    """Is never made."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        time.sleep(60)
+
+
+def test_a_class_that_hangs_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thence.conformance.conform.trials.LIMIT_S", 0.05)
+    report = conform(Stays, None, Settings(), Sampling(cases=500))  # type: ignore[arg-type]
+    assert (report.cases, report.failures) == (3, 3)
+    assert report.stopped == "3 cases had no end in 0.05 s"

@@ -167,9 +167,31 @@ def test_a_class_without_a_name_is_not_kept(suite: pytest.Pytester) -> None:
 def test_files_that_are_no_cases_fail(suite: pytest.Pytester, content: str, said: str) -> None:
     folder = suite.mkdir("thence_cases")
     (folder / "case.json").write_text(content)
-    result = suite.runpytest()
+    result = suite.runpytest("--thence-trust-cases")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([f"*case.json: {said}"])
+
+
+@pytest.mark.parametrize(
+    "system", ["exec:touch canary", "exec-per-process:touch canary", "spoil:X", "isolated:spoil:X"]
+)
+def test_a_kept_case_runs_nothing_unasked(suite: pytest.Pytester, system: str) -> None:
+    suite.makepyfile(spoil="import pathlib\npathlib.Path('canary').touch()\n")
+    case = {
+        "format": "thence-case/1",
+        "system": system,
+        "protocol": None,
+        "settings": {},
+        "operations": [["send", 0, 1]],
+    }
+    (suite.mkdir("thence_cases") / "case.json").write_text(json.dumps(case))
+    result = suite.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*case.json names *Nothing was run.*--thence-trust-cases*thence_trusted*"])
+    assert not (suite.path / "canary").exists()
+    suite.makeini(f"[pytest]\nthence_trusted =\n    {system}\n")
+    suite.runpytest().assert_outcomes(failed=1)
+    assert (suite.path / "canary").exists(), "what the suite's own settings list is run"
 
 
 def test_other_json_files_are_left_alone(suite: pytest.Pytester) -> None:

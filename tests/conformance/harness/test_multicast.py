@@ -229,7 +229,7 @@ def test_from_the_shell(tmp_path: Path) -> None:
     assert result["settings"]["delivery"] == "multicast"
     assert any(finding.startswith("causal: ") for finding in result["findings"])
     again = subprocess.run(
-        [command, "conform", "--replay", saved], cwd=tests, capture_output=True, text=True, check=False
+        [command, "conform", "--replay", saved, "--trust-file"], cwd=tests, capture_output=True, text=True, check=False
     )
     assert again.returncode == 1, again.stderr
     assert "p0 sends to p1" in again.stdout

@@ -68,6 +68,9 @@ def misbehave() -> None:
             sleep_for_ever()
         case "twice":
             out('{"events": []}\n{"events": []}\n')
+        case "parting":
+            out('{"events": []}\n')
+            sys.exit(5)
         case "flood":
             while True:
                 os.write(2, b"complaint " * 1000 + b"\n")

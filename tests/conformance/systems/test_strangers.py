@@ -14,7 +14,7 @@ from thence.conformance.cases.schedule import Send
 from thence.conformance.conform.conform import conform
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.harness import run_case
-from thence.conformance.harness.participants import COMMAND_LIMIT
+from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import plain, say, shown, word
 from thence.impl.commands import Deliver
 from thence.impl.commands import Send as Transmit
@@ -67,6 +67,10 @@ def endless(packet: Any) -> Any:
         yield Deliver(0, packet.message)
 
 
+async def asynchronous(packet: Any) -> list[Any]:
+    return [Deliver(0, packet.message)]
+
+
 @pytest.mark.parametrize(
     ("subject", "kind", "said"),
     [
@@ -76,8 +80,12 @@ def endless(packet: Any) -> Any:
         (raising(RecursionError()), "crash", "raises RecursionError"),
         (raising(Speechless()), "crash", "raises Speechless: (without a message)"),
         (raising(RuntimeError("\ud800 \x1b[31m")), "crash", r"raises RuntimeError: \ud800 \x1b[31m"),
-        (doing(lambda _: None), "crash", "raises TypeError"),
-        (doing(lambda _: 5), "crash", "raises TypeError"),
+        (doing(lambda _: None), "crash", "it returns None, where a list of commands is due; is a `return` forgotten?"),
+        (doing(lambda _: 5), "crash", "it returns 5, where a list of commands is due"),
+        (doing(lambda _: "m0.1"), "crash", "it returns 'm0.1', where a list"),
+        (doing(lambda _: {}), "crash", "it returns {}, where a list"),
+        (doing(lambda _: Deliver(0, "m0.1")), "crash", "it returns one Deliver, where a list of commands is due"),
+        (doing(asynchronous), "crash", "it is asynchronous, and returns a coroutine"),
         (doing(lambda _: [Mute()]), "crash", "returns <Mute without a text>, which is neither"),
         (doing(lambda _: [Deliver(0, Mute())]), "phantom", "delivers <Mute without a text>"),  # type: ignore[arg-type]
         (doing(lambda _: [Transmit(True, Mute())]), "crash", "sends a packet to True"),  # type: ignore[arg-type]
@@ -123,3 +131,10 @@ def test_words() -> None:
     assert shown(Mute()) == "<Mute without a text>" and shown("a\nb") == r"'a\nb'"
     assert len(shown("x" * 10_000)) <= 200 and len(say(ValueError("x" * 10_000))) <= 300
     assert plain("a\n\tb\udcff") == "a\n\\tb\\udcff"
+
+
+def test_a_generator_of_commands_is_run() -> None:
+    def one(packet: Any) -> Any:
+        yield Deliver(0, packet.message)
+
+    assert run_case(doing(one), (Send(0, 1),), Settings()).findings == ()

@@ -15,6 +15,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import React, Receive, Schedule, Send
 from thence.conformance.conform.conform import conform
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.foreign import ForeignSystem, SystemFailed, SystemRaised
 from thence.conformance.systems.os_process import CommandError
@@ -136,10 +137,20 @@ def test_standard_error_fills_no_disk(make: Make, tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_answer_is_noticed_at_the_next_request(make: Make) -> None:
-    [finding] = run_case(make("twice", 1), ONE * 2, Settings()).findings
+def test_a_second_answer_is_noticed_at_once(make: Make) -> None:
+    [finding] = run_case(make("twice", 1), ONE, Settings()).findings
     assert finding.kind == "crash"
-    assert """has printed '{"events": []}' before it was asked""" in finding.text
+    assert """answers, and goes on with '{"events": []}' before it is asked""" in finding.text
+
+
+def test_what_comes_after_the_last_reply_is_noticed_too(make: Make) -> None:
+    """The run ends, and the system with it; what it did after its last reply is a case of its own."""
+    system = make("parting", 1)
+    trials = Trials(system, None, Settings(delivered=False), Sampling(cases=1, operations=1))
+    assert trials.run_schedule("one", ONE).findings == ()
+    time.sleep(0.3)
+    trials.last_words()
+    assert [reach.name for reach in trials.outcomes.reaches.values() if reach.failures] == ["last words"]
 
 
 def test_its_last_words_are_kept(make: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from pathlib import Path
 
@@ -439,3 +440,33 @@ def test_the_grammar_from_a_damaged_cache(monkeypatch: pytest.MonkeyPatch, tmp_p
     cached.write_bytes(whole[: len(whole) // 2])
     assert "forall" in grammar.keywords(grammar.load_parser(Builder()))
     assert len(cached.read_bytes()) > 0.9 * len(whole)
+
+
+def test_the_grammar_from_the_cache_is_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    built = grammar.load_parser(Builder())
+    (kept,) = (tmp_path / "thence").iterdir()
+    json.loads(kept.read_bytes())
+    read = grammar._read(kept, Builder())
+    assert read.parser.parser._parse_table.states == built.parser.parser._parse_table.states
+    assert grammar.keywords(read) == grammar.keywords(built)
+
+
+def test_a_cache_is_not_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A pickled object in the place of the table runs nothing, and the table is built."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    grammar.load_parser(Builder())
+    (kept,) = (tmp_path / "thence").iterdir()
+    canary = tmp_path / "canary"
+    for content in (pickle.dumps(_Touch(canary)), b"x\n" + pickle.dumps(_Touch(canary)), b"[[[[", b'{"d": 1}', b"[]"):
+        kept.write_bytes(content)
+        assert "forall" in grammar.keywords(grammar.load_parser(Builder()))
+        assert not canary.exists()
+
+
+class _Touch:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path.touch, (self.path,))

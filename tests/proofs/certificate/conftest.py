@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +77,14 @@ def checker() -> Smtinterpol:
 def certify(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Certificate, Path]]:
     """Proves a text and writes its certificate."""
 
-    def certified(name: str, text: str, *names: str) -> tuple[Certificate, Path]:
+    def certified(name: str, text: str, *names: str, checked: bool = True) -> tuple[Certificate, Path]:
         folder = tmp_path_factory.mktemp(name)
         source = folder / f"{name}.thence"
         source.write_text(text, encoding="utf-8")
         loaded = load(str(source))
         assert loaded.specification is not None, loaded.diagnostics
         found = tuple(proofs(loaded.specification, names, Options()))
-        made = certificate(loaded, found, Options(), find_checker())
+        made = certificate(loaded, found, Options(), find_checker() if checked else None)
         write(made, folder / "certificate")
         return made, folder / "certificate"
 
@@ -126,10 +127,12 @@ class Forgery:
         change(value)
         for statement in value["statements"]:
             rests_on = [obligation_digest(self.text(file)) for file in statement["obligations"]]
-            if rests_on:
-                statement["proof_id"] = proof_id(statement["id"], Verdict(statement["verdict"]), rests_on)
+            if not rests_on:
+                shown = [each["file"] for each in statement["evidence"] if each["shows"] != "needed"]
+                rests_on = [sha256((self.directory / file).read_bytes()).hexdigest() for file in shown]
+            statement["proof_id"] = proof_id(statement["id"], Verdict(statement["verdict"]), rests_on)
         manifest = manifest_of(value)
-        (self.directory / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+        (self.directory / "manifest.json").write_bytes(manifest.content())
         for file, content in derived_files(manifest).items():
             (self.directory / file).write_bytes(content)
         self.sum()
@@ -139,6 +142,10 @@ class Forgery:
         there = [path for path in self.directory.rglob("*") if path.is_file()]
         files = {path.relative_to(self.directory).as_posix(): path.read_bytes() for path in there}
         (self.directory / SUMS).write_text(sums(files), encoding="utf-8")
+
+    def remove(self, *files: str) -> None:
+        for file in files:
+            (self.directory / file).unlink()
 
     def recheck(self, thoroughness: Thoroughness | None = None) -> Recheck:
         return recheck(self.directory, Options(workers=1), find_checker(), thoroughness)

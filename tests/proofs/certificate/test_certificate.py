@@ -21,6 +21,7 @@ from thence.proofs.certificate.writing import write
 from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification
 from thence.proofs.prove import proofs
+from thence.proofs.solving.assessment import POSSIBLE
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 
@@ -40,7 +41,11 @@ def test_the_manifest_keeps_to_its_schema_and_names_every_file(spread: Path) -> 
     proved, refuted = value["statements"]
     assert (proved["verdict"], refuted["verdict"]) == ("proved", "refuted")
     assert len(proved["obligations"]) == 3
-    assert [each["shows"] for each in (*proved["evidence"], *refuted["evidence"])] == ["needed", "refuted"]
+    assert [each["shows"] for each in (*proved["evidence"], *refuted["evidence"])] == [
+        "needed",
+        "possible",
+        "refuted",
+    ]
     assert proved["says"][0].startswith("assume kept: forall a, b.")
     assert value["programs"]["cvc5"]["version"] == version("cvc5")
     listed = (spread / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
@@ -89,7 +94,7 @@ def test_solvers_that_have_no_time_confirm_nothing(spread: Path, monkeypatch: py
     monkeypatch.setattr(module, "solve", lambda texts, options, note: undecided)
     found = recheck(spread, Options(), None)
     assert not found.confirmations[0].confirmed
-    assert "not decided by any solver here" in found.confirmations[0].reasons[0]
+    assert "is not decided here" in found.confirmations[0].reasons[0]
     assert any("decided when the certificate was written, and not now" in note for note in found.notes)
 
 
@@ -111,7 +116,8 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
         for each in manifest(plain)["statements"]
     }
     assert shown["causal"] == [("refuted", "")]
-    assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver")]
+    assert sorted(shown["vacuity"]) == [("happens", "causal_send"), ("happens", "deliver"), ("possible", POSSIBLE)]
+    assert shown["sent_first"] == [("possible", POSSIBLE)]
 
 
 @pytest.mark.long(but=("invented",))
@@ -130,7 +136,9 @@ def test_a_machine_is_certified_with_runs_and_refutations(plain: Path) -> None:
     ids=["shorter", "backwards", "invented", "nobody", "start", "value", "table", "row"],
 )
 def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], Any], fault: str) -> None:
-    from thence.proofs.certificate.evidence import FalseEvidence, check_machine_run, run_of
+    from thence.proofs.certificate.evaluation import Budget, check_machine_run
+    from thence.proofs.certificate.evidence import FalseEvidence, run_of
+    from thence.proofs.certificate.forms.json_form import compact
     from thence.proofs.certificate.statement import subject_of
 
     statement = next(each for each in manifest(plain)["statements"] if each["name"] == "causal")
@@ -140,10 +148,10 @@ def test_a_run_that_is_none_is_no_evidence(plain: Path, change: Callable[[Any], 
     subject = subject_of(specification, "machine", "plain", "causal")
     assert subject is not None and subject.machine is not None
     goals = (Falsification(statement_formula(subject.machine, "causal")),)
-    check_machine_run(subject.machine, goals, run_of(subject.machine, run))
+    check_machine_run(subject.machine, goals, run_of(subject.machine, compact(run)), Budget())
     change(run)
     with pytest.raises(FalseEvidence, match=fault):
-        check_machine_run(subject.machine, goals, run_of(subject.machine, run))
+        check_machine_run(subject.machine, goals, run_of(subject.machine, compact(run)), Budget())
 
 
 def test_nothing_is_certified_where_nothing_is_proved(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_bibtex_has_an_entry_for_every_statement_with_its_special_characters_tak
     assert text.count("@misc{thence-") == 2
     assert r"stop\_and\_wait is proved" in text
     assert r"{(Group) \& Co\_1}" in text
-    assert "1 proof obligations" in text
+    assert "; 1 proof obligation,\n" in text
     assert "a counterexample" in text
     assert text.count("{") == text.count("}")
 
@@ -94,7 +94,7 @@ def test_the_readme_lists_the_statements() -> None:
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
     assert manifest_of(MANIFEST.to_json()) == MANIFEST
-    assert manifest_of(MANIFEST.to_json()).text() == MANIFEST.text()
+    assert manifest_of(MANIFEST.to_json()).content() == MANIFEST.content()
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,8 @@ UNSEEN = {
 SEEN = {
     "a guard": ("require not seen(m)", "require seen(m)"),
     "an update": ("seen(m) := true", "seen(m) := false"),
-    "an update less": ("    seen(m) := true\n", ""),
-    "a relation more": ("  relation seen: message", "  relation seen, more: message"),
+    "another update": ("seen(m) := true", "seen(m) := sent(m)"),
+    "a relation more": ("  relation seen: message", "  relation seen: message\n  constant relation more: message"),
 }
 
 

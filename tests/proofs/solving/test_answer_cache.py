@@ -24,15 +24,16 @@ from thence.proofs.logic.structure import evaluate
 from thence.proofs.prove import proofs, prove_specification
 from thence.proofs.solving import answer_cache, solver_worker
 from thence.proofs.solving.answer_cache import (
+    FOLDER,
     UNUSED_DAYS,
     AnswerCache,
-    default_directory,
     request_key,
     without_comments,
 )
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import Problem, find_model
 from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch
+from thence.spec.cache_folder import cache_folder
 
 Specify = Callable[[str], ir.Specification]
 
@@ -244,10 +245,10 @@ def test_what_nobody_asks_for_goes(tmp_path: Path) -> None:
 
 def test_where_answers_are_kept_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_directory() == tmp_path / "thence" / "answers"
+    assert cache_folder(FOLDER) == tmp_path / "thence" / "answers"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_directory() == tmp_path / ".cache" / "thence" / "answers"
+    assert cache_folder(FOLDER) == tmp_path / ".cache" / "thence" / "answers"
 
 
 PLAIN = """

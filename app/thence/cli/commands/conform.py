@@ -26,19 +26,22 @@ from thence.cli.options import (
     Seed,
     SelfSends,
     StartLimit,
+    TimeBudget,
+    TrustFile,
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import limits_of, subject_name
 from thence.conformance.cases.network import PROMISES
-from thence.conformance.cases.recorded_case import RecordedCase, read_case
+from thence.conformance.cases.recorded_case import RecordedCase, read_case_file
 from thence.conformance.conform.rerun import pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, picture
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED
 from thence.conformance.systems.system import Limits
+from thence.conformance.systems.trust import Word
 from thence.dsl.find import named_protocol
 from thence.spec.verdict import Level, Result, Verdict
 
@@ -58,6 +61,7 @@ def conform(
     processes: GroupSize = 3,
     cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
     operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
+    time: TimeBudget = None,
     seed: Seed = 0,
     channels: Channels = None,
     duplication: Duplication = None,
@@ -82,8 +86,12 @@ def conform(
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
     replay: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Run only the schedule in this file; its system and protocol, unless others are given."),
+        typer.Option(
+            help="Run only the schedule in this file; in its protocol, unless another is given, and with the given "
+            "system, or with --trust-file its own."
+        ),
     ] = None,
+    trust_file: TrustFile = False,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of the failure to this file.")] = None,  # noqa: UP045
     pytest: Annotated[Optional[str], typer.Option(help="Write a test that replays the failure.")] = None,  # noqa: UP045
     transcript: Annotated[
@@ -108,8 +116,9 @@ def conform(
         system = subject_name(impl, exec_, exec_per_process, opposite, needed=replay is None)
         limits = limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
-            return _again(replay, opposite, system, limits, files)
-        drive = Drive(opposite, system, processes, cases, operations, seed, limits, tuple(schedules_from or ()))
+            return _again(_read(replay, opposite, system, trust_file), limits, files)
+        sources = tuple(schedules_from or ())
+        drive = Drive(opposite, system, processes, cases, operations, seed, limits, sources, time)
         return _conformed(session, drive, Terms(network, lockstep), files)
 
     run_command("conform", json, body)
@@ -225,17 +234,26 @@ def _write_transcript(path: str, recorded: RecordedCase, limits: Limits) -> Case
     return outcome
 
 
-def _again(path: str, protocol: str | None, system: str, limits: Limits, files: FailureFiles) -> Output:
-    """Runs a recorded case again, with the given protocol and system, or else with its own."""
-    check_writable(files.svg)
-    check_writable(files.transcript)
+def _read(path: str, protocol: str | None, system: str, trusted: bool) -> RecordedCase:
+    """The case of a file, with the given protocol and system, or else with its own.
+
+    Raises:
+        BadInput: it is no recorded case.
+        Untrusted: it names what is to be run, and is not trusted.
+    """
     try:
-        recorded = read_case(Path(path).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not a recorded case: it is not text") from error
+        recorded = read_case_file(Path(path))
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
-    recorded = replace(recorded, system=system or recorded.system, protocol=protocol or recorded.protocol)
+    if not system:
+        Word(path, trusted).require(recorded.system, nameable=True)
+    return replace(recorded, system=system or recorded.system, protocol=protocol or recorded.protocol)
+
+
+def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Output:
+    """Runs a recorded case again."""
+    check_writable(files.svg)
+    check_writable(files.transcript)
     if files.transcript is not None:
         _require_transcript(recorded.system, files.transcript)
         outcome = _write_transcript(files.transcript, recorded, limits)

@@ -76,6 +76,7 @@ def _covered(session: Session, name: str, drive: Drive) -> Output:
                     break
                 trials.run(kind, scheduler, drive.seed + number)
                 session.status(f"{kind}: {number:,} of {drive.cases:,} cases")
+        trials.last_words()
     except KeyboardInterrupt:
         interrupted = True
     finally:

@@ -9,9 +9,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from thence.cli.byte_sizes import byte_size
 from thence.cli.counterexamples import Files, write_first
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts
+from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts, byte_size
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reducing import reductions_of, reductions_text
 from thence.cli.session import Session, run_command

@@ -10,7 +10,7 @@ import typer
 from thence.cli.options import Json
 from thence.cli.output import REFUTED, Output
 from thence.cli.session import run_command, write_text
-from thence.dsl.load import Loaded, SourceError, locate
+from thence.dsl.load import Loaded, locate, read_source
 from thence.dsl.text.diagnostics import Diagnostic, SourceText
 from thence.dsl.text.parse import decode
 from thence.dsl.write.format import format_source
@@ -32,11 +32,8 @@ def _formatted(files: Sequence[str], check_only: bool) -> Output:
     changed = []
     for file in files:
         path = locate(file)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        text, wrong = decode(content, str(path))
+        content, size = read_source(path)
+        text, wrong = decode(content, str(path), size)
         formatted = None
         if text is not None:
             formatted, wrong = format_source(text, str(path))

@@ -21,6 +21,7 @@ from thence.cli.options import (
     Schedules,
     Seed,
     StartLimit,
+    TimeBudget,
 )
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_json, withheld_text
@@ -53,6 +54,7 @@ def matrix(
     processes: GroupSize = 3,
     cases: Annotated[int, typer.Option(min=1, help="Cases for each cell.")] = 400,
     operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    time: TimeBudget = None,
     seed: Seed = 0,
     reply_limit: ReplyLimit = 5.0,
     start_limit: StartLimit = 20.0,
@@ -66,7 +68,8 @@ def matrix(
         system = subject_name(impl, exec_, exec_per_process, protocol, needed=True)
         limits = limits_of(reply_limit, start_limit, memory_limit)
         sources = tuple(schedules_from or ())
-        return tried_assumptions(session, Drive(protocol, system, processes, cases, operations, seed, limits, sources))
+        drive = Drive(protocol, system, processes, cases, operations, seed, limits, sources, time)
+        return tried_assumptions(session, drive)
 
     run_command("matrix", json, body)
 
@@ -100,7 +103,10 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
             with suppress(SystemRaised):  # A refusal of some settings is an answer; the cells say which.
                 introduced(subject, foreign, replace(default, delivery=deliveries[0]))
         made = cells(
-            system, sampling, lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases")
+            system,
+            sampling,
+            lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+            drive.budget_s,
         )
         try:
             found += made

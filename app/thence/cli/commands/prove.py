@@ -18,11 +18,12 @@ from thence.cli.session import Session, run_command
 from thence.cli.watching import watch as watch_file
 from thence.dsl.find import known, specification
 from thence.proofs.prove import proofs_by, provable_names, solver_pool
-from thence.proofs.solving.answer_cache import AnswerCache, default_directory
+from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.solving.stability import measure, proved_obligations, stability_result
+from thence.spec.cache_folder import cache_folder
 from thence.spec.verdict import Result
 
 NO_CACHE = "off"
@@ -97,10 +98,7 @@ class ProveRequest:
         if self.cache is None and named == NO_CACHE:
             return None
         if not named:
-            try:
-                return default_directory()
-            except RuntimeError:
-                return None
+            return cache_folder(FOLDER)
         directory = Path(named)
         try:
             directory.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from thence.conformance.harness.shortening import Shortening
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.trust import Word
 from thence.dsl.find import named_protocol
 from thence.spec.user_error import UserError
 
@@ -31,6 +32,9 @@ MOST_SHORTENED: Final = 48
 ATTEMPTS: Final = 1_500
 
 SHOWN_SEEDS: Final = 5
+
+LONGEST_FINDING: Final = 4_000
+"""So much of a finding is looked at for its guard: the search takes time quadratic in it."""
 
 _GUARD = re.compile(r"; (\[[^\]]*\] .*? was (?:true|false))")
 
@@ -95,18 +99,21 @@ class _Group:
         return (self.system,) if self.system else ()
 
 
-def causes(failing: Iterable[FailingCase], *, run_again: bool, progress: Callable[[int, int], None]) -> list[Cause]:
-    """The causes, those of most cases first. Without `run_again` nothing is shortened or drawn.
+def causes(failing: Iterable[FailingCase], *, word: Word | None, progress: Callable[[int, int], None]) -> list[Cause]:
+    """The causes, those of most cases first. Without a word nothing is run again: nothing is shortened or drawn.
 
     A system that cannot be loaded here (it was on the workers) is not run again either.
+
+    Raises:
+        Untrusted: a case names what is to be run, and the word is not given.
     """
     groups = sorted(_grouped(failing).values(), key=lambda group: (-group.cases, group.seeds))
     first = {group.system: group for group in reversed(groups)}
-    chosen = sorted(groups, key=lambda group: group is not first[group.system])[:MOST_SHORTENED] if run_again else []
+    chosen = sorted(groups, key=lambda group: group is not first[group.system])[:MOST_SHORTENED] if word else []
     found: dict[tuple[object, ...], Cause] = {}
     for number, group in enumerate(groups):
         progress(number, len(groups))
-        cause = _shortened(group) if any(group is one for one in chosen) else None
+        cause = _shortened(group, word) if word and any(group is one for one in chosen) else None
         if cause is None:
             cause = Cause(
                 group.systems,
@@ -131,7 +138,8 @@ def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]
     groups: dict[tuple[object, ...], _Group] = {}
     for case in failing:
         kinds = _kinds(case)
-        guard = next((match[1] for match in map(_GUARD.search, case.findings) if match), "")
+        found = (_GUARD.search(finding[:LONGEST_FINDING]) for finding in case.findings)
+        guard = next((match[1] for match in found if match), "")
         key = case.system, guard or kinds[:1]
         group = groups.get(key)
         if group is None:
@@ -192,11 +200,12 @@ def _joined(known: Cause, other: Cause) -> Cause:
     )  # fmt: skip
 
 
-def _shortened(group: _Group) -> Cause | None:
+def _shortened(group: _Group, word: Word) -> Cause | None:
     """The group with its shortest case shortened and drawn; None where it cannot be run here."""
     recorded = _recorded(group.shortest)
     if recorded is None:
         return None
+    word.require(recorded.system)
     try:
         subject = load_subject(recorded.system, recorded.settings.processes)
         protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)

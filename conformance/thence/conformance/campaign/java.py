@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from thence.spec.cache_folder import cache_folder
 from thence.spec.user_error import UserError
 
 OLDEST = 17
@@ -93,7 +94,13 @@ def without_vector(runtime: Runtime) -> Path:
     """
     java = runtime.home / "bin" / "java"
     script = _SCRIPT.format(option=VECTOR_OPTION, java=shlex.quote(str(java)))
-    home = _cache() / f"java-{runtime.version}-{_fingerprint(script)}"
+    cache = cache_folder()
+    if cache is None:
+        raise JavaMissing(
+            f"the Java in {runtime.home} needs a start script, and there is no folder of yours alone to keep it in.\n"
+            f"Set XDG_CACHE_HOME to a directory that can be written, or install Java {OLDEST} or newer."
+        )
+    home = cache / f"java-{runtime.version}-{_fingerprint(script)}"
     target = home / "bin" / "java"
     if target.is_file() and target.read_text(encoding="utf-8") == script and os.access(target, os.X_OK):
         return home
@@ -126,12 +133,6 @@ exec {java} "$@"
 
 def _fingerprint(text: str) -> str:
     return blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return root / "thence"
 
 
 def _installed() -> Iterator[Path]:

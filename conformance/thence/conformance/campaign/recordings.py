@@ -66,9 +66,19 @@ def _below(directory: Path) -> list[str]:
     for folder, names, files in os.walk(directory, onerror=refuse):
         names[:] = sorted(name for name in names if not name.startswith("."))
         found += [str(Path(folder) / file) for file in files if not file.startswith(".")]
+    for file in found:
+        _require_inside(Path(file), directory)
     if not found:
         raise TraceError(directory, None, "has no files in it", "Name files, or a directory with files")
     return sorted(found)
+
+
+def _require_inside(file: Path, directory: Path) -> None:
+    """Raises TraceError: a folder from elsewhere may hold links to the reader's own files, and pipes without end."""
+    if file.is_symlink() and not file.resolve().is_relative_to(directory.resolve()):
+        raise TraceError(file, None, "is a symbolic link that leads out of the folder", "Name it to have it judged")
+    if not file.is_file():
+        raise TraceError(file, None, "is not a regular file", "Take it out of the folder")
 
 
 def worth_spark(files: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import thence
+from thence.conformance.campaign.case import SCHEMA
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
 from thence.conformance.cases.tally import Tally
 
@@ -43,6 +44,12 @@ DRAFT_PREFIX = ".draft-"
 TALLY_KEY = b"thence.tally"
 IDENTITY_KEY = b"thence.identity"
 TIMING_KEY = b"thence.timing"
+
+LARGEST_MANIFEST = 256 << 20
+"""Bytes of the longest manifest. The schedules that a campaign starts from make it long."""
+
+LARGEST_BATCH_BYTES = 4 << 30
+"""Bytes of the largest batch when it is decompressed."""
 
 BATCH_NAME = re.compile(r"seeds-(\d{19})-(\d{19})\.parquet")
 
@@ -76,6 +83,17 @@ class Batch:
     tally: Tally
     seconds: float = 0.0
     finished: float = 0.0
+
+
+def check_no_links(directory: Path, *names: str) -> None:
+    """Checks that the folder's own files and folders are none that lie elsewhere, so that nothing is written there.
+
+    Raises:
+        CampaignError: one of them is a symbolic link.
+    """
+    for name in (MANIFEST, SPARK_LOG, LOCK, BATCHES, *names):
+        if (directory / name).is_symlink():
+            raise CampaignError(f"{directory / name} is a symbolic link; nothing is read or written through it")
 
 
 def check_vacant(directory: Path, parameters: CampaignParameters) -> None:
@@ -131,21 +149,31 @@ def read_manifest(directory: Path) -> Manifest:
         CampaignError: there is no campaign, or its manifest is not as it was written.
     """
     path = directory / MANIFEST
+    check_no_links(directory)
     try:
-        content = json.loads(path.read_bytes())
+        if path.exists() and not path.is_file():
+            raise CampaignError(f"{path} is not a file")
+        with path.open("rb") as file:
+            text = file.read(LARGEST_MANIFEST + 1)
+        if len(text) > LARGEST_MANIFEST:
+            raise CampaignError(f"{path} is larger than {LARGEST_MANIFEST >> 20} MiB")
+        content = json.loads(text)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise CampaignError(f"{directory} is not a campaign: it has no {MANIFEST}") from error
     except OSError as error:
         raise CampaignError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CampaignError(f"{path} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise CampaignError(f"{path} is not the manifest of a campaign in the format {FORMAT}")
     claimed = content.pop("hash", None)
-    if claimed != _hash(content):
-        raise CampaignError(f"{path} was changed since the campaign began; start a new campaign")
-    parameters = CampaignParameters.from_json(content["parameters"])
-    return Manifest(parameters, content["versions"], content["code"], content["inputs"])
+    try:
+        if claimed != _hash(content):
+            raise CampaignError(f"{path} was changed since the campaign began; start a new campaign")
+        parameters = CampaignParameters.from_json(content["parameters"])
+        return Manifest(parameters, dict(content["versions"]), str(content["code"]), dict(content["inputs"]))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise CampaignError(f"{path} is damaged: it is not the manifest of a campaign") from error
 
 
 def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) -> None:
@@ -186,7 +214,7 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def is_locked(directory: Path) -> bool:
     """Whether some process works on the campaign."""
     try:
-        descriptor = os.open(directory / LOCK, os.O_RDWR)
+        descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     try:
@@ -207,7 +235,7 @@ def locked(directory: Path) -> Iterator[None]:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     except OSError as error:
         raise CampaignError(f"{directory} cannot hold a campaign: {error.strerror}") from error
     try:
@@ -255,7 +283,7 @@ def finished_batches(directory: Path, parameters: CampaignParameters) -> list[Ba
     for path in sorted((directory / BATCHES).glob("*.parquet")):
         if path.name.startswith(DRAFT_PREFIX):
             continue
-        match = BATCH_NAME.fullmatch(path.name)
+        match = None if path.is_symlink() or not path.is_file() else BATCH_NAME.fullmatch(path.name)
         if match is None or (int(match[1]), int(match[2])) not in planned:
             raise CampaignError(f"{path} is no batch of this campaign; move it away")
         batches.append(_read_footer(path, range(int(match[1]), int(match[2])), parameters))
@@ -269,9 +297,12 @@ def read_rows(batch: Batch) -> pa.Table:
         CampaignError: the file is damaged.
     """
     try:
-        return pq.read_table(batch.path)
+        rows = pq.read_table(batch.path)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(batch.path) from error
+    if not rows.schema.equals(SCHEMA, check_metadata=False):
+        raise _damaged(batch.path)
+    return rows
 
 
 @lru_cache(maxsize=1)
@@ -300,9 +331,10 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
         tally = Tally.from_json(json.loads(metadata[TALLY_KEY]))
         timing = json.loads(metadata[TIMING_KEY])
         seconds, finished = float(timing["seconds"]), float(timing["finished"])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _damaged(path) from error
-    if not tally.cases == footer.num_rows == len(seeds):
+    size = sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
+    if not tally.cases == footer.num_rows == len(seeds) or size > LARGEST_BATCH_BYTES:
         raise _damaged(path)
     return Batch(seeds, path, tally, seconds, finished)
 
@@ -320,7 +352,8 @@ def _write(path: Path, content: bytes) -> None:
     draft = path.parent / f"{DRAFT_PREFIX}{path.name}"
     try:
         path.parent.mkdir(exist_ok=True)
-        with draft.open("wb") as file:
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

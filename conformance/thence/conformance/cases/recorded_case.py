@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from thence.conformance.cases.network import Settings
@@ -12,6 +13,9 @@ from thence.conformance.cases.schedule import Schedule, ScheduleError, from_json
 FORMAT: Final = "thence-case/1"
 
 _FIELDS: Final = {"format", "system", "protocol", "settings", "operations"}
+
+LARGEST_BYTES: Final = 64 << 20
+"""A file with a recorded case is at most so long."""
 
 TOLERANT: Final = "tolerant"
 """The value of the field `replay`, which only the replay of a partial observation has."""
@@ -49,6 +53,23 @@ class RecordedCase:
     def text(self) -> str:
         """The case as one line of JSON."""
         return json.dumps(self.to_json(), separators=(",", ":"))
+
+
+def read_case_file(path: Path) -> RecordedCase:
+    """The case in a file.
+
+    Raises:
+        ScheduleError: it is none, or too large for one.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ScheduleError(f"a recorded case has at most {LARGEST_BYTES >> 20} MiB")
+    try:
+        return read_case(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ScheduleError("a recorded case is JSON: this is not text") from error
 
 
 def read_case(text: str) -> RecordedCase:

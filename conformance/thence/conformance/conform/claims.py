@@ -30,7 +30,7 @@ OPERATIONS: Final = 12
 """Default number of operations of a case."""
 
 CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
-    "runs": ("crash", "hang", "memory", "endless"),
+    "runs": ("crash", "hang", "memory", "endless", "aliasing"),
     "causal": ("causal",),
     "fifo": ("fifo",),
     "total_order": ("total_order",),

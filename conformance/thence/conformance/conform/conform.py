@@ -24,6 +24,7 @@ from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.cases.shrink import Budget
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
 from thence.conformance.conform.trials import Against, Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import NAME as GUIDED
@@ -40,10 +41,11 @@ Progress: TypeAlias = Callable[[int, int], None]
 _WEIGHTS: Final = {"hypothesis": 3, "starve_one_channel": 6, "uniform": 2, "pct": 3, "swarm": 2, GUIDED: 4}
 """Shares of the cases that do not follow known counterexamples."""
 
+_TIMES: Final = {DIRECTED: 4, **_WEIGHTS}
+"""Shares of a time budget."""
+
 _HYPOTHESIS_CASES: Final = 300
 """Most cases of Hypothesis, which is slower than the schedulers by an order of magnitude."""
-
-_PROGRESS_EVERY: Final = 20
 
 LEAST_ATTEMPTS: Final = 1_000
 """Least number of attempts at shortening the failures of a kind; with many cases it is twice their number."""
@@ -123,24 +125,28 @@ def conform(
     sampling: Sampling,
     *,
     progress: Progress | None = None,
+    budget_s: float | None = None,
 ) -> Report:
     """Runs the cases, and shortens a failure of each kind that shows.
 
-    Ctrl-C ends the run early, and the report covers the cases so far. A foreign system that is `hopeless` ends the run,
-    too.
+    Ctrl-C and SIGTERM end the run early, and the report covers the cases so far. So does the end of `budget_s`, seconds
+    for all of it, of which each source of schedules has its share. A system that is `hopeless` ends the run, too.
     """
     start = time.monotonic()
-    trials = Trials(make_process, against, settings, sampling)
+    stopping = Stopping(budget_s)
+    trials = Trials(make_process, against, settings, sampling, stopping)
     run = _Run(trials, progress)
     interrupted = False
-    try:
-        run.directed()
-        run.hypothesis()
-        run.scheduled()
-    except KeyboardInterrupt:
-        interrupted = True
-        trials.complete = False
-    counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * sampling.cases))
+    with stopping.listening():
+        try:
+            run.directed()
+            run.hypothesis()
+            run.scheduled()
+            trials.last_words()
+        except KeyboardInterrupt:
+            interrupted = True
+            trials.complete = False
+        counterexamples = trials.counterexamples(max(LEAST_ATTEMPTS, 2 * sampling.cases))
     outcomes = trials.outcomes
     whole = outcomes.whole
     return Report(
@@ -159,7 +165,7 @@ def conform(
         outcomes.slowest,
         tuple(counterexamples),
         interrupted or not trials.complete,
-        trials.hopeless(),
+        trials.hopeless() or (trials.no_time if whole.cases < sampling.cases else ""),
         against.undecided if isinstance(against, PartialObservationReplay) else 0,
         whole.vacuous,
     )
@@ -173,15 +179,22 @@ class _Run:
         self._cases = trials.sampling.cases
         self._seed = trials.sampling.seed
         self._progress = progress
+        self._told_s = time.monotonic()
+        self._shares = sum(_TIMES.values())
+        """Of the sources that are still to come."""
+        self._until_s: float | None = None
+        """The end of the present source's share of the time budget, by the monotonic clock."""
 
     def directed(self) -> None:
         """The known counterexamples, as they are."""
+        self._begin(DIRECTED)
         for scheduler in self._trials.guide.directed[: self._cases]:
             self._run(DIRECTED, scheduler, self._seed)
 
     def hypothesis(self) -> None:
         """Hypothesis looks for one failure and shrinks it; the cases of the shrinking are not counted."""
         cases = min(self._share("hypothesis"), _HYPOTHESIS_CASES)
+        self._begin("hypothesis")
         if not cases:
             return
         trials, attempts = self._trials, Budget(_SHRINKING)
@@ -201,9 +214,10 @@ class _Run:
         def check(schedule: Schedule) -> None:
             nonlocal failed
             if not failed:
-                if not trials.hopeless():
-                    failed = bool(self._counted(trials.run_schedule("hypothesis", schedule)).findings)
-            elif attempts.left <= 0:
+                if not self._may_run:
+                    raise _Enough
+                failed = bool(self._counted(trials.run_schedule("hypothesis", schedule)).findings)
+            elif attempts.left <= 0 or not self._in_time:
                 raise _Enough
             else:
                 attempts.left -= 1
@@ -221,7 +235,9 @@ class _Run:
             with TemporaryDirectory() as folder:
                 set_hypothesis_home_dir(folder)
                 check()
-        except (_Failed, _Enough, Flaky):
+        except _Enough:
+            pass
+        except (_Failed, Flaky):
             # Flaky: the subject does not always do the same. The kept case says so when it is replayed.
             assert failed, "Hypothesis reports a failure that no case had"
         finally:
@@ -233,6 +249,7 @@ class _Run:
         # Hypothesis ends with its first failure: the default scheduler has its remaining cases.
         counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
         for name, count in counts.items():
+            self._begin(name)
             for number in range(count):
                 scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
                 self._run(name, scheduler, self._seed + number)
@@ -249,13 +266,31 @@ class _Run:
         return undirected * _WEIGHTS[name] // sum(_WEIGHTS.values())
 
     def _run(self, name: str, scheduler: Scheduler, seed: int) -> None:
-        if not self._trials.hopeless():
+        if self._may_run:
             self._counted(self._trials.run(name, scheduler, seed))
 
+    def _begin(self, name: str) -> None:
+        """The source begins; of the time that is left, it has its share."""
+        left_s = self._trials.stopping.left_s
+        if left_s is not None:
+            self._until_s = time.monotonic() + left_s * _TIMES[name] / self._shares
+        self._shares -= _TIMES[name]
+
+    @property
+    def _may_run(self) -> bool:
+        """Whether one more case of the present source may run."""
+        return self._in_time and not self._trials.hopeless()
+
+    @property
+    def _in_time(self) -> bool:
+        share_is_left = self._until_s is None or time.monotonic() < self._until_s
+        return share_is_left and not self._trials.no_time
+
     def _counted(self, outcome: CaseOutcome) -> CaseOutcome:
-        done = self._trials.outcomes.cases
-        if self._progress is not None and done % _PROGRESS_EVERY == 0:
+        done, now_s = self._trials.outcomes.cases, time.monotonic()
+        if self._progress is not None and (done % PROGRESS_EVERY == 0 or now_s - self._told_s > PROGRESS_EVERY_S):
             self._progress(done, self._cases)
+            self._told_s = now_s
         return outcome
 
 
@@ -264,4 +299,4 @@ class _Failed(Exception):
 
 
 class _Enough(BaseException):
-    """The attempts at shrinking are spent. Hypothesis lets a BaseException pass."""
+    """No more cases are to run, or the attempts at shrinking are spent. Hypothesis lets a BaseException pass."""

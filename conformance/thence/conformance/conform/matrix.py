@@ -19,6 +19,7 @@ from thence.conformance.cases.schedule import Operation, React, Send
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.conform.outcomes import Reach, by_gravity
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
 from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import NAME as GUIDED
@@ -33,8 +34,6 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 SHRINKS: Final = 400
 """Attempts at shortening the failure of a cell."""
-
-_PROGRESS_EVERY: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +216,18 @@ class MatrixSubject:
         )
 
 
-def cells(system: MatrixSubject, sampling: Sampling, progress: Progress | None = None) -> Iterator[Cell]:
-    """The cells, row by row. Ctrl-C goes on to the caller, after the cell as far as it had come."""
+def cells(
+    system: MatrixSubject, sampling: Sampling, progress: Progress | None = None, budget_s: float | None = None
+) -> Iterator[Cell]:
+    """The cells, row by row; each has its share of the time budget.
+
+    Ctrl-C and SIGTERM go on to the caller as KeyboardInterrupt, after the cell as far as it had come.
+    """
+    whole, left = Stopping(budget_s), len(ASSUMPTIONS) * len(get_args(Delivery))
     for assumption in ASSUMPTIONS:
         for delivery in get_args(Delivery):
+            share_s = None if whole.left_s is None else max(0.0, whole.left_s) / left
+            left -= 1
             reason = system.not_applicable(assumption, delivery)
             if reason:
                 yield Cell(assumption, delivery, None, not_applicable=reason)
@@ -228,7 +235,9 @@ def cells(system: MatrixSubject, sampling: Sampling, progress: Progress | None =
             settings = system.settings(assumption, delivery)
             claimed = system.claims(settings)
             followed = system.replayed and claimed and not (system.reacts and assumption.reactive)
-            trials = Trials(system.make_process, system.protocol if followed else None, settings, sampling)
+            trials = Trials(
+                system.make_process, system.protocol if followed else None, settings, sampling, Stopping(share_s)
+            )
             yield _cell(trials, assumption, claimed, bool(followed), progress)
             if not trials.complete:
                 raise KeyboardInterrupt
@@ -251,29 +260,40 @@ def _cell(
     replayed: bool,
     progress: Progress | None,
 ) -> Cell:
-    """Runs the cases of a cell: the known counterexamples first, then the schedulers in turn."""
+    """Runs the cases of a cell, and shortens its gravest failure."""
     started = time.monotonic()
+    with trials.stopping.listening():
+        try:
+            _run(trials, assumption, progress)
+            trials.last_words()
+        except KeyboardInterrupt:
+            trials.complete = False
+        shown = trials.worst(SHRINKS)
+    stopped = trials.hopeless() or (trials.no_time if trials.outcomes.cases < trials.sampling.cases else "")
+    return Cell(
+        assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
+        tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld,
+        trials.outcomes.slowest, shown, stopped, trials.outcomes.whole.vacuous, time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _run(trials: Trials, assumption: Assumption, progress: Progress | None) -> None:
+    """The cases of a cell: the known counterexamples first, then the schedulers in turn."""
     cases, seed = trials.sampling.cases, trials.sampling.seed
     name = f"{assumption.name}, {trials.settings.delivery}"
     names = (*SCHEDULERS, GUIDED)
     directed = trials.guide.directed[:cases]
-    try:
-        for number in range(cases):
-            if trials.hopeless():
-                break
-            if number < len(directed):
-                chosen, scheduler = DIRECTED, directed[number]
-            else:
-                chosen = names[number % len(names)]
-                scheduler = trials.guide.scheduler if chosen == GUIDED else SCHEDULERS[chosen]
-            trials.run(chosen, scheduler if assumption.reactive else without_reactions(scheduler), seed + number)
-            if progress is not None and number % _PROGRESS_EVERY == 0:
-                progress(name, number, cases)
-    except KeyboardInterrupt:
-        trials.complete = False
-    shown = trials.worst(SHRINKS)
-    return Cell(
-        assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
-        tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld,
-        trials.outcomes.slowest, shown, trials.hopeless(), trials.outcomes.whole.vacuous, time.monotonic() - started,
-    )  # fmt: skip
+    told_s = time.monotonic()
+    for number in range(cases):
+        if trials.hopeless() or trials.no_time:
+            break
+        if number < len(directed):
+            chosen, scheduler = DIRECTED, directed[number]
+        else:
+            chosen = names[number % len(names)]
+            scheduler = trials.guide.scheduler if chosen == GUIDED else SCHEDULERS[chosen]
+        trials.run(chosen, scheduler if assumption.reactive else without_reactions(scheduler), seed + number)
+        now_s = time.monotonic()
+        if progress is not None and (number % PROGRESS_EVERY == 0 or now_s - told_s > PROGRESS_EVERY_S):
+            progress(name, number, cases)
+            told_s = now_s

@@ -22,6 +22,7 @@ from thence.conformance.systems.subject import Subject, SubjectError, load_subje
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
+from thence.spec.events import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def test_{name}() -> None:
 
 def pytest_file(recorded: RecordedCase, findings: Sequence[CaseFinding]) -> str:
     """The text of a test that fails as long as the case does. What was found is its title."""
-    title = "\n".join(str(finding) for finding in findings) + "."
+    title = "\n".join(printable(str(finding)) for finding in findings) + "."
     lines = [f"    {key!r}: {value!r}," for key, value in recorded.to_json().items() if key != "operations"]
     operations = [f"        {operation!r}," for operation in recorded.to_json()["operations"]]
     case = "\n".join(["{", *lines, "    'operations': [", *operations, "    ],", "}"])

@@ -10,6 +10,7 @@ from thence.conformance.cases.schedule import Schedule
 from thence.conformance.cases.schedulers import Scheduler
 from thence.conformance.conform.outcomes import Outcomes
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.stopping import Stopping
 from thence.conformance.harness.coverage import CoveredReplay
 from thence.conformance.harness.guide import Guide
 from thence.conformance.harness.harness import run_case, run_scheduled
@@ -39,6 +40,7 @@ class Trials:
         outcomes: of the cases so far.
         guide: the known and the learned schedules.
         complete: every failure has been shortened as far as it goes; false after Ctrl-C.
+        stopping: the early end of the run.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Trials:
         against: Against,
         settings: Settings,
         sampling: Sampling,
+        stopping: Stopping | None = None,
     ) -> None:
         self.settings = settings
         self.sampling = sampling
@@ -57,12 +60,14 @@ class Trials:
         self.hang_s = LIMIT_S if self._foreign is None else self._foreign.limits.reply_s
         self._replay = CoveredReplay(against, settings.processes) if isinstance(against, ir.Protocol) else None
         self._follow = against if isinstance(against, PartialObservationReplay) else None
+        self.stopping = Stopping() if stopping is None else stopping
         self._hangs = 0
         self.outcomes = Outcomes(Observer(self._replay))
         self.complete = True
 
     def run(self, name: str, scheduler: Scheduler, seed: int) -> CaseOutcome:
         """One case of the scheduler."""
+        self.stopping.check()
         outcome = run_scheduled(
             self._make, scheduler, seed, self.sampling.operations, self.settings, self._replay, limit_s=self._limit_s
         )
@@ -74,9 +79,30 @@ class Trials:
 
     def again(self, schedule: Schedule, *, replayed: bool = True) -> CaseOutcome:
         """Runs a schedule without counting it."""
+        self.stopping.check()
         replay = self._replay if replayed else None
         outcome = run_case(self._make, schedule, self.settings, replay, limit_s=self._limit_s)
         return self._followed(outcome) if replayed else outcome
+
+    def last_words(self) -> None:
+        """A foreign system begins once more: its misbehaviour after its last reply comes to light, and is a case."""
+        if self._foreign is None or self.hopeless():
+            return
+        outcome = self.again((), replayed=False)
+        if outcome.findings:
+            self._counted("last words", outcome)
+
+    @property
+    def no_time(self) -> str:
+        """Why no more cases run though nothing is wrong: the time budget is spent; empty where it is not."""
+        if not self.stopping.out_of_time(failed=bool(self.outcomes.kinds)):
+            return ""
+        return f"the time budget of {round(self.stopping.budget_s or 0, 1):g} s is spent"
+
+    @property
+    def _time_is_up(self) -> bool:
+        left_s = self.stopping.left_s
+        return left_s is not None and left_s <= 0
 
     def _followed(self, outcome: CaseOutcome) -> CaseOutcome:
         return outcome if self._follow is None else self._follow.follow(outcome)
@@ -94,7 +120,7 @@ class Trials:
             same = found.get(shown.operations)
             if same is not None:
                 kinds = (*same.kinds, *shown.kinds)
-                shown = Counterexample(kinds, same.operations, same.outcome, same.reproduced and shown.reproduced)
+                shown = Counterexample(kinds, same.operations, same.outcome, _both(same.reproduced, shown.reproduced))
             found[shown.operations] = shown
         return tuple(found.values())
 
@@ -110,7 +136,9 @@ class Trials:
             def quick(schedule: Schedule, replayed: bool = replayed) -> CaseOutcome:
                 return self.again(schedule, replayed=replayed)
 
-            search = Shortening(kind, self.outcomes.starts(kind), self.again, self.hang_s, quick)
+            search = Shortening(
+                kind, self.outcomes.starts(kind), self.again, self.hang_s, quick, lambda: self._time_is_up
+            )
             try:
                 if self.complete:
                     search.run(attempts)
@@ -123,3 +151,8 @@ class Trials:
         if self.outcomes.count(name, outcome):
             self.guide.learn(outcome.operations)
         return outcome
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    """Whether both were reproduced; None where that is not known."""
+    return None if None in (one, other) and False not in (one, other) else bool(one and other)

@@ -12,11 +12,13 @@ from typing import Any, Final, assert_never
 
 from thence.conformance.cases.network import Destination, Flight, Network, Settings
 from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.harness.aliasing import SentPackets
 from thence.conformance.harness.judge import CaseJudge
-from thence.conformance.harness.participants import COMMAND_LIMIT, Failure, Participants
+from thence.conformance.harness.participants import Failure, Participants
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Expected, Lockstep, Replay
 from thence.conformance.systems.foreign import Answered
+from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
 from thence.conformance.systems.subject import MakeProcess
 from thence.impl.commands import Deliver as HandOver
@@ -52,6 +54,7 @@ class Case:
         "_reactions",
         "_replayed",
         "_sent",
+        "_sent_packets",
         "judge",
         "lockstep",
         "network",
@@ -77,6 +80,7 @@ class Case:
         """The same for processes that send from inside a delivery themselves, by the message that each will send."""
         self._sent = [0] * settings.processes
         self._can_block = False
+        self._sent_packets = SentPackets()
 
     def start(self, make_process: MakeProcess) -> None:
         """Makes the processes."""
@@ -122,7 +126,7 @@ class Case:
                 index = self.network.find(position, channel) if self.settings.loss else -1
                 if index >= 0:
                     self._effective.append(operation if channel else Lose(*self.network.place(index)))
-                    del self.network.flights[index]
+                    self._forget(self.network.flights.pop(index)[2])
             case _:
                 assert_never(operation)
 
@@ -138,6 +142,8 @@ class Case:
             if type(name) is not str or not name.isprintable():
                 name = word(packet, "message")
             self.judge.received(process, name, source)
+        if self._is_changed(flight):
+            return
         expected = None if self.lockstep is None else self.lockstep.receive(process, shadow)
         self._call(process, expected, self.participants.processes[process].receive, source, packet)
         if self.judge.arrived[process]:
@@ -291,6 +297,7 @@ class Case:
                 if type(destination) is not int or not 0 <= destination < count:
                     self._crash(process, f"sends a packet to {shown(destination)}, which is no process")
                     return
+                self._sent_packets.sent(command.packet)
                 flights.append((process, destination, command.packet, shadow))
             elif isinstance(command, HandOver):
                 self.judge.delivered(process, _name(command.message), command.sender)
@@ -319,6 +326,27 @@ class Case:
         """The application has the commands of the step: every message that nothing was missing for is among them."""
         if not self.over and not (self._can_block and self._blocked(process)):
             self.judge.judge_delays(process)
+
+    def _forget(self, packet: Any) -> None:
+        """Once no copy of a packet is in flight, its sender may write into it, and send it again."""
+        if all(packet is not other for _, _, other, _ in self.network.flights):
+            self._sent_packets.forget(packet)
+
+    def _is_changed(self, flight: Flight) -> bool:
+        """Whether the packet is not what was sent, which ends the case: no network would do that."""
+        source, process, packet, _ = flight
+        if not self._sent_packets.keeps(packet):
+            return False
+        change = self._sent_packets.change(packet)
+        if not change:
+            self._forget(packet)
+            return False
+        text = (
+            f"the packet from p{source} to p{process} has changed since it was sent: {change}; "
+            f"processes share the object, where a network would carry a copy: send one, or never write into it"
+        )
+        self._end("aliasing", source, text)
+        return True
 
     # --- early ends --------------------------------------------------------------------------
 

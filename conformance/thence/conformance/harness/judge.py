@@ -20,7 +20,7 @@ from thence.conformance.replay.findings import (
 from thence.conformance.replay.replay import Divergence
 from thence.conformance.systems.strangers import shown
 from thence.spec.delivery_order import first_crossing
-from thence.spec.events import Execution
+from thence.spec.events import Execution, printable
 from thence.spec.oracle import Oracle
 
 
@@ -103,7 +103,7 @@ class CaseJudge:
         self.outstanding -= 1
         if sender != sent_by:
             said = f"p{sender}" if type(sender) is int else shown(sender)
-            text = f"p{process} delivers {message} as a message from {said}, and p{sent_by} sent it"
+            text = f"p{process} delivers {printable(message)} as a message from {said}, and p{sent_by} sent it"
             self.findings.append(CaseFinding("phantom", process, text, index))
 
     def find(
@@ -123,7 +123,7 @@ class CaseJudge:
                 waiting.append(message)
                 continue
             if not self.kept and not self._settings.total_order:
-                text = f"p{process} has received {message}, nothing is missing, and it is not delivered"
+                text = f"p{process} has received {printable(message)}, nothing is missing, and it is not delivered"
                 self.find("over_delay", process, text)
             self.kept.append((process, message, len(self.log)))
         self.arrived[process][:] = waiting

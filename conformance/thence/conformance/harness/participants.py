@@ -8,17 +8,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.time_limit import OutOfTime, was_out_of_time
 from thence.conformance.systems.foreign import FailureKind, SystemFailed, SystemRaised
+from thence.conformance.systems.returned import NoCommands, commands_of
 from thence.conformance.systems.strangers import plain, say, shown
 from thence.conformance.systems.subject import MakeProcess
-
-COMMAND_LIMIT: Final = 100_000
-"""Commands that a process may return at once; as many, or more, are a crash."""
 
 TRACEBACK_FRAMES: Final = 6
 """Innermost frames of a subject's traceback that are kept."""
@@ -89,9 +86,7 @@ class Participants:
         self.steps += 1
         self.called = process
         try:
-            commands = method(*arguments)
-            if type(commands) is not list or len(commands) > COMMAND_LIMIT:
-                commands = list(islice(commands, COMMAND_LIMIT))
+            commands = commands_of(method(*arguments))
         except (KeyboardInterrupt, OutOfTime):
             raise
         except BaseException as error:
@@ -100,6 +95,8 @@ class Participants:
             asked = f"{method.__name__.strip('_')}{_shown(arguments)}"
             if isinstance(error, SystemFailed):
                 return _failed(process, f"asked for {asked}", error)
+            if isinstance(error, NoCommands):
+                return Failure("crash", f"p{process}: {asked}: {error}", "")
             return _raised(process, asked, error)
         return commands
 

@@ -32,13 +32,13 @@ class Counterexample:
         operations: the schedule.
         outcome: of its replay.
         reproduced: the replay showed the kinds; if not, the subject is not deterministic, and `outcome` is that of the
-            case in which they showed.
+            case in which they showed. None: an early end left no time for a replay.
     """
 
     kinds: tuple[FindingKind, ...]
     operations: Schedule
     outcome: CaseOutcome
-    reproduced: bool
+    reproduced: bool | None
 
     @property
     def findings(self) -> tuple[CaseFinding, ...]:
@@ -52,7 +52,9 @@ class Counterexample:
         for finding in self.findings:
             lines.append(f"  => {finding}")
             lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
-        if not self.reproduced:
+        if self.reproduced is None:
+            lines.append("     (seen once; there was no time to run it again)")
+        elif not self.reproduced:
             lines.append("     (seen once; a replay of the same operations came out otherwise)")
         return "\n".join(lines)
 
@@ -62,16 +64,18 @@ class Shortening:
 
     def __init__(
         self, kind: FindingKind, starts: Sequence[CaseOutcome], again: RunAgain, hang_s: float,
-        quick: RunAgain | None = None,
+        quick: RunAgain | None = None, enough: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         """`starts` are cases that show the kind, at least one; `hang_s` are the seconds that a hang takes. `quick` runs
-        a case with less judgement than `again`, enough for the kind.
+        a case with less judgement than `again`, enough for the kind. After `enough`, nothing is tried any more.
         """
         self._kind = kind
         self._starts = starts
         self._again = again
         self._quick = again if quick is None else quick
         self._hang_s = hang_s
+        self._enough = enough
+        self._tried = False
         self._best: CaseOutcome | None = None
         self._flaky = False
 
@@ -80,6 +84,9 @@ class Shortening:
         budget = Budget(attempts)
 
         def attempt(schedule: Schedule) -> Schedule | None:
+            if self._enough():
+                return None
+            self._tried = True
             outcome = self._quick(schedule)
             if not outcome.kinds.isdisjoint(SLOW):
                 budget.charge_hang(self._hang_s)
@@ -94,7 +101,7 @@ class Shortening:
             lengths.append(len(minimise(start.operations, attempt, budget)))
             if lengths.count(min(lengths)) >= _AGREE:
                 break
-        if self._best is not None:
+        if self._best is not None and not self._enough():
             confirmed = self._again(self._best.operations)
             self._flaky = self._kind not in confirmed.kinds
             self._best = self._best if self._flaky else confirmed
@@ -104,7 +111,8 @@ class Shortening:
     def shown(self) -> Counterexample:
         """The shortest case that was run again; the first start, if none showed the kind again."""
         known = self._starts[0] if self._best is None else self._best
-        return Counterexample((self._kind,), known.operations, known, self._best is not None and not self._flaky)
+        reproduced = self._best is not None and not self._flaky
+        return Counterexample((self._kind,), known.operations, known, reproduced if self._tried else None)
 
 
 def _plainness(schedule: Schedule) -> tuple[int, int, int, str]:

@@ -28,8 +28,9 @@ from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
+from thence.proofs.machine.starvation import starvation_obligations
 from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
-from thence.proofs.machine.step_statements import stable_obligations, starvation_obligations
+from thence.proofs.machine.step_statements import stable_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.prove import expected_names
 from thence.proofs.solving.discharge import Options

@@ -126,7 +126,9 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
             skipped[name] = found.why_incomplete
             continue
         false = frozenset(found.violations)
-        known.append(KnownScope(name, workload, judged - false, false, StepRecord(system), found.states))
+        known.append(
+            KnownScope(name, workload, judged - false - found.undecided.keys(), false, StepRecord(system), found.states)
+        )
     known.sort(key=lambda scope: scope.states)
     link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
     linked = None
@@ -359,6 +361,8 @@ def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fa
         return Fate("killed", f"{name} violated in scope {scope.name}, {len(result.violations[name].steps)} steps")
     if not result.complete:
         return Fate("undecided", f"scope {scope.name}: {result.why_incomplete}")
+    for name in sorted(scope.true & result.undecided.keys()):
+        return Fate("undecided", f"scope {scope.name}: {result.undecided[name]}")
     lost = scope.false - result.violations.keys()
     if lost:
         return Fate("killed", f"{', '.join(sorted(lost))} is violated (or reached) no more in scope {scope.name}")

@@ -22,6 +22,13 @@ JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "imple
 """Changes when mutants are judged otherwise, so that earlier fates do not count."""
 
 
+LONGEST_LINE: Final = 1 << 20
+"""A longer line is read as several, none of which is a fate."""
+
+_PLAIN: Final = os.O_NOFOLLOW | os.O_NONBLOCK
+"""A folder from elsewhere may have a symbolic link, or a pipe, in the place of a file: neither is read or written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A fate and the seconds that it took."""
@@ -45,12 +52,15 @@ class Store:
     def read(self) -> Mapping[str, Kept]:
         """The kept fates, by digest; of several the last one. Raises: OSError."""
         found: dict[str, Kept] = {}
-        if not self._path.exists():
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | _PLAIN)
+        except FileNotFoundError:
             return found
-        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
-            kept = _read(line)
-            if kept is not None:
-                found[kept[0]] = kept[1]
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
+            while line := file.readline(LONGEST_LINE):
+                kept = _read(line)
+                if kept is not None:
+                    found[kept[0]] = kept[1]
         return found
 
     def keep(self, mutant: Mutant, fate: Fate, seconds: float) -> None:
@@ -59,9 +69,10 @@ class Store:
             "mutant": self.digest(mutant), "number": mutant.number, **fate.to_json(), "seconds": round(seconds, 3),
         }  # fmt: skip
         line = json.dumps(fields, ensure_ascii=False) + "\n"
-        whole = not self._path.exists() or self._path.read_bytes()[-1:] in (b"", b"\n")
-        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _PLAIN, 0o644)
         try:
+            size = os.fstat(handle).st_size
+            whole = not size or os.pread(handle, 1, size - 1) == b"\n"
             os.write(handle, (line if whole else f"\n{line}").encode())
         finally:
             os.close(handle)
@@ -73,5 +84,5 @@ def _read(line: str) -> tuple[str, Kept] | None:
         outcome, reason = str(fields["outcome"]), str(fields["reason"])
         kept = Kept(Fate.read(outcome, reason), float(fields["seconds"]))
         return str(fields["mutant"]), kept
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -12,7 +12,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule
 from thence.conformance.replay.replay import Divergence
 from thence.spec import oracle
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 
 FindingKind: TypeAlias = Literal[
     "causal",
@@ -25,6 +25,7 @@ FindingKind: TypeAlias = Literal[
     "hang",
     "memory",
     "endless",
+    "aliasing",
     "over_delay",
     "nonconformance",
 ]
@@ -48,6 +49,7 @@ class CaseFinding:
             `total_order`: two processes deliver two messages in different orders, against the system's promise, see
             `thence.spec.delivery_order`; `crash`: it raised, or did not answer as an implementation does; `hang`: it
             did not answer in time; `memory`: it used more memory than its limit; `endless`: packets without end;
+            `aliasing`: a packet changed after it was sent, since sender and receiver share the object;
             `over_delay`: a message that had arrived, and that nothing was missing for, was not delivered at once;
             `nonconformance`: a step differs from the protocol's.
         process: the process at fault.
@@ -101,7 +103,7 @@ class Delay:
     def __str__(self) -> str:
         others = {0: "no other message", 1: "another message"}.get(self.arrivals, f"{self.arrivals:,} other messages")
         until = f"while {others} arrived" if self.delivered else f"to the end, while {others} arrived"
-        return f"p{self.process} kept {self.message} back {until}, though nothing was missing"
+        return f"p{self.process} kept {printable(self.message)} back {until}, though nothing was missing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Verdict = Literal["conforming", "nonconforming", "unknown"]
 DRAWN: Final = 30
 """Events before the failing one that are drawn."""
 
-_NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "endless", "phantom"})
+_NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "memory", "endless", "aliasing", "phantom"})
 
 _MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
 

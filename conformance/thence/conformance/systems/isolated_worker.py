@@ -11,6 +11,7 @@ from typing import Any
 from thence.conformance.cases.network import Settings
 from thence.conformance.systems.contract import VERSION
 from thence.conformance.systems.foreign import Answered
+from thence.conformance.systems.returned import commands_of
 from thence.conformance.systems.strangers import say, shown, word
 from thence.conformance.systems.subject import SubjectError, load_subject, shows_kinds
 from thence.impl.commands import Deliver, Send
@@ -96,7 +97,7 @@ class Host:
 
     def _events(self, commands: Iterable[Any]) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        for command in commands:
+        for command in commands_of(commands):
             match command:
                 case Send(destination, packet):
                     said = {"packet": len(self._packets), "to": _number(destination)}

@@ -128,7 +128,10 @@ class OsProcess:
             if self._buffer:
                 raise self._failed("crash", f"has printed {shown(bytes(self._buffer))} before it was asked")
         self._write(lines, until, limit_s)
-        return [self._read_line(until, limit_s) for _ in range(count)]
+        replies = [self._read_line(until, limit_s) for _ in range(count)]
+        if self._buffer:
+            raise self._failed("crash", f"answers, and goes on with {shown(bytes(self._buffer))} before it is asked")
+        return replies
 
     def part(self) -> None:
         """Ends the command's standard input: it is to end by itself."""
@@ -153,7 +156,7 @@ class OsProcess:
         except BlockingIOError:
             left = lines
         except OSError:
-            raise self._ended() from None
+            raise self._ended("input") from None
         # The rare case: more than the pipe takes, to a command that does not read.
         while left:
             remaining = until - time.monotonic()
@@ -168,7 +171,7 @@ class OsProcess:
             except BlockingIOError:
                 continue
             except OSError:
-                raise self._ended() from None
+                raise self._ended("input") from None
 
     def _read_line(self, until: float, limit_s: float) -> bytes:
         searched = 0
@@ -234,8 +237,8 @@ class OsProcess:
 
     # --- the end -----------------------------------------------------------------------------
 
-    def _ended(self) -> SystemFailed:
-        """The end of the command, or of its output."""
+    def _ended(self, stream: str = "output") -> SystemFailed:
+        """The end of the command, or of one of its streams."""
         until = time.monotonic() + GRACE_S
         while not self._said and (remaining := until - time.monotonic()) > 0:
             if select.select([self._status], [], [], remaining)[0]:
@@ -255,7 +258,7 @@ class OsProcess:
             case "cannot":
                 return self._failed("crash", f"cannot be run: {printable(what)}")
             case _:
-                return self._failed("crash", f"has closed its standard output{began}")
+                return self._failed("crash", f"has closed its standard {stream}{began}")
 
     def _failed(self, kind: FailureKind, text: str) -> SystemFailed:
         return SystemFailed(kind, text, self.printed)

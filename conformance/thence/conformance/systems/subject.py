@@ -38,6 +38,8 @@ TRIAL_S: Final = 5.0
 
 TRIAL_COMMANDS: Final = 1_000
 """Commands that are looked at on trial."""
+_OWN: Final = "thence."
+"""The modules of Thence are installed, and looked for nowhere else."""
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -86,8 +88,8 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     protocol itself, `protocol:FILE`, or `protocol:FILE#MUTANT`. `isolated:module:Class` is the class in a process of
     its own, which may end, hang or grow.
 
-    Modules of the current directory are found; one process is made on trial, as the first of `processes`. A program is
-    not started before it is needed; `limits` are its limits.
+    Modules of the current directory are found, after those that are installed. One process is made on trial, as the
+    first of `processes`. A program is not started before it is needed; `limits` are its limits.
 
     Raises:
         SubjectError: there is no such program; the name has another form; the module does not import; it has no such
@@ -170,8 +172,8 @@ def _protocol(name: str) -> Subject:
 
 def _import(name: str) -> Any:
     here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)
+    if here not in sys.path and "" not in sys.path and not name.startswith(_OWN):
+        sys.path.append(here)  # last: no file of the current directory takes the place of an installed module
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,7 +1,8 @@
 """The names of statements about a machine's steps, besides those about its states.
 
 `without deadlock`: when nothing more can happen but causal sends, every message sent has been delivered.
-`without starvation T`: the set of things that a message waits for, until transition T happens to it, only shrinks.
+`without starvation T`: the set of things that a message waits for, until transition T happens to it, only shrinks; once
+nothing more is sent every run comes to rest, and then no message waits for T.
 Both stand under `prove`, and in expectations, as names; a relation or invariant cannot have such a name.
 """
 

@@ -134,6 +134,11 @@ class System:
         return number
 
     @property
+    def sends_on(self) -> bool:
+        """Whether the application sends as long as it can: by a program, or since the protocol assumes so."""
+        return bool(self.workload.programs) or "causal_send" in self.protocol.fairness
+
+    @property
     def ticks_at_any_moment(self) -> bool:
         """Whether timers fire at any moment, without a limit: here only when nothing is in flight, see `workload`."""
         return False
@@ -452,15 +457,15 @@ class System:
         return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
-        """A message that can never be delivered from here on, if nothing more is sent; judged when no packet can arrive.
+        """A message that can never be delivered from here on, if nothing more is sent; judged when nothing can arrive.
 
-        Programs go on as far as they can. With timers, the message counts as stuck only if no continuation by timers
-        and arrivals, without further loss, delivers it. That is for one run at its end. Whether every fair run delivers
-        it is another question: `thence.proofs.fairness.tails`.
+        An application that sends on does so as far as it can. With timers, the message counts as stuck only if no
+        continuation by timers and arrivals, without further loss, delivers it. That is for one run at its end. Whether
+        every fair run delivers it is another question: `thence.proofs.fairness.tails`.
         """
         if not state.history.pending or not self.is_quiet(state):
             return None
-        if self.workload.programs and next(self.application_sends(state), None) is not None:
+        if self.sends_on and next(self.application_sends(state), None) is not None:
             return None
         waiting = {entry.message for entry in state.history.pending}
         if self.interpreter.has_timer:
@@ -479,12 +484,12 @@ class System:
         return waiting
 
     def settling(self, state: State) -> Iterator[State]:
-        """The states that arrivals, timers and programs lead to; nothing more is lost or duplicated."""
+        """The states that arrivals, timers and an application that sends on lead to; no more is lost or duplicated."""
         start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
         seen, frontier = {start}, [start]
         while frontier:
             current = frontier.pop()
-            for action in self.continuing(current, sending=bool(self.workload.programs)):
+            for action in self.continuing(current, sending=self.sends_on):
                 after = self.apply(current, action).state
                 if after not in seen:
                     seen.add(after)
@@ -493,14 +498,16 @@ class System:
 
     def continuing(self, state: State, *, sending: bool) -> list[Action]:
         """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, and sends
-        if `sending`. Timers fire whenever nothing is in flight, whatever `ticks` says.
+        if `sending`.
+
+        Timers fire whenever nothing is in flight, whatever `ticks` says; beyond `ticks` only once there is nothing to
+        send either.
         """
         actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
-        if self.interpreter.has_timer and (not actions or self.ticks_at_any_moment):
-            actions += self.late_timers(state)
-        if sending:
-            actions += self.application_sends(state)
-        return actions
+        sends = list(self.application_sends(state)) if sending else []
+        waits = bool(actions) or (bool(sends) and self.workload.ticks is not None)
+        timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
+        return [*actions, *timers, *sends]
 
     def late_timers(self, state: State) -> Iterator[Action]:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""

@@ -1,23 +1,28 @@
 """The parse table of `grammar.lark`: built once, then read from the user's cache.
 
-Building it takes about a quarter of a second, reading it a tenth of that. The cache is
-`$XDG_CACHE_HOME/thence` (or `~/.cache/thence`); where it cannot be written, the table is built each time.
-The file's name says which grammar, Python and Lark it is of; Lark checks that again when it reads it.
+Building it takes about a quarter of a second, reading it a tenth of that. The table is kept as JSON: reading it makes
+numbers, texts and lists, and runs nothing (Lark's own cache would be unpickled). Where there is no folder for it, the
+table is built each time; a file that does not fit counts as absent. The file's name says which grammar, Python and Lark
+it is of.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import lark
-from lark.lexer import Lexer
+from lark.grammar import Rule
+from lark.lexer import Lexer, TerminalDef
 
 from thence.dsl.text.vocabulary import SYMBOLS
+from thence.spec.cache_folder import cache_folder, read_kept
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -37,8 +42,11 @@ class _NoLexer(Lexer):
 def load_parser(transformer: lark.Transformer[Any, Any]) -> lark.Lark:
     """The LALR parser for one declaration, which calls the transformer at each reduction."""
     text = _GRAMMAR.read_text(encoding="utf-8")
-    cached = _cache_file(text)
-    return lark.Lark(
+    kept = _kept_file(text)
+    if kept is not None:
+        with suppress(Exception):  # whatever a damaged table causes, the grammar is there
+            return _read(kept, transformer)
+    built = lark.Lark(
         text,
         parser="lalr",
         lexer=_NoLexer,
@@ -46,8 +54,11 @@ def load_parser(transformer: lark.Transformer[Any, Any]) -> lark.Lark:
         keep_all_tokens=True,
         maybe_placeholders=False,
         transformer=transformer,
-        cache=str(cached) if cached is not None else False,
     )
+    if kept is not None:
+        with suppress(OSError):
+            _write(kept, built)
+    return built
 
 
 def keywords(parser: lark.Lark) -> dict[str, str]:
@@ -56,13 +67,59 @@ def keywords(parser: lark.Lark) -> dict[str, str]:
     return {word: name for word, name in patterns.items() if word not in SYMBOLS and word.isidentifier()}
 
 
-def _cache_file(text: str) -> Path | None:
+def _kept_file(text: str) -> Path | None:
     """The file of the table; None if nothing can be kept."""
     identity = "\n".join((text, lark.__version__, sys.version))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    folder = cache_folder()
+    return None if folder is None else folder / f"grammar-{digest}.json"
+
+
+def _read(path: Path, transformer: lark.Transformer[Any, Any]) -> lark.Lark:
+    """The parser of a kept table. Raises whatever comes of a file that is none."""
+    data, memo = _decoded(json.loads(read_kept(path)))
+    data["options"]["lexer"] = data["parser"]["lexer_conf"]["lexer_type"] = _NoLexer
+    load: Any = lark.Lark._load_from_dict  # as the parsers that Lark writes into files do
+    parser: lark.Lark = load(data, memo, transformer=transformer)
+    return parser
+
+
+def _write(path: Path, parser: lark.Lark) -> None:
+    """Keeps the table, whole or not at all. Raises OSError."""
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    data["options"] = {**data["options"], "lexer": None, "transformer": None}
+    data["parser"]["lexer_conf"]["lexer_type"] = None
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thence"
-        root.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
-        return None
-    return root / f"grammar-{digest}.pickle" if os.access(root, os.W_OK) else None
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            json.dump(_encoded([data, memo]), file)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _encoded(value: Any) -> Any:
+    """The value as JSON, in which the keys of objects are texts: a mapping is a list of pairs, marked by its kind."""
+    match value:
+        case dict():
+            return {"d": [[key, _encoded(part)] for key, part in value.items()]}
+        case tuple():
+            return {"t": [_encoded(part) for part in value]}
+        case list():
+            return [_encoded(part) for part in value]
+        case str() | int() | float() | None:
+            return value
+    raise OSError(f"a table of Lark has a {type(value).__name__} in it, which is not kept")
+
+
+def _decoded(value: Any) -> Any:
+    """The inverse of `_encoded`."""
+    match value:
+        case {"d": list(pairs)}:
+            return {key: _decoded(part) for key, part in pairs}
+        case {"t": list(parts)}:
+            return tuple([_decoded(part) for part in parts])
+        case list():
+            return [_decoded(part) for part in value]
+    return value

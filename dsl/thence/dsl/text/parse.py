@@ -49,10 +49,11 @@ class _PerThread(threading.local):
 _per_thread = _PerThread()
 
 
-def decode(data: bytes, file: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
-    """The text of a file's bytes, or None and why it is none."""
-    if len(data) > MAX_BYTES:
-        return None, (_fault("E0150", _too_large(len(data)), file, Span(1, 1, 1, 2)),)
+def decode(data: bytes, file: str, size: int = 0) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """The text of a file's bytes, or None and why it is none. `size` is the file's, where not all of it was read."""
+    size = max(size, len(data))
+    if size > MAX_BYTES:
+        return None, (_fault("E0150", _too_large(size), file, Span(1, 1, 1, 2)),)
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:

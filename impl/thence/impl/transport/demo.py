@@ -204,7 +204,7 @@ async def _start(settings: dict[str, Any]) -> _Worker:
     pipe = asyncio.subprocess.PIPE
     # A session of its own: Ctrl-C is the parent's to handle.
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "thence.impl.transport.worker", stdin=pipe, stdout=pipe, stderr=pipe,
+        sys.executable, "-P", "-m", "thence.impl.transport.worker", stdin=pipe, stdout=pipe, stderr=pipe,
         start_new_session=True, limit=LONGEST_LINE_BYTES,
     )  # fmt: skip
     worker = _Worker(process, {}, {})

@@ -61,6 +61,7 @@ class CounterAbstraction:
     _parts: dict[tuple[int, int, int], tuple[tuple[int, int, int], ...]] = field(init=False, default_factory=dict)
     _counted: dict[tuple[int, tuple[int, ...]], int] = field(init=False, default_factory=dict)
     _mention: dict[int, bool] = field(init=False, default_factory=dict)
+    _holding: dict[int, bool] = field(init=False, default_factory=dict)
     collapsible: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -149,6 +150,10 @@ class CounterAbstraction:
                 found[packet.src][packet.dst] += 1
         return [tuple(sorted(each.items())) for each in found]
 
+    def slack(self, state: State, process: int) -> Slack:
+        """The packets on their way from the process that a balance subtracts: they decide where its runs are cut."""
+        return self._slack(state.network, len(state.locals))[process]
+
     def _with_counters(self, local: int, values: tuple[int, ...]) -> int:
         """The local state with its balanced counters at these values."""
         known = self._counted.get((local, values))
@@ -183,15 +188,23 @@ class CounterAbstraction:
         return known
 
     def renumbered(self, state: State) -> State:
-        """The state with the identities of undelivered messages given anew, in the order of their destinations."""
-        if any(self._mentions(local) for local in state.locals):
+        """The state with the identities of all its messages given anew, in the order of their destinations.
+
+        This is one to one: delivered messages that packets still mention come after those that are undelivered. Where
+        local states mention messages, or packets hold any within collections, identities stay as they are.
+        """
+        if any(self._mentions(local) for local in state.locals) or any(map(self._holds, state.network)):
             return state
+        pending = [entry.message for entry in state.history.pending]
+        mentioned = {
+            message for number in state.network for message in messages_in(self.system.packet(number).arguments)
+        }
         names: dict[Message, Message] = {}
         made: Counter[int] = Counter()
-        for entry in sorted(
-            state.history.pending, key=lambda each: (each.message.src, each.message.dsts, each.message)
+        for message in (
+            *sorted(pending, key=lambda each: (each.src, each.dsts, each)),
+            *sorted(mentioned.difference(pending)),
         ):
-            message = entry.message
             names[message] = message._replace(number=made[message.src])
             made[message.src] += 1
         if all(before == after for before, after in names.items()):
@@ -201,7 +214,7 @@ class CounterAbstraction:
         def mask(old: int) -> int:
             return sum(after for before, after in bits if old & before)
 
-        pending = sorted(Pending(names[each.message], each.due, mask(each.past)) for each in state.history.pending)
+        named = sorted(Pending(names[each.message], each.due, mask(each.past)) for each in state.history.pending)
         network = []
         for number in state.network:
             packet = self.system.packet(number)
@@ -210,9 +223,19 @@ class CounterAbstraction:
                 number = self.system.number_of(packet._replace(arguments=arguments))
             network.append(number)
         return state._replace(
-            history=History(tuple(mask(past) for past in state.history.pasts), tuple(pending)),
+            history=History(tuple(mask(past) for past in state.history.pasts), tuple(named)),
             network=self.system.arranged(tuple(network)),
         )
+
+    def _holds(self, number: int) -> bool:
+        """Whether the packet has a message within a collection."""
+        known = self._holding.get(number)
+        if known is None:
+            known = self._holding[number] = any(
+                not isinstance(part, Message) and next(messages_in(part), None) is not None
+                for part in self.system.packet(number).arguments
+            )
+        return known
 
     def _mentions(self, local: int) -> bool:
         known = self._mention.get(local)

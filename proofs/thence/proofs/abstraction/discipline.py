@@ -43,6 +43,8 @@ def discipline_of(protocol: ir.Protocol) -> Discipline:
         raise NotApplicable("the protocol has a timer")
     if any(handler.guard is not None for handler in protocol.handlers):
         raise NotApplicable("the protocol keeps the application from sending (`when`)")
+    if any(_by_identity(node) for node in nodes((protocol.handlers, protocol.procedures))):
+        raise NotApplicable("a loop visits messages in the order in which they were sent, which identities do not keep")
     return Discipline(
         frozenset(kind.name for kind in protocol.packets if all(_finite(each.type) for each in kind.parameters)),
         frozenset(
@@ -64,6 +66,16 @@ def discipline_of(protocol: ir.Protocol) -> Discipline:
 def _finite(type_: Type) -> bool:
     """Whether the type has neither messages nor numbers in it."""
     return not any(node in (MESSAGE, NAT) or _is_sliding(node) for node in nodes(type_))
+
+
+def _by_identity(node: Any) -> bool:
+    """Whether this is a loop over a set or map whose order depends on which of two messages was sent first."""
+    match node:
+        case ir.For(domain=domain) if domain is not None:
+            match domain.type:
+                case Collection("set", visited) | Map(visited, _):
+                    return MESSAGE in nodes(visited)
+    return False
 
 
 def _is_sliding(node: Any) -> bool:
@@ -221,7 +233,18 @@ def _waiting(protocol: ir.Protocol) -> str | None:
                 allowed += 1
     if allowed != _stands(protocol, name):
         raise NotApplicable(f"`{name}`, in which messages wait, is not used as a queue only")
+    if any(_is_push(node, name) and not _is_own(node, handler) for node in nodes(handler.body)):
+        raise NotApplicable(f"`causal_send` puts other messages than its own into `{name}`")
     return name
+
+
+def _is_own(push: ir.Mutate, handler: ir.Handler) -> bool:
+    """Whether a statement of `causal_send` pushes the message that is sent."""
+    match push.arguments:
+        case (ir.Local(name=name),):
+            return name == handler.parameters[0].name
+        case _:
+            return False
 
 
 def _is_push(node: Any, name: str) -> bool:

@@ -1,16 +1,19 @@
 """Prompt sends: it is enough to explore runs in which every message is network-sent as soon as it is causal-sent.
 
-Let X be a local state with an empty send queue, and w a sequence of messages of which the first would not be
-network-sent at X. Two conditions are checked:
+This is the first theorem of docs/exploring.md (any number of messages). Its conditions are about every local state X in
+which the search finds a process, whether anything arrives there or not. The send queue of X is empty. A message is
+blocked at X if it is not network-sent in the step that causal-sends it there.
 
-- A step b of X with w waiting equals b at X, followed by prompt sends of the first messages of w; the others wait on.
-- A message that is causal-sent at X with w waiting joins the queue and does nothing else.
+1. The causal send of a blocked message puts it into the queue, and does nothing else.
+2. With a blocked message waiting, every causal send puts its message behind it, and does nothing else.
+3. Let w be messages that wait, the first of them blocked at X. An arrival at X with w waiting is the same arrival at X,
+   followed by the causal sends of the first messages of w, each of them prompt; the others wait on, the first of them
+   blocked where that leads.
+4. No step of X is at fault, where messages can wait.
 
-The text uses the queue first in, first out (`discipline`). A step that leaves a message in the queue has therefore not
-looked behind that message, and longer queues are tried only while each step empties the queue. By induction, every run
-is a run of prompt sends in which waiting messages are left out until they are network-sent. Messages are network-sent
-in the order of their causal sends. So happens-before among network-sent messages is that of the prompt run, and a
-violation is a violation there too.
+The text uses the queue first in, first out, and only a causal send puts its own message there (`discipline`). A step
+that leaves a message in the queue has therefore not looked behind that message, and longer queues are tried only while
+each step empties the queue.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.discipline import NotApplicable
+from thence.proofs.native.symmetry import Symmetry
 
 LONGEST = 8
 """Largest number of waiting messages that one step may network-send; a step that sends more is refused."""
@@ -33,41 +37,53 @@ Step: TypeAlias = tuple[int, tuple[Emission, ...]]
 
 @dataclass(slots=True)
 class PromptSends:
-    """The check for one system; each local step is checked once."""
+    """The check for one system; each local step is checked once.
+
+    `symmetry`: what is checked of a local state is true of its renamings as well, so steps must be the same there.
+    """
 
     system: ReusedIdentities
     queue: str | None
+    symmetry: Symmetry | None = None
     _position: int = field(init=False, default=-1)
-    _checked: set[tuple[int, int, int, Message | None]] = field(init=False, default_factory=set)
+    _checked: set[tuple[int, int, int]] = field(init=False, default_factory=set)
     _waits: dict[tuple[int, int], tuple[Message, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [variable.name for variable in self.system.protocol.state]
         self._position = -1 if self.queue is None else names.index(self.queue)
 
-    def check(self, action: Action, local: int, message: Message | None) -> None:
-        """Checks the step of this local state, in which nothing waits. Raises: NotApplicable."""
-        key = (action.process, local, action.packet, message)
+    def check_state(self, process: int, local: int) -> None:
+        """Checks the causal sends of this local state: conditions 1 and 2. Raises: NotApplicable, Asymmetric."""
+        self._blocked(process, local)
+
+    def check_arrival(self, action: Action, local: int) -> None:
+        """Checks an arrival at this local state, in which nothing waits: condition 3.
+
+        Raises:
+            NotApplicable, Asymmetric.
+        """
+        key = (action.process, local, action.packet)
         if key in self._checked:
             return
         self._checked.add(key)
-        if self.queue is not None and self.system.local(local)[self._position]:
-            raise NotApplicable(f"a message stays in `{self.queue}` that was network-sent")
-        if message is None:
+        blocked = self._blocked(action.process, local)
+        if blocked:
             step = self._step(action.process, local, action, None)
-            if step is not None:
-                for first in self._blocked(action.process, local):
-                    self._compare(action, local, step, (first,))
+            for first in blocked:
+                self._compare(action, local, step, (first,))
 
     def _blocked(self, process: int, local: int) -> tuple[Message, ...]:
         """Messages that have to wait at the local state, one to each destination; each is checked to do only that."""
         known = self._waits.get((process, local))
         if known is not None:
             return known
+        if self.queue is not None and self.system.local(local)[self._position]:
+            raise NotApplicable(f"a message stays in `{self.queue}` that was network-sent")
         found = []
         for first in self._next_messages(process, 0):
             sent = self._step(process, local, _sending(first), first)
-            if sent is None or self.is_prompt(sent, first):
+            if self.is_prompt(sent, first):
                 continue
             found.append(first)
             if self.queue is None or sent != (self._with(local, (first,)), ()):
@@ -88,8 +104,6 @@ class PromptSends:
         left = queued
         while left:
             sent = self._step(process, after, _sending(left[0]), left[0])
-            if sent is None:
-                return
             if not self.is_prompt(sent, left[0]):
                 break
             after, emitted, left = sent[0], (*emitted, *sent[1]), left[1:]
@@ -125,10 +139,14 @@ class PromptSends:
         state = self.system.local(local)
         return self.system.local_number((*state[: self._position], queued, *state[self._position + 1 :]))
 
-    def _step(self, process: int, local: int, action: Action, message: Message | None) -> Step | None:
-        """The step; None where it is a fault, which the search finds by itself."""
+    def _step(self, process: int, local: int, action: Action, message: Message | None) -> Step:
+        """The step, the same under all names. Raises: NotApplicable, where it is at fault (condition 4)."""
         step = self.system.local_step(process, local, action, message)
-        return None if isinstance(step, Fault) else step
+        if self.symmetry is not None:
+            self.symmetry.check(action, message, local, step)
+        if isinstance(step, Fault):
+            raise NotApplicable(f"a step can be at fault: {step}")
+        return step
 
 
 def _sending(message: Message) -> Action:

@@ -18,7 +18,7 @@ from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
-from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction
+from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction, Slack
 from thence.proofs.abstraction.discipline import Discipline, NotApplicable, discipline_of
 from thence.proofs.abstraction.prompt_sends import PromptSends
 from thence.proofs.abstraction.silent_arrivals import NotSilent, SilentArrivals
@@ -41,6 +41,10 @@ CONCRETE_STATES = 300_000
 
 MOST_CONCRETE = 3
 """Largest number of messages of each process in that search."""
+
+_INTERRUPTED, _NO_MEMORY = "interrupted", "out of memory"
+_ENDED = frozenset({_INTERRUPTED, _NO_MEMORY})
+"""Reasons for which all of a command ends."""
 
 
 class _Crowded(Exception):
@@ -121,13 +125,13 @@ def explore_abstraction(
     except NotApplicable as reason:
         result.complete, result.why_incomplete = False, str(reason)
     except KeyboardInterrupt:
-        result.complete, result.why_incomplete = False, "interrupted"
+        result.complete, result.why_incomplete = False, _INTERRUPTED
     except MemoryError:
-        result.complete, result.why_incomplete = False, "out of memory"
+        result.complete, result.why_incomplete = False, _NO_MEMORY
     else:
         result.saturated = result.complete
-    if result.suspects:
-        _look_for_runs(protocol, workload, result, progress)
+    if result.suspects and result.why_incomplete not in _ENDED:
+        _look_for_runs(protocol, workload, result, limit, progress)
     result.seconds = time.perf_counter() - started
     return result
 
@@ -221,13 +225,13 @@ class _AbstractSearch:
     prompt_sends: PromptSends = field(init=False)
     silent_arrivals: SilentArrivals = field(init=False)
     states: set[State] = field(default_factory=set)
-    _balanced: set[tuple[int, int, Message | None]] = field(default_factory=set)
+    _balanced: set[tuple[int, int, int, Message | None, Slack]] = field(default_factory=set)
     _orbits: dict[int, int] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
     _reported: float = 0.0
 
     def __post_init__(self) -> None:
-        self.prompt_sends = PromptSends(self.system, self.abstraction.discipline.waiting)
+        self.prompt_sends = PromptSends(self.system, self.abstraction.discipline.waiting, self.symmetry)
         self.silent_arrivals = SilentArrivals(self.system, self.abstraction, self.prompt_sends, self.symmetry)
 
     def run(self) -> None:
@@ -264,6 +268,7 @@ class _AbstractSearch:
         actions = list(self.system.enabled(state))
         for process, own in enumerate(state.locals):
             for local, more in self.abstraction.alternatives(state, process).items():
+                self.prompt_sends.check_state(process, local)
                 self.silent_arrivals.check(process, local, -1)
                 before, known = state, actions
                 if local != own:
@@ -281,13 +286,14 @@ class _AbstractSearch:
         outcome = self.system.apply(state, action)
         local = state.locals[action.process]
         step = self.system.local_step(action.process, local, action, outcome.subject)
-        self.prompt_sends.check(action, local, outcome.subject)
-        self.silent_arrivals.check(action.process, local, action.packet)
-        if self.symmetry is not None:
-            self.symmetry.check(action, outcome.subject, local, step)
         for finding in outcome.findings:
             if finding.property in self.properties:
                 self.result.suspects.add(finding.property)
+        if self.symmetry is not None:
+            self.symmetry.check(action, outcome.subject, local, step)
+        if action.kind == "receive":
+            self.prompt_sends.check_arrival(action, local)
+        self.silent_arrivals.check(action.process, local, action.packet)
         if isinstance(step, Fault):
             return
         self._keeps_balance(state, action, outcome.state, outcome.subject)
@@ -306,12 +312,19 @@ class _AbstractSearch:
         lengths must also lead to the same normal form.
         """
         local = state.locals[action.process]
-        key = (local, action.packet, message)
+        key = (action.process, local, action.packet, message, self.abstraction.slack(state, action.process))
         if key in self._balanced:
             return
         self._balanced.add(key)
         self._same_residuals(state, after)
         for longer in self.abstraction.longer(state, action.process):
+            self.prompt_sends.check_state(action.process, longer)
+            if action.kind == "receive":
+                self.prompt_sends.check_arrival(action, longer)
+            self.silent_arrivals.check(action.process, longer, action.packet)
+            if self.symmetry is not None:
+                step = self.system.local_step(action.process, longer, action, message)
+                self.symmetry.check(action, message, longer, step)
             more = state._replace(locals=(*state.locals[: action.process], longer, *state.locals[action.process + 1 :]))
             then = self.system.apply(more, action)
             if any(finding.property == "fault" for finding in then.findings):
@@ -372,13 +385,18 @@ def _look_for_runs(
     protocol: ir.Protocol,
     workload: ir.Workload,
     result: AbstractExploration,
+    limit: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:
     """Looks for runs that violate the suspects, with 1, 2, ... messages of each process."""
+    most = CONCRETE_STATES if limit is None else min(limit, CONCRETE_STATES)
     for sends in range(1, MOST_CONCRETE + 1):
         left = result.suspects - result.violations.keys()
         numbers = tuple(sends if workload.choices(process) else 0 for process in range(workload.processes))
         bounded = replace(workload, sends=numbers, sending=ir.Finite())
         if left:
-            found = explore(protocol, bounded, left, stop_when_refuted=True, limit=CONCRETE_STATES, progress=progress)
+            found = explore(protocol, bounded, left, stop_when_refuted=True, limit=most, progress=progress)
             result.violations |= found.violations
+            if found.why_incomplete in _ENDED:
+                result.complete, result.why_incomplete = False, found.why_incomplete
+                return

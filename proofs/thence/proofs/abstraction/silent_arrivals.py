@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from thence.dsl.run.execute import Emission
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message, Packet
@@ -54,9 +55,9 @@ class SilentArrivals:
         kind = self.system.packet(arrival).kind
         if isinstance(step, Fault) or step != (after, ()):
             raise NotSilent(kind)
-        self.prompt_sends.check(comes, before, None)
         if self.symmetry is not None:
             self.symmetry.check(comes, None, before, step)
+        self.prompt_sends.check_arrival(comes, before)
         if packet >= 0 and not self._commutes(
             process, before, after, comes, Action("receive", process, (), packet), None
         ):
@@ -64,7 +65,7 @@ class SilentArrivals:
         for destinations in self.system.workload.choices(process):
             message = Message(process, self.system.workload.identities(process), destinations)
             send = Action("send", process, destinations)
-            sent = self.system.local_step(process, before, send, message)
+            sent = self._step(process, before, send, message)
             if isinstance(sent, Fault) or (
                 self.prompt_sends.is_prompt(sent, message)
                 and not self._commutes(process, before, after, comes, send, message)
@@ -75,8 +76,17 @@ class SilentArrivals:
         self, process: int, before: int, after: int, comes: Action, other: Action, message: Message | None
     ) -> bool:
         """Whether the other step commutes with the arrival."""
-        early = self.system.local_step(process, before, other, message)
-        late = self.system.local_step(process, after, other, message)
+        early = self._step(process, before, other, message)
+        late = self._step(process, after, other, message)
         if isinstance(early, Fault) or isinstance(late, Fault):
             return False
-        return early[1] == late[1] and self.system.local_step(process, early[0], comes) == (late[0], ())
+        return early[1] == late[1] and self._step(process, early[0], comes, None) == (late[0], ())
+
+    def _step(
+        self, process: int, local: int, action: Action, message: Message | None
+    ) -> tuple[int, tuple[Emission, ...]] | Fault:
+        """The step, the same under all names."""
+        step = self.system.local_step(process, local, action, message)
+        if self.symmetry is not None:
+            self.symmetry.check(action, message, local, step)
+        return step

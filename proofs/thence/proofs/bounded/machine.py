@@ -19,6 +19,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
 from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, search
+from thence.proofs.machine.witness import witness
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName

@@ -26,6 +26,7 @@ from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding
 from thence.proofs.explore.exploration import CUT_SHORT, Violation
+from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError
 
@@ -169,8 +170,8 @@ class _DeepeningSearch:
             self.result.undecided[name] = "bounded search looks for violations: thence explore finds what is reachable"
             return False
         invariants = {invariant.name for invariant in self.protocol.invariants}
-        if name == "delivered" and any(handler.event == "periodically" for handler in self.protocol.handlers):
-            said = "with timers, whether a message is stuck depends on every continuation: thence explore answers it"
+        if name == "delivered" and not is_decided_at_rest(System(self.protocol, self.workload)):
+            said = "whether a message is stuck depends on how the run goes on, fairly: thence explore answers it"
             self.result.undecided[name] = said
             return False
         if name in ("fault", "delivered", *JUDGED) or name in invariants:

@@ -36,6 +36,6 @@ def _batch(timeout_ms: int, processes: Processes, texts: Sequence[str]) -> list[
 def _answers(timeout_ms: int, processes: Processes, texts: Sequence[str]) -> list[str | None]:
     """The answers of one process, up to where it was killed or died."""
     request = json.dumps({"texts": list(texts), "timeout_ms": timeout_ms}).encode()
-    command = [sys.executable, "-m", "thence.proofs.certificate.alethe_worker"]
+    command = [sys.executable, "-P", "-m", "thence.proofs.certificate.alethe_worker"]
     output = processes.output(command, (timeout_ms + GRACE_MS) / 1000 * len(texts), request)
     return [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]

@@ -1,23 +1,34 @@
 """The manifest of a certificate: statements, their obligations and evidence, and the result of each.
 
-`manifest.schema.json` defines the format, `thence-certificate/1`. A manifest is plain data with one written form, so
-equal manifests are equal byte for byte.
+`manifest.schema.json` defines the format, `thence-certificate/2`. A manifest is plain data with one written form, so
+equal manifests are equal byte for byte. Its free texts are the names of authors; all else is derived or has a fixed
+form.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-from thence.proofs.certificate.smt_commands import without_comments
+from thence.proofs.certificate.forms.json_form import laid_out
+from thence.proofs.certificate.forms.obligation_form import without_comments
 from thence.proofs.certificate.statement_id import digest
 from thence.spec.verdict import Level, Verdict
 
-FORMAT = "thence-certificate/1"
+FORMAT = "thence-certificate/2"
+
+LONGEST_AUTHOR = 120
+_MARKS = " .,'-&()/_+\"{}\u2019"
+"""The marks in names of authors. None of them begins or ends anything where names are written, once it is escaped."""
+
+Key: TypeAlias = tuple[str, str, str]
+"""The kind, subject and name of a statement."""
 
 Shows: TypeAlias = Literal["refuted", "needed", "happens", "possible"]
 """The claim of a piece of evidence: a statement fails; it fails without an assumption; a run makes something happen; a
@@ -63,7 +74,7 @@ class CertifiedStatement:
     evidence: tuple[Evidence, ...]
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         return self.kind, self.subject, self.name
 
 
@@ -77,7 +88,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A whole certificate but for the content of its files. `source` is the file that was proved."""
+    """A whole certificate but for the content of its files. `source` is the file that was proved.
+
+    Attributes:
+        omitted: what the source states too, and the certificate says nothing about.
+    """
 
     thence: str
     source: str
@@ -85,6 +100,7 @@ class Manifest:
     programs: Mapping[str, Program]
     statements: tuple[CertifiedStatement, ...]
     obligations: tuple[CertifiedObligation, ...]
+    omitted: tuple[Key, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -101,11 +117,12 @@ class Manifest:
                 {"name": each.name, "file": each.file, "results": dict(each.results), "proofs": dict(each.proofs)}
                 for each in self.obligations
             ],
+            "omitted": [{"kind": kind, "subject": subject, "name": name} for kind, subject, name in self.omitted],
         }
 
-    def text(self) -> str:
+    def content(self) -> bytes:
         """The manifest as written."""
-        return json.dumps(self.to_json(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        return laid_out(self.to_json())
 
 
 def proof_id(statement_id: str, verdict: Verdict, rests_on: list[str]) -> str:
@@ -118,6 +135,7 @@ def obligation_digest(text: str) -> str:
     return sha256(without_comments(text).encode()).hexdigest()
 
 
+@cache
 def schema() -> dict[str, Any]:
     """The JSON Schema of a manifest."""
     text = files("thence.proofs.certificate").joinpath("manifest.schema.json").read_text(encoding="utf-8")
@@ -126,14 +144,21 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def evidence_schema() -> dict[str, Any]:
-    """The JSON Schema of a file of evidence."""
-    return {**schema()["$defs"]["evidence_file"], "$defs": schema()["$defs"]}
+def evidence_schema(kind: object) -> dict[str, Any]:
+    """The JSON Schema of a file of evidence of this kind; of any kind, where there is no such kind."""
+    definitions = schema()["$defs"]
+    kinds = {each["properties"]["kind"]["const"]: each for each in definitions["evidence_file"]["oneOf"]}
+    found = kinds.get(kind, definitions["evidence_file"]) if isinstance(kind, str) else definitions["evidence_file"]
+    return {**found, "$defs": definitions}
 
 
 def manifest_of(value: Any) -> Manifest:
     """The manifest that a JSON value is. Raises: BadManifest where the schema does not allow the value."""
     hold_against(schema(), value, "manifest.json")
+    for author in value["authors"]:
+        fault = author_fault(author)
+        if fault is not None:
+            raise BadManifest(f"manifest.json: authors: {fault}")
     return Manifest(
         value["thence"],
         value["source"],
@@ -144,17 +169,48 @@ def manifest_of(value: Any) -> Manifest:
             CertifiedObligation(each["name"], each["file"], each["results"], each["proofs"])
             for each in value["obligations"]
         ),
+        tuple((each["kind"], each["subject"], each["name"]) for each in value["omitted"]),
     )
 
 
+def author_fault(author: str) -> str | None:
+    """The reason why a text cannot be an author's name, or None.
+
+    A name is one short line of letters, digits, spaces and the marks of names. Nobody checks whose name it is.
+    """
+    if not 1 <= len(author) <= LONGEST_AUTHOR or author != author.strip():
+        return f"a name has 1 to {LONGEST_AUTHOR} characters, and no space at its ends"
+    for each in author:
+        if unicodedata.category(each)[0] not in "LMN" and each not in _MARKS:
+            return f"a name has letters, digits, spaces and {_MARKS.strip()} only, and not {each!a}"
+    return None
+
+
 def hold_against(form: Mapping[str, Any], value: Any, file: str) -> None:
-    """Raises: BadManifest where the schema does not allow the value."""
+    """Raises: BadManifest where the schema does not allow the value, or a text in it has more than one line."""
+    for text in _texts(value):
+        if not text.isprintable():
+            raise BadManifest(f"{file}: {text[:100]!a} has a character that cannot be printed")
     from jsonschema import Draft202012Validator
 
     fault = next(iter(Draft202012Validator(form).iter_errors(value)), None)
     if fault is not None:
         place = "/".join(str(part) for part in fault.absolute_path) or "the whole"
-        raise BadManifest(f"{file}: {place}: {fault.message[:200]}")
+        raise BadManifest(f"{file}: {place[:200]}: {fault.message[:200]}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All keys and texts of a JSON value."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case list() as items:
+                waiting.extend(items)
+            case dict() as items:
+                waiting.extend(items.keys())
+                waiting.extend(items.values())
 
 
 def _statement(value: Mapping[str, Any]) -> CertifiedStatement:

@@ -16,6 +16,10 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
+MOST_OUTPUT_BYTES = 1 << 29
+"""Limit on the output that is read; a proof that is cut there is none."""
+
+
 @dataclass(slots=True)
 class Processes:
     """The processes that run now. After `kill` no process is started any more."""
@@ -50,7 +54,7 @@ class Processes:
                 with self._lock:
                     self._running.discard(process)
             output.seek(0)
-            return output.read().decode("utf-8", "replace")
+            return output.read(MOST_OUTPUT_BYTES).decode("utf-8", "replace")
 
     def kill(self) -> None:
         """Ends all of them."""

@@ -15,7 +15,7 @@ What Thence {manifest.thence} found out about `{manifest.source}`, with everythi
 | subject | statement | verdict | level | obligations | statement id (SHA-256) |
 |---|---|---|---|---|---|
 {rows}
-{_CHECKING}"""
+{_omitted(manifest)}{_CHECKING}"""
 
 
 def _row(statement: CertifiedStatement) -> str:
@@ -30,8 +30,17 @@ def _row(statement: CertifiedStatement) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _omitted(manifest: Manifest) -> str:
+    """What the source states besides."""
+    if not manifest.omitted:
+        return "\nThe source states nothing else for any number of processes and messages.\n"
+    listed = "\n".join(f"- {kind} {subject}: {name}" for kind, subject, name in manifest.omitted)
+    return f"\nThe source states this, too, and **this certificate says nothing about it**:\n\n{listed}\n"
+
+
 _CHECKING = """
-`TRUST.md` lists what has to be trusted. `CITATION.cff` and `citation.bib` say how to cite.
+`TRUST.md` lists what has to be trusted. `CITATION.cff` and `citation.bib` say how to cite; the names of the authors in
+them are as given by whoever made the certificate, and nobody checked them.
 
 `thence recheck DIRECTORY` checks all of it, and derives the obligations from the source again. Without Thence:
 
@@ -40,5 +49,6 @@ _CHECKING = """
 - `proofs/N.resolute` is for the proof checker of SMTInterpol; with `(get-proof)` after the last line of the obligation,
   `java -cp smtinterpol.jar de.uni_freiburg.informatik.ultimate.smtinterpol.proof.checker.Main N.smt2 N.resolute`
   must say `valid` and `holes=0`;
-- `proofs/N.alethe` is a proof of cvc5 in the Alethe format, for whoever has a checker for it.
+- `proofs/N.alethe` is meant as a proof of cvc5 in the Alethe format, for whoever has a checker for it. `thence recheck`
+  does not check it, and no verdict or level rests on it.
 """

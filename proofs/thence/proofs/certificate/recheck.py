@@ -1,7 +1,7 @@
 """Checks a certificate again: every obligation solved, every proof object checked, everything derived from the source.
 
 Nothing in the certificate is trusted. A fault is a difference between the certificate and the recheck. A question that
-stays open, for lack of time or of a program, is reported; it lowers the level, or makes the verdict `unknown`.
+stays open, for lack of time, of memory or of a program, is reported: what the certificate says is then not confirmed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from thence.proofs.certificate.build import strength
+from thence.proofs.certificate.directory import shown
 from thence.proofs.certificate.manifest import CertifiedStatement, Manifest
-from thence.proofs.certificate.reading import Reading, read, same_version
-from thence.proofs.certificate.rederive import Difference, Key, rederive
+from thence.proofs.certificate.reading import Reading, derived_faults, read, same_version
+from thence.proofs.certificate.rederive import Derivation, Difference, rederive
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, solve
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
+
+MOST_TOLD = 100
+"""Faults that are listed; of more, the number is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class Thoroughness:
 
     Attributes:
         proofs: proof objects are checked.
-        rederived: the obligations are derived again from the source, and finite evidence is evaluated.
+        rederived: the certificate is derived again from the source, and finite evidence is evaluated. Without this no
+            statement is confirmed.
     """
 
     proofs: bool = True
@@ -39,10 +44,10 @@ class Confirmation:
     """One statement, and the outcome of its recheck.
 
     Attributes:
-        verdict: the certified one where it is confirmed, else `unknown`.
+        verdict: the certified one where it was derived again, else `unknown`.
         level: as this recheck gives it.
         proofs_checked: the number of its obligations with a proof object that the checker accepts.
-        reasons: the reasons why it is not confirmed.
+        reasons: the reasons why its verdict, or its level, is not confirmed.
     """
 
     statement: CertifiedStatement
@@ -53,18 +58,31 @@ class Confirmation:
 
     @property
     def confirmed(self) -> bool:
-        return self.verdict is self.statement.verdict
+        """Whether the verdict holds, and at no lower level than the certified one."""
+        return self.verdict is self.statement.verdict and self.level >= self.statement.level
 
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """The result of a recheck. `faults`: the certificate is wrong. `notes`: parts that were left out, or differ."""
+    """The result of a recheck. `faults`: the certificate is wrong. `notes`: parts that were left out, or differ.
+
+    Attributes:
+        decided: the number of obligations that a solver or a checked proof object decides here.
+        proofs_checked: the number of obligations with a proof object that the checker accepts.
+    """
 
     manifest: Manifest | None
     faults: tuple[str, ...]
     notes: tuple[str, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     seconds: float = 0.0
+    decided: int = 0
+    proofs_checked: int = 0
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether everything is confirmed that a certificate says about its statements."""
+        return not self.faults and bool(self.confirmations) and all(each.confirmed for each in self.confirmations)
 
 
 @dataclass(slots=True)
@@ -94,34 +112,45 @@ def recheck(
     thoroughness = thoroughness or Thoroughness()
     reading = read(directory)
     if reading.faults or reading.manifest is None:
-        return Recheck(reading.manifest, reading.faults, seconds=time.monotonic() - started)
+        return Recheck(reading.manifest, _told(reading.faults), seconds=time.monotonic() - started)
     found = _Report()
     if not same_version(reading.manifest):
-        found.notes.append(
-            f"written by Thence {reading.manifest.thence}, another version: "
-            "the files that are made from the manifest were not compared"
-        )
+        found.notes.append(f"written by Thence {reading.manifest.thence}, another version")
     texts = [reading.text(each.file) for each in reading.manifest.obligations]
     statuses = solve(texts, options, note)
     _hold_statuses(reading.manifest, statuses, found)
     checked: Sequence[bool] = [False] * len(texts)
     if thoroughness.proofs:
         checked = _check_proofs(reading, texts, options, smtinterpol, found, note)
-    else:
+    elif texts:
         found.notes.append("proof objects were not checked (--no-proofs)")
-    differences: Mapping[Key, Difference] = {}
+    derivation = Derivation({})
     if not thoroughness.rederived:
         found.notes.append(
-            "the obligations were not derived from the source, and evidence was not evaluated (--no-rederive): "
-            "only that these SMT-LIB2 files are unsatisfiable"
+            "NOT confirmed (--no-rederive): that the source states these things, that these obligations are those that "
+            "it needs, what the evidence shows, and with them every verdict and level"
         )
     elif not found.faults:
         if note is not None:
-            note("deriving the obligations from the source", 0, 1)
-        differences = rederive(reading, _decisions(texts, statuses, checked), options)
-        _hold_derivation(reading.manifest, differences, found)
-    confirmations = tuple(_confirmations(reading.manifest, statuses, checked, differences, thoroughness, found))
-    return Recheck(reading.manifest, tuple(found.faults), tuple(found.notes), confirmations, time.monotonic() - started)
+            note("deriving the certificate from its source", 0, 1)
+        derivation = _derived(reading, _decisions(texts, statuses, checked), options, found)
+    outcome = _Outcome(reading, statuses, checked, derivation, thoroughness)
+    return Recheck(
+        reading.manifest,
+        _told(found.faults),
+        tuple(found.notes),
+        tuple(outcome.confirmations(bool(found.faults))),
+        time.monotonic() - started,
+        sum(outcome.decided),
+        sum(checked),
+    )
+
+
+def _told(faults: Sequence[str]) -> tuple[str, ...]:
+    """The faults in one line each, as far as anybody reads them."""
+    more = len(faults) - MOST_TOLD
+    listed = [shown(fault) for fault in faults[:MOST_TOLD]]
+    return (*listed, f"and {more} more") if more > 0 else tuple(listed)
 
 
 def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], found: _Report) -> None:
@@ -135,7 +164,7 @@ def _hold_statuses(manifest: Manifest, statuses: Sequence[Mapping[str, str]], fo
         f"{solver} on {each.file}"
         for each, now in zip(manifest.obligations, statuses, strict=True)
         for solver, status in each.results.items()
-        if status == "unsat" and now.get(solver) == "unknown"
+        if status == "unsat" and now.get(solver, "unknown") == "unknown"
     ]
     if lost:
         listed = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
@@ -152,13 +181,33 @@ def _decisions(
     }
 
 
-def _hold_derivation(manifest: Manifest, differences: Mapping[Key, Difference], found: _Report) -> None:
+def _derived(
+    reading: Reading, decisions: Mapping[str, Mapping[str, str]], options: Options, found: _Report
+) -> Derivation:
+    """The derivation; where another version wrote the certificate, what differs leaves its statements open."""
+    manifest = reading.manifest
+    assert manifest is not None
+    try:
+        derivation = rederive(reading, decisions, options)
+    except (RecursionError, MemoryError) as fault:
+        said = f"its source is too large to be read here ({type(fault).__name__})"
+        return Derivation({each.key: Difference((), (said,)) for each in manifest.statements})
     if same_version(manifest):
         found.faults.extend(
             f"{statement.subject}, {statement.name}: {fault}"
             for statement in manifest.statements
-            for fault in differences[statement.key].faults
+            for fault in derivation.differences[statement.key].faults
         )
+        found.faults.extend(derivation.faults)
+        return derivation
+    written = f"written by Thence {manifest.thence}; this version derives something else"
+    whole = (*derived_faults(manifest, reading.files), *derivation.faults)
+    return Derivation(
+        {
+            key: Difference((), (*(f"{written}: {fault}" for fault in (*each.faults, *whole)), *each.undecided))
+            for key, each in derivation.differences.items()
+        }
+    )
 
 
 def _check_proofs(
@@ -195,37 +244,48 @@ def _check_proofs(
     return checked
 
 
-def _confirmations(
-    manifest: Manifest,
-    statuses: Sequence[Mapping[str, str]],
-    checked: Sequence[bool],
-    differences: Mapping[Key, Difference],
-    thoroughness: Thoroughness,
-    found: _Report,
-) -> Iterator[Confirmation]:
-    number_of = {each.file: number for number, each in enumerate(manifest.obligations)}
-    for statement in manifest.statements:
-        numbers = [number_of[file] for file in statement.obligations]
-        obligations = [manifest.obligations[number] for number in numbers]
-        level = strength(obligations, [checked[number] for number in numbers], [statuses[number] for number in numbers])
-        open_ = [
-            each
-            for each, number in zip(obligations, numbers, strict=True)
-            if not checked[number] and "unsat" not in statuses[number].values()
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """All that was found out about the obligations and statements of a certificate."""
+
+    reading: Reading
+    statuses: Sequence[Mapping[str, str]]
+    checked: Sequence[bool]
+    derivation: Derivation
+    thoroughness: Thoroughness
+
+    @property
+    def decided(self) -> list[bool]:
+        """For each obligation whether anything decides it here."""
+        return [
+            proof or ("unsat" in now.values() and "sat" not in now.values())
+            for proof, now in zip(self.checked, self.statuses, strict=True)
         ]
-        reasons = [f"{each.file}, `{each.name}`, is not decided by any solver here" for each in open_]
-        told = differences.get(statement.key, Difference())
-        reasons.extend(told.undecided)
-        if not same_version(manifest):
-            written = f"written by Thence {manifest.thence}; this version derives something else"
-            reasons.extend(f"{written}: {difference}" for difference in told.faults)
-        if not statement.obligations and not thoroughness.rederived:
-            reasons.append("it rests on finite evidence, which was not evaluated")
-        lost = bool(reasons or found.faults)
-        yield Confirmation(
-            statement,
-            Verdict.UNKNOWN if lost else statement.verdict,
-            level,
-            sum(checked[number] for number in numbers),
-            tuple(reasons),
-        )
+
+    def confirmations(self, faulty: bool) -> Iterator[Confirmation]:
+        """The outcome for each statement; nothing is confirmed of a certificate with faults."""
+        manifest = self.reading.manifest
+        assert manifest is not None
+        number_of = {each.file: number for number, each in enumerate(manifest.obligations)}
+        decided = self.decided
+        for statement in manifest.statements:
+            numbers = [number_of[file] for file in statement.obligations]
+            obligations = [manifest.obligations[number] for number in numbers]
+            checked = [self.checked[number] for number in numbers]
+            level = strength(obligations, checked, [self.statuses[number] for number in numbers])
+            reasons = [
+                f"{manifest.obligations[number].file}, `{manifest.obligations[number].name}`, is not decided here"
+                for number in numbers
+                if not decided[number]
+            ]
+            if not self.thoroughness.rederived:
+                reasons.append("it was not derived from the source (--no-rederive)")
+            else:
+                reasons.extend(self.derivation.differences.get(statement.key, Difference()).undecided)
+            lost = bool(reasons) or faulty
+            if lost:
+                level = Level.L2
+            elif level < statement.level:
+                reasons.append(f"its verdict is confirmed at {level.name}, and not at {statement.level.name}")
+            verdict = Verdict.UNKNOWN if lost else statement.verdict
+            yield Confirmation(statement, verdict, level, sum(checked), tuple(map(shown, reasons)))

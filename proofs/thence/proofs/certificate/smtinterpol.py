@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from thence.proofs.certificate.forms.expressions import expressions
+from thence.proofs.certificate.forms.obligation_form import obligation_fault
+from thence.proofs.certificate.forms.proof_form import proof_fault
 from thence.proofs.certificate.processes import Processes, side_by_side
-from thence.proofs.certificate.smt_commands import expressions, plainness_fault
 
 BATCH = 20
 """Obligations for one Java process."""
@@ -31,7 +33,7 @@ PROVE_LIMIT_S = 60.0
 
 CHECK_LIMIT_S = 300.0
 
-_OPTIONS = ("-Xss256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_OPTIONS = ("-Xss256m", "-Xmx3g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _CHECKER = "de.uni_freiburg.informatik.ultimate.smtinterpol.proof.checker.Main"
 
 _ACCEPTED = re.compile(r"valid\nholes=0\nassertions=\d+\ndefinefuns=\d+\naxioms=\d+\nresolutions=\d+\n")
@@ -52,7 +54,10 @@ class Smtinterpol:
         return side_by_side(self._prove_batch, texts, BATCH, workers)
 
     def check(self, pairs: Sequence[tuple[str, str]], workers: int = 1) -> tuple[Checked, ...]:
-        """The verdict of the checker on each (obligation, proof): `valid` means proved without a hole."""
+        """The verdict of the checker on each (obligation, proof): `valid` means proved without a hole.
+
+        Texts that are not in their form are `invalid`; the checker does not see them.
+        """
         return side_by_side(self._check_batch, pairs, BATCH, workers)
 
     def _prove_batch(self, processes: Processes, texts: Sequence[str]) -> list[str | None]:
@@ -82,7 +87,7 @@ class Smtinterpol:
         return proofs[: len(texts)]
 
     def _check_batch(self, processes: Processes, pairs: Sequence[tuple[str, str]]) -> list[Checked]:
-        if any(plainness_fault(text) or not _is_one_proof(proof) for text, proof in pairs):
+        if any(obligation_fault(text) or proof_fault("resolute", proof) for text, proof in pairs):
             return self._one_by_one(processes, pairs)
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
             problem, proof = Path(folder) / "problem.smt2", Path(folder) / "proof"
@@ -106,15 +111,6 @@ def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
     for text in texts:
         lines += ["(push 1)", text.replace("(set-logic ALL)\n", "", 1).rstrip("\n"), "(get-proof)", "(pop 1)"]
     return "\n".join(lines) + "\n"
-
-
-def _is_one_proof(proof: str) -> bool:
-    """Whether a proof object is `unsat` and one expression, nothing before, between or behind."""
-    try:
-        status, *rest = expressions(proof)
-    except ValueError:
-        return False
-    return status == "unsat" and len(rest) == 1
 
 
 def _whole(output: str) -> Iterator[str]:

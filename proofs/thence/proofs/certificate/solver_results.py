@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from thence.proofs.certificate.alethe import alethe_proofs
 from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
+from thence.proofs.certificate.forms.proof_form import in_form
 from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.smaller_obligations import smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
@@ -38,13 +40,15 @@ def proof_objects(
     if note is not None:
         note("proof objects of cvc5", 0, len(texts))
     for number, proof in enumerate(alethe_proofs(texts, options.timeout_ms, options.workers)):
-        if proof is not None:
-            found[number]["alethe"] = proof
+        written = None if proof is None else in_form("alethe", proof)
+        if written is not None:
+            found[number]["alethe"] = written
     if smtinterpol is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
         proofs = smtinterpol.prove(smaller_obligations(texts, options), options.workers)
-        having = [(number, proof) for number, proof in enumerate(proofs) if proof is not None]
+        formed = [None if proof is None else in_form("resolute", proof) for proof in proofs]
+        having = [(number, proof) for number, proof in enumerate(formed) if proof is not None]
         checked = smtinterpol.check([(texts[number], proof) for number, proof in having], options.workers)
         for (number, proof), verdict in zip(having, checked, strict=True):
             if verdict == "valid":
@@ -60,5 +64,18 @@ def programs(options: Options, smtinterpol: Smtinterpol | None) -> Mapping[str, 
         alethe = {f"proof objects: {option}": value for option, value in ALETHE_OPTIONS.items()}
         found["cvc5"] = Program(found["cvc5"].version, {**limits, **alethe})
     if smtinterpol is not None:
-        found["smtinterpol"] = Program(smtinterpol.version, {"reproducible-resource-limit": str(RESOURCE_LIMIT)})
+        found["smtinterpol"] = Program(smtinterpol.version, _SMTINTERPOL_OPTIONS)
     return found
+
+
+_SMTINTERPOL_OPTIONS = {"reproducible-resource-limit": str(RESOURCE_LIMIT)}
+
+
+def is_set_by_thence(name: str, program: Program) -> bool:
+    """Whether the recorded options are those that this version of Thence sets, for some time limit and seed."""
+    if name == "smtinterpol":
+        return program.options == _SMTINTERPOL_OPTIONS
+    timeout_ms, seed = program.options.get("timeout_ms", ""), program.options.get("seed", "")
+    if not all(re.fullmatch(r"[0-9]{1,12}", limit) for limit in (timeout_ms, seed)) or int(timeout_ms) == 0:
+        return False
+    return program.options == programs(Options(timeout_ms=int(timeout_ms), seed=int(seed)), None)[name].options

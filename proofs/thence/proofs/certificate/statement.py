@@ -14,14 +14,17 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
+from thence.proofs.certificate.manifest import Key, Shows
 from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
-from thence.proofs.machine.prover import statement_formula, stating
+from thence.proofs.machine.prover import statement_formula, statements, stating
+from thence.proofs.machine.step_prover import WITNESS, step_statements
 from thence.proofs.machine.step_statements import no_deadlock
+from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.prove import expected_names
-from thence.proofs.solving.assessment import Proof, RunEvidence
+from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
 
@@ -72,14 +75,31 @@ class Statement:
     runs: Mapping[str, RunEvidence] = field(default_factory=dict)
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         return self.kind, self.subject, self.name
+
+
+def stated(specification: ir.Specification) -> tuple[Key, ...]:
+    """The keys of everything that a file states for any number of processes, in its order."""
+    found: list[Key] = [("theorem", theorem.theory.name, theorem.name) for theorem in specification.theorems]
+    for machine in specification.machines:
+        names = (*statements(machine), *step_statements(machine), *expected_names(machine.expects), VACUITY)
+        found.extend(("machine", machine.name, name) for name in names)
+    for mutant in specification.mutants:
+        if isinstance(mutant.mutated, ir.Machine):
+            named = [f"{mutant.name}: {name}" for name in expected_names(mutant.expects)]
+            if any(not expectation.names for expectation in mutant.expects):
+                named.append(mutant.name)
+            found.extend(("mutant", mutant.subject, name) for name in named)
+    return tuple(dict.fromkeys(found))
 
 
 def statement_of(specification: ir.Specification, proof: Proof) -> Statement | None:
     """The statement of a result; None where the result is neither `proved` nor `refuted`, or names no statement.
 
     A mutant whose expectation names no statement says only that something fails, which is no statement of its own.
+    A verdict that rests on nothing that can be written down, or on a machine whose axioms restrict what a transition
+    updates, cannot be checked by others.
     """
     result, assessment = proof.result, proof.assessment
     if assessment.verdict not in (Verdict.PROVED, Verdict.REFUTED) or result.kind not in (
@@ -89,7 +109,9 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
     ):
         return None
     subject = subject_of(specification, result.kind, result.subject, result.name)
-    if subject is None:
+    if subject is None or (subject.machine is not None and axiom_faults(subject.machine)):
+        return None
+    if not assessment.discharges and rested_on(subject, assessment.verdict) is None:
         return None
     return Statement(
         result.name,
@@ -102,6 +124,21 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         assessment.models,
         assessment.runs,
     )
+
+
+def rested_on(subject: Subject, verdict: Verdict) -> tuple[tuple[Shows, str], ...] | None:
+    """The evidence, and nothing else, that such a verdict on such a statement rests on; None: it rests on obligations.
+
+    A refutation is an execution or a run. Only what says that runs exist is proved by runs, and refuted by obligations.
+    """
+    machine = subject.machine
+    if machine is not None and subject.name == VACUITY:
+        shown: list[tuple[Shows, str]] = [("happens", action.name) for action in actions(machine)]
+        due = sorted([*shown, ("possible", POSSIBLE)], key=lambda each: each[1])
+        return tuple(due) if verdict is Verdict.PROVED else None
+    if machine is not None and subject.name in {formula.name for formula in machine.reachable}:
+        return (("happens", WITNESS),) if verdict is Verdict.PROVED else None
+    return (("refuted", REFUTATION),) if verdict is Verdict.REFUTED else None
 
 
 def subject_of(specification: ir.Specification, kind: str, subject: str, name: str) -> Subject | None:
@@ -162,7 +199,8 @@ def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:
         return (f"in every reachable state: {show_expression(formula.body)}",)
     transition = starving_transition(name)
     if transition is not None:
-        return (f"what a message waits for until {transition} only shrinks, in every run",)
+        shrinks = f"what a message waits for until {transition} only shrinks, in every run"
+        return (f"{shrinks}; once nothing more is sent, runs come to rest, and nothing waits for {transition}",)
     formula = statement_formula(machine, name)
     where = "whenever deliver happens" if free_locals(formula.body) else "in every reachable state"
     return (f"{where}, {formula.name}: {show_expression(formula.body)}",)

@@ -88,7 +88,7 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
         return ["always", term(no_deadlock(machine).body, {})]
     transition = starving_transition(name)
     if transition is not None:
-        return ["without starvation", transition]
+        return ["without starvation, at rest nothing waits", transition]
     if name == VACUITY:
         return ["every transition happens"]
     formula = statement_formula(machine, name)

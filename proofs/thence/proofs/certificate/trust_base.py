@@ -61,9 +61,10 @@ _EVALUATOR = dedent("""\
 _TAMPERING = dedent("""\
     ## What `SHA256SUMS` protects
 
-    It binds the files to each other, not to an author: whoever changes a file can write the sums anew. Even so a
-    certificate does not pass `thence recheck` with a statement that its source does not make, without an obligation
-    that the source needs or with one that it does not need, or with one that is satisfiable. What such a person can
-    change: the authors, the versions and options of the programs as recorded, and which statements are in it at all (a
-    certificate with a statement less is a smaller one, not a false one). Cite the ids: they say what was proved.
+    It binds the files to each other, not to an author: whoever changes a file can write the sums anew. Even so
+    `thence recheck` confirms no statement that its source does not make, or with another verdict, level or wording, and
+    none without an obligation that the source needs, with one that it does not need, or with one that is satisfiable.
+    What such a person can change: the names of the authors, the versions, time limits and seeds of the programs as
+    recorded, the proofs of cvc5, and which statements are in it (README.md lists those that are not). Cite the ids:
+    they say what was proved.
     """)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 from pathlib import Path
 
-from thence.proofs.certificate.build import MANIFEST, SUMS, Certificate, NotCertified
+from thence.proofs.certificate.build import DERIVED, MANIFEST, SUMS, Certificate, NotCertified
+from thence.proofs.certificate.directory import contents
+from thence.proofs.certificate.forms.json_form import value_of
 
 
 def write(found: Certificate, directory: Path) -> None:
@@ -47,13 +49,17 @@ def refuse_place(directory: Path) -> None:
 
 
 def _is_certificate(directory: Path) -> bool:
-    """Whether the directory has a certificate and nothing else."""
+    """Whether the directory has a certificate and nothing else: files with the names of a certificate's files."""
     try:
-        value = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        listed = (directory / SUMS).read_text(encoding="utf-8").splitlines()
+        found = contents(directory)
+        value = value_of(found.files.get(MANIFEST, b""))
     except (OSError, ValueError):
         return False
-    known = {line.partition("  ")[2] for line in listed} | {SUMS}
-    there = {str(path.relative_to(directory)) for path in directory.rglob("*") if not path.is_dir()}
     is_format = isinstance(value, dict) and str(value.get("format", "")).startswith("thence-certificate/")
-    return is_format and there <= known
+    return is_format and not found.faults and all(map(_FILE.fullmatch, found.files))
+
+
+_FILE = re.compile(
+    rf"{'|'.join(map(re.escape, (MANIFEST, SUMS, *DERIVED)))}|sources/[^/]+\.thence|obligations/[0-9]+\.smt2"
+    r"|proofs/[0-9]+\.(?:resolute|alethe)|evidence/[0-9]+\.json"
+)

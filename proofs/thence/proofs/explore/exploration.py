@@ -85,9 +85,9 @@ class Exploration(Coverage):
     `reductions` are those that states and transitions are counted up to; `refused` says why one that was asked for
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
+    `undecided` says of properties that are not violated why that does not mean that they hold.
     `order_matters` names a handler of which some step depends on the order in which sets are visited.
     `never` has what no step that was met does: `delivers`, `fires` a timer.
-    `undecided` says of properties that are not violated why that does not mean that they hold.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -96,9 +96,9 @@ class Exploration(Coverage):
     memory: int = 0
     storage: Storage = "exact"
     unshown: frozenset[str] = frozenset()
+    undecided: dict[str, str] = field(default_factory=dict)
     never: frozenset[str] = frozenset()
     order_matters: str | None = None
-    undecided: dict[str, str] = field(default_factory=dict)
     violations: dict[str, Violation] = field(default_factory=dict)
 
 

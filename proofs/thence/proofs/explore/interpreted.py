@@ -16,6 +16,7 @@ from thence.dsl.run.system import Action, State
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
+    CUT_SHORT,
     Exploration,
     ExplorationRequest,
     Progress,
@@ -25,7 +26,7 @@ from thence.proofs.explore.exploration import (
     starving,
 )
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.fairness.tails import FAULTY, Starvation, Tails
+from thence.proofs.fairness.tails import Starvation, Tails
 from thence.proofs.fairness.termination import every_arrival_ends
 
 
@@ -154,7 +155,7 @@ class Interpretation:
             if later is not None:
                 self._starves(*later)
             elif self._faulty or self._tails.undecided:
-                self.result.undecided[DELIVERED] = self._tails.undecided or FAULTY
+                self.result.undecided[DELIVERED] = self._tails.undecided or CUT_SHORT
 
     def _starves(self, state: State, starvation: Starvation) -> None:
         found = starving(self.request.system, path_to(self.origins, state), starvation)

@@ -119,7 +119,7 @@ class FairGraph:
         return None, len(origins)
 
     def _tour(self, start: int, component: set[int]) -> list[Action]:
-        """A fair cycle, by way of an edge of each class that the component takes, and of each of its nodes if need be."""
+        """A fair cycle: it takes each class that the component takes, and under weak fairness leaves other offers."""
         inner = {own for node in component for _, to, owns in self.edges(node) if to in component for own in owns}
         actions: list[Action] = []
         at = start

@@ -40,13 +40,13 @@ class Fairness:
 def fairness_of(system: System) -> Fairness:
     """The fairness that the system's protocol assumes.
 
-    Without `under fair`, every packet arrives. Programs go on as far as they can.
+    Without `under fair`, every packet arrives.
     """
     protocol = system.protocol
     names = set(protocol.fairness) or {"receive"}
     kinds = frozenset(kind.name for kind in protocol.packets)
     receive = kinds if "receive" in names else kinds & names
-    return Fairness(receive, "causal_send" in names or bool(system.workload.programs), protocol.weakly)
+    return Fairness(receive, system.sends_on, protocol.weakly)
 
 
 def is_decided_at_rest(system: System) -> bool:

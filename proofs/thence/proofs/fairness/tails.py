@@ -141,7 +141,7 @@ class Tails:
 
     def _expand(self, at: int) -> None:
         state, offers = self._states[at], set[Class]()
-        if not state.history.pending:
+        if not state.history.pending and not self._may_send_late:
             return
         for action in self.system.continuing(state, sending=self.fairness.send):
             own = self.fairness.class_of(self.system, action)
@@ -153,6 +153,11 @@ class Tails:
                 continue
             self._edges[at].append((action, self._number(self._bare(outcome.state), (at, action)), classes))
         self._offers[at] = frozenset(offers)
+
+    @property
+    def _may_send_late(self) -> bool:
+        """Whether a tail may send a message that no state explored has sent: after a timer beyond `ticks`."""
+        return self.fairness.send and self.system.workload.ticks is not None and bool(self._timers)
 
     def _graph(self, required: frozenset[Class]) -> FairGraph:
         return FairGraph(
@@ -174,6 +179,6 @@ class Tails:
                 for node in component:
                     self._starving.setdefault(node, (message, component))
             if self._timers and not self.undecided:
-                unheard = inside - self._starving.keys()
-                if any(node in unheard for node in resting) or any(self._graph(frozenset()).fair(unheard)):
+                busy = {node for node in inside if self._offers[node].isdisjoint(self._timers)}
+                if any(node in busy for node in resting) or any(self._graph(frozenset()).fair(busy)):
                     self.undecided = NEVER_QUIET

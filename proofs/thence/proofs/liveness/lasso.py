@@ -260,12 +260,17 @@ class _Graph:
         return lasso
 
     def _best(self, timers: frozenset[Class]) -> tuple[int, Message, int, list[Action]] | None:
-        """The shortest lasso in which the timers fire: its length, the message, where its cycle starts, the cycle."""
+        """The shortest lasso in which these timers fire: its length, the message, where its cycle starts, the cycle.
+
+        Without timers: a lasso that leads through no state in which one could fire.
+        """
         best: tuple[int, Message, int, list[Action]] | None = None
         plain = FairGraph(
             self.edges.__getitem__, self.offers.__getitem__, self.distance.__getitem__, self.fairness.weak, timers
         )
         for message, waiting in self._waiting().items():
+            if not timers:
+                waiting = {number for number in waiting if self.offers[number].isdisjoint(timers_of(self.system))}
             resting = [number for number in waiting if not self.offers[number]]
             if resting and not timers:
                 at = min(resting, key=self.distance.__getitem__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
 from thence.proofs.logic.countermodel import fact_lines, instance_text, names_of
-from thence.proofs.logic.formula import Unsupported, negation
+from thence.proofs.logic.formula import Unsupported, local, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
@@ -27,12 +27,23 @@ from thence.proofs.machine.reachability import (
     search,
 )
 from thence.proofs.machine.smallest_run import smallest
-from thence.proofs.machine.step_statements import (
-    DeadlockStage,
+from thence.proofs.machine.starvation import (
     Waiting,
     additions,
-    at_rest,
+    changed_relations,
     falsified,
+    nothing_waits,
+    one_way,
+    starvation_obligations,
+    uses_up,
+    waiting,
+    waiting_message,
+    waits_at_rest,
+)
+from thence.proofs.machine.step_statements import (
+    LEFT,
+    DeadlockStage,
+    at_rest,
     goal_stages,
     helpful_stages,
     loss,
@@ -40,11 +51,10 @@ from thence.proofs.machine.step_statements import (
     orders,
     stable_obligations,
     stage_obligation,
-    starvation_obligations,
     strictly_orders,
-    waiting,
+    undelivered,
 )
-from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.transitions import actions, rigid, symbols
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.session import ProofSession
@@ -122,10 +132,7 @@ def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Seque
         return _attempt_deadlock(session, machine, known)
     transition = starving_transition(name)
     if transition is not None:
-        state, ends = waiting_for(session, machine, transition)
-        done = session.discharge(starvation_obligations(machine, state, known))
-        words = f"what a message waits for until {transition} only shrinks"
-        return _Attempt((*ends, *done), words)
+        return _attempt_starvation(session, machine, transition, known)
     stable = next(each for each in machine.stable if each.formula.name == name)
     done = session.discharge(stable_obligations(machine, stable, known))
     return _Attempt(done, "every transition keeps it true")
@@ -135,40 +142,117 @@ def waiting_for(session: ProofSession, machine: ir.Machine, transition: str) -> 
     """The condition of waiting for a transition, and the proofs that the transition makes its own guards false."""
     action = next(action for action in actions(machine) if action.name == transition)
     ends = session.discharge(falsified(machine, action))
-    return waiting(action, [end.proved for end in ends]), tuple(end for end in ends if end.proved)
+    state = waiting(action, [end.proved for end in ends], rigid(machine))
+    return state, tuple(end for end in ends if end.proved)
+
+
+def _attempt_starvation(
+    session: ProofSession, machine: ir.Machine, transition: str, known: Sequence[Conjunct]
+) -> _Attempt:
+    """What a message waits for only shrinks, runs come to rest, and at rest nothing waits: see NOTE(starvation)."""
+    state, ends = waiting_for(session, machine, transition)
+    done = (*ends, *session.discharge(starvation_obligations(machine, state, known)))
+    shrinks = f"what a message waits for until {transition} only shrinks"
+    if not all(each.proved for each in done):
+        return _Attempt(done, shrinks)
+    using, restless = _comes_to_rest(session, machine, known)
+    if restless:
+        return _Attempt(done, "", f"{shrinks}, but runs may go on for ever without it: {restless}")
+    done = (*done, *using)
+    (at_once,) = session.within(QUICK_MS).discharge((nothing_waits(machine, state, known),), look_for_models=False)
+    if at_once.proved:
+        return _Attempt((*done, at_once), f"{shrinks}; runs come to rest, and there nothing waits for it")
+    left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
+    if left is None:
+        return _Attempt(done, "", f"{shrinks}, but something may wait for {transition} in a quiescent state")
+    words = "undelivered" if transition == "deliver" else f"waiting for {transition}"
+    evidence, missing = _at_rest(session, machine, known, words, left)
+    if missing:
+        return _Attempt((*done, *evidence), "", f"{shrinks}, but {missing}")
+    return _Attempt((*done, *evidence), f"{shrinks}; runs come to rest, and there nothing waits for it")
+
+
+def _comes_to_rest(
+    session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]
+) -> tuple[tuple[Discharge, ...], str]:
+    """The proof that once nothing more is sent every run comes to rest; or the transitions that may go on for ever.
+
+    Transitions that use something up happen finitely often; the others are then looked at without them.
+    """
+    quick = session.silent().within(QUICK_MS).with_one_solver()
+    left = [action for action in actions(machine) if action.name != "causal_send" and action.updates]
+    wanted: list[Obligation] = []
+    while left:
+        ways: dict[str, bool] = {}
+        directions: list[Obligation] = []
+        for relation in changed_relations(machine, left):
+            for way in (True, False):
+                claims = one_way(machine, left, relation, way, known)
+                if relation not in ways and _all_proved(quick, claims):
+                    ways[relation] = way
+                    directions.extend(claims)
+        used = [uses_up(machine, action, ways, known) for action in left]
+        done = quick.discharge(used, look_for_models=False)
+        proved = {each.obligation.name for each in done if each.proved}
+        if not proved:
+            return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
+        wanted += [*directions, *(claim for claim in used if claim.name in proved)]
+        left = [action for action, claim in zip(left, used, strict=True) if claim.name not in proved]
+    return session.discharge(tuple(wanted), look_for_models=False), ""
+
+
+def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
+    return all(each.proved for each in session.discharge(claims, look_for_models=False))
 
 
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
-    """Proof stages, each resting on those before, until nothing is undelivered or no stage can be added."""
+    """In a quiescent state nothing is undelivered; and there is such a state."""
+    evidence, missing = _at_rest(session, machine, known, "undelivered", undelivered(machine, local(LEFT)))
+    if missing:
+        return _Attempt(evidence, "", missing)
+    rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
+    shown = search(session, machine, {"rest": rest})
+    if "rest" not in shown.runs:
+        empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
+        return _Attempt(evidence, "", empty)
+    example = f"such a state: {witness_text(shown.runs['rest'])}"
+    stages = [each.obligation.name for each in evidence if each.obligation.name.startswith("nothing is")]
+    return _Attempt(evidence, f"in a quiescent state: {'; '.join(stages)}\n{example}")
+
+
+def _at_rest(
+    session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct], words: str, left: ir.Expr
+) -> tuple[tuple[Discharge, ...], str]:
+    """A proof that in a quiescent state `left` is true of no message; or what is missing.
+
+    Proof stages, each resting on those before, until the last one is reached or no stage can be added.
+    """
     ordering: dict[str, tuple[Discharge, ...]] = {}
     for relation in orders(machine):
         own = strictly_orders(machine, relation, known)
         open_ones = [each for each in own if not each.by_frame]
         if len(_easy(session, open_ones, _EFFORT[1])) == len(open_ones):
             ordering[relation] = session.discharge(own)
-    over = _staged(session, machine, tuple(ordering), known)
+    over = _staged(session, machine, goal_stages(words, left, tuple(ordering)), tuple(ordering), known)
     used = dict.fromkeys(stage.order for stage in over)
     evidence = [discharge for relation in used for discharge in ordering[relation]]
     proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
     evidence.extend(session.discharge(proofs))
-    words = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
-    if not over or over[-1].words != "undelivered":
-        missing = f"in a quiescent state a message may be undelivered{f' ({words})' if words else ''}"
-        return _Attempt(tuple(evidence), "", missing)
-    rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
-    shown = search(session, machine, {"rest": rest})
-    if "rest" not in shown.runs:
-        empty = f"no quiescent state with a delivery was found ({shown.unknown or shown.scope}): it may say nothing"
-        return _Attempt(tuple(evidence), "", empty)
-    example = f"such a state: {witness_text(shown.runs['rest'])}"
-    return _Attempt(tuple(evidence), f"in a quiescent state: {words}\n{example}")
+    if over and over[-1].words == words:
+        return tuple(evidence), ""
+    told = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
+    return tuple(evidence), f"in a quiescent state a message may be {words}{f' ({told})' if told else ''}"
 
 
 def _staged(
-    session: ProofSession, machine: ir.Machine, ordering: Sequence[str], known: Sequence[Conjunct]
+    session: ProofSession,
+    machine: ir.Machine,
+    goals: Sequence[DeadlockStage],
+    ordering: Sequence[str],
+    known: Sequence[Conjunct],
 ) -> list[DeadlockStage]:
-    """Stages that can be proved one after the other; the last one is the goal, if it is reached."""
-    goals, helpful = goal_stages(machine, ordering), helpful_stages(machine, ordering)
+    """Stages that can be proved one after the other; the last one is a goal, if one is reached."""
+    helpful = helpful_stages(machine, ordering)
     over: list[DeadlockStage] = []
 
     def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:
@@ -259,7 +343,8 @@ def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[G
         return (Falsification(no_deadlock(machine)),)
     transition = starving_transition(name)
     if transition is not None:
-        return additions(waiting_for(session, machine, transition)[0])
+        state, _ = waiting_for(session, machine, transition)
+        return (Falsification(waits_at_rest(machine, state)), *additions(state))
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 

@@ -1,10 +1,4 @@
-"""Statements about steps of a machine: `stable`, `without starvation`, `without deadlock`, as obligations and goals.
-
-NOTE(starvation): a message m waits for transition T in a state where m was sent and every guard of T that T itself
-makes false (`not network_sent(m)`) is true of m. The other guards give the things that m waits for. A guard
-`forall x. P(m, x)` gives the set of all x for which P(m, x) is false; guards over variables of the same types give one
-set together. Any other guard gives itself. Without starvation: no step after which m still waits adds to these sets, or
-makes a true guard false. So m waits only for things that it waited for from the beginning, and they only become fewer.
+"""Statements about steps of a machine: `stable` and `without deadlock`, as obligations and goals.
 
 NOTE(deadlock): a state is quiescent if no transition but `causal_send` is enabled with an effect. Without deadlock: in
 a reachable quiescent state every message that was sent has been delivered at its destinations. The proof uses least
@@ -28,7 +22,6 @@ from thence.proofs.logic.formula import (
     equal,
     exists,
     forall,
-    fresh_name,
     holds,
     implies,
     local,
@@ -43,7 +36,7 @@ from thence.proofs.machine.transitions import Action, actions, after
 # --- stable ------------------------------------------------------------------------------------
 
 
-def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
+def apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
     """The variables under names that no file can have, so that they are not those of a transition's parameters."""
     named = tuple(ir.Variable(f"{variable.name}'", variable.type) for variable in variables)
     values: dict[str, ir.Expr] = {old.name: local(new) for old, new in zip(variables, named, strict=True)}
@@ -53,7 +46,7 @@ def _apart(variables: Sequence[ir.Variable], body: ir.Expr) -> tuple[tuple[ir.Va
 def stable_obligations(machine: ir.Machine, stable: ir.Stable, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
     """Every transition keeps the formula true where it is true."""
     signature, facts, name = signature_of(machine), known_facts(machine, known), stable.formula.name
-    parameters, body = _apart(stable.parameters, stable.formula.body)
+    parameters, body = apart(stable.parameters, stable.formula.body)
     return tuple(
         Obligation(
             f"{action.name} keeps {name} true",
@@ -68,137 +61,25 @@ def stable_obligations(machine: ir.Machine, stable: ir.Stable, known: Iterable[C
 
 def loss(stable: ir.Stable) -> Change:
     """A step that makes a stable formula false."""
-    parameters, body = _apart(stable.parameters, stable.formula.body)
+    parameters, body = apart(stable.parameters, stable.formula.body)
     return Change(parameters, body, negation(body))
 
 
-# --- starvation --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Things that a message waits for: the instances of `variables` for which `done` is false; without any, a guard."""
-
-    variables: tuple[ir.Variable, ...]
-    done: ir.Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Waiting for a transition: see NOTE(starvation). `parameters` are those of the transition, named apart."""
-
-    action: Action
-    parameters: tuple[ir.Variable, ...]
-    waits: ir.Expr
-    parts: tuple[Part, ...]
+# --- guards ---
 
 
 def own_guards(action: Action) -> tuple[ir.Expr, ...]:
     """The guards of a transition, split into the smallest conjuncts."""
-    return tuple(part for guard in action.guards for part in _split(guard.body))
+    return tuple(part for guard in action.guards for part in split(guard.body))
 
 
-def _split(expr: ir.Expr) -> tuple[ir.Expr, ...]:
+def split(expr: ir.Expr) -> tuple[ir.Expr, ...]:
     if isinstance(expr, ir.Connective) and expr.operator == "and":
-        return (*_split(expr.left), *_split(expr.right))
+        return (*split(expr.left), *split(expr.right))
     if isinstance(expr, ir.Quantified) and expr.kind == "forall":
-        inner = _split(expr.body)
+        inner = split(expr.body)
         return tuple(ir.Quantified(BOOL, "forall", expr.variables, part) for part in inner)
     return (expr,)
-
-
-def falsified(machine: ir.Machine, action: Action) -> tuple[Obligation, ...]:
-    """The transition makes its guard false: one obligation for each of `own_guards`, in order. Uses no invariant."""
-    return tuple(
-        Obligation(
-            f"{action.name} ends guard {number}",
-            signature_of(machine),
-            (*machine.axioms, *action.guards),
-            ir.NamedFormula(f"guard {number} is false", negation(after(guard, action))),
-            action.parameters,
-        )
-        for number, guard in enumerate(own_guards(action), 1)
-    )
-
-
-def waiting(action: Action, ends: Sequence[bool]) -> Waiting:
-    """The condition of waiting for the transition; `ends`: for each own guard whether the transition makes it false."""
-    guards = own_guards(action)
-    not_yet = [guard for guard, ended in zip(guards, ends, strict=True) if ended]
-    sent = [holds("sent", local(parameter)) for parameter in action.parameters if parameter.type == MESSAGE]
-    groups: dict[tuple[str, ...], list[tuple[tuple[ir.Variable, ...], ir.Expr]]] = {}
-    for guard in guards:
-        variables, body = _instances(guard)
-        groups.setdefault(tuple(str(variable.type) for variable in variables), []).append((variables, body))
-    parts: list[Part] = []
-    for types, members in groups.items():
-        if not types:
-            parts.extend(Part((), body) for _, body in members)
-            continue
-        taken = {parameter.name for parameter in action.parameters}
-        first, _ = members[0]
-        common = tuple(
-            ir.Variable(fresh_name(variable.name, taken) if variable.name in taken else variable.name, variable.type)
-            for variable in first
-        )
-        parts.append(Part(common, conj(_renamed(body, variables, common) for variables, body in members)))
-    parameters, waits = _apart(action.parameters, conj((*sent, *not_yet)))
-    apart = (
-        Part(_apart(part.variables, FALSE)[0], _apart((*action.parameters, *part.variables), part.done)[1])
-        for part in parts
-    )
-    return Waiting(action, parameters, waits, tuple(apart))
-
-
-def _instances(guard: ir.Expr) -> tuple[tuple[ir.Variable, ...], ir.Expr]:
-    if isinstance(guard, ir.Quantified) and guard.kind == "forall":
-        outer = tuple(ir.Variable(bound.name, bound.type) for bound in guard.variables)
-        inner, body = _instances(guard.body)
-        return (*outer, *inner), body
-    return (), guard
-
-
-def _renamed(body: ir.Expr, old: Sequence[ir.Variable], new: Sequence[ir.Variable]) -> ir.Expr:
-    return substitute(body, {was.name: local(now) for was, now in zip(old, new, strict=True)})
-
-
-def starvation_obligations(machine: ir.Machine, state: Waiting, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """No step after which a message still waits, except the awaited one, adds to the things that it waits for."""
-    signature, facts = signature_of(machine), known_facts(machine, known)
-    found: list[Obligation] = []
-    for number, part in enumerate(state.parts, 1):
-        for action in actions(machine):
-            other = []
-            if action.name == state.action.name:
-                pairs = zip(action.parameters, state.parameters, strict=True)
-                different = disj(negation(equal(local(own), local(waits))) for own, waits in pairs)
-                other.append(ir.NamedFormula("not the step that is waited for", different))
-            hypotheses = (
-                *facts,
-                *action.guards,
-                *other,
-                ir.NamedFormula("waiting", state.waits),
-                ir.NamedFormula("still waiting", after(state.waits, action)),
-                ir.NamedFormula("not waited for", part.done),
-            )
-            goal = ir.NamedFormula("still not waited for", after(part.done, action))
-            constants = (*action.parameters, *state.parameters, *part.variables)
-            name = f"{action.name} adds nothing to part {number}"
-            found.append(Obligation(name, signature, hypotheses, goal, constants))
-    return tuple(found)
-
-
-def additions(state: Waiting) -> tuple[Change, ...]:
-    """The steps that add to the things that a message waits for, part by part."""
-    return tuple(
-        Change(
-            (*state.parameters, *part.variables),
-            conj((state.waits, part.done)),
-            conj((state.waits, negation(part.done))),
-            (state.action.name, len(state.parameters)),
-        )
-        for part in state.parts
-    )
 
 
 # --- deadlock ----------------------------------------------------------------------------------
@@ -207,10 +88,10 @@ def additions(state: Waiting) -> tuple[Change, ...]:
 def quiescent(machine: ir.Machine) -> ir.Expr:
     """No transition but `causal_send` is enabled with an effect."""
     busy = (action for action in actions(machine) if action.name != "causal_send")
-    return conj(forall(action.parameters, negation(conj((action.guard, _effect(action))))) for action in busy)
+    return conj(forall(action.parameters, negation(conj((action.guard, effect(action))))) for action in busy)
 
 
-def _effect(action: Action) -> ir.Expr:
+def effect(action: Action) -> ir.Expr:
     changed = (
         exists(
             update.binders,
@@ -290,9 +171,9 @@ def strictly_orders(machine: ir.Machine, relation: str, known: Iterable[Conjunct
     )
 
 
-def goal_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
-    """The stages that end the proof: in a quiescent state, nothing is undelivered."""
-    return tuple(DeadlockStage("undelivered", undelivered(machine, local(LEFT)), order) for order in ordering)
+def goal_stages(words: str, left: ir.Expr, ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
+    """The stages that end the proof: in a quiescent state, `left` is true of no message."""
+    return tuple(DeadlockStage(words, left, order) for order in ordering)
 
 
 def helpful_stages(
@@ -331,7 +212,7 @@ def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.E
         body = guard
         while isinstance(body, ir.Quantified) and body.kind == "exists":
             body = body.body
-        for part in _split(body):
+        for part in split(body):
             atom, positive = (part.operand, False) if isinstance(part, ir.Not) else (part, True)
             if isinstance(atom, ir.Apply) and atom.symbol in relations and isinstance(atom.arguments[0], ir.Local):
                 literals.setdefault(atom.arguments[0].name, {})[atom.symbol] = positive

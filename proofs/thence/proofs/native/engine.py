@@ -12,6 +12,7 @@ from thence.dsl.run.system import State, System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
+    CUT_SHORT,
     Exploration,
     ExplorationRequest,
     Progress,
@@ -21,7 +22,7 @@ from thence.proofs.explore.exploration import (
 )
 from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.fairness.tails import FAULTY, Tails
+from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
@@ -94,7 +95,12 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
     if engine.suspects or (result.violations and engine.allotment.threads > 1):
-        _look_again(request, engine)
+        try:
+            _look_again(request, engine)
+        except KeyboardInterrupt:
+            result.complete, result.why_incomplete = False, "interrupted"
+        except MemoryError:
+            result.complete, result.why_incomplete = False, "out of memory"
     result.seconds = time.perf_counter() - started
     return result
 
@@ -105,12 +111,16 @@ def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
     Violations that were met by a search that forgets states, and are not met again, are unshown.
     """
     result = engine.result
+    result.unshown = frozenset(engine.suspects)
     again = replace(
         request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
-        stop_when_refuted=True, limit=None, progress=None, storage="exact",
+        stop_when_refuted=True, storage="exact",
         resources=Resources(request.resources.memory, threads=1),
     )  # fmt: skip
-    repeated = NativeEngine(again).run(engine.capacity).violations
+    repetition = NativeEngine(again).run(engine.capacity)
+    repeated = repetition.violations
+    if repetition.why_incomplete == "interrupted":
+        result.complete, result.why_incomplete = False, "interrupted"
     if repeated.keys() >= result.violations.keys():
         result.violations = repeated
     result.unshown = frozenset(engine.suspects - result.violations.keys())
@@ -350,7 +360,7 @@ class NativeEngine:
         if self._starved_after is not None and DELIVERED not in self.refuted:
             self._starves(search, self._starved_after)
         if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
-            self.result.undecided[DELIVERED] = tails.undecided or FAULTY
+            self.result.undecided[DELIVERED] = tails.undecided or CUT_SHORT
 
     def _broken_names(self, state: State) -> set[str]:
         """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""

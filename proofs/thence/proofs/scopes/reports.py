@@ -61,6 +61,21 @@ class Shown:
     picture: str = ""
 
 
+def timers_fire(protocol: ir.Protocol, workload: ir.Workload) -> str:
+    """When the timers of a scope fire, on which a verdict on `delivered` depends; "" if there are none."""
+    if not any(handler.event == "periodically" for handler in protocol.handlers):
+        return ""
+    reordering = protocol.network.reordering and not workload.fifo
+    if not isinstance(workload.sending, ir.Finite) and reordering:
+        return "timers fire at any moment, again and again and in any order"
+    said = "timers fire when nothing is in flight, again and again and in any order"
+    if not workload.ticks or not workload.ends:
+        return said
+    return (
+        f"{said}; before that at any moment, each at most {workload.ticks} {'time' if workload.ticks == 1 else 'times'}"
+    )
+
+
 def is_witness(protocol: ir.Protocol, name: str) -> bool:
     """Whether the name is of something that holds when some run reaches it."""
     return name in protocol.witnesses or name == COMPLETES
@@ -267,7 +282,7 @@ def _show_exhausted(covered: Coverage, witness: bool) -> Shown:
 
 def _order(lines: Lines, piles: bool) -> str:
     named = ", ".join(lines.names())
-    repeated = "timers fire at any moment, and packets that they repeat count as one or more\n" if piles else ""
+    repeated = "packets that timers repeat count as one or more\n" if piles else ""
     return repeated + (
         f"numbers that grow count by their order, and by distances up to {lines.near}: {named}"
         if named

@@ -24,8 +24,10 @@ from thence.proofs.explore.exploration import (
     Storage,
     Violation,
 )
+from thence.proofs.explore.memory_limit import memory_limit
 from thence.proofs.explore.reductions import named
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, find_lasso
+from thence.proofs.native.memory import Allotment
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.scopes.refutable import cannot_refute
 from thence.proofs.scopes.reports import (
@@ -38,6 +40,7 @@ from thence.proofs.scopes.reports import (
     is_witness,
     show,
     show_link,
+    timers_fire,
     workload_facts,
 )
 from thence.proofs.scopes.untried import idle, not_tried
@@ -186,6 +189,15 @@ def _results(subject: Subject, wanted: Mapping[str, str], options: Options, labe
 
 
 def _explored(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
+    """Explores within the memory that there is, whoever explores."""
+    try:
+        with memory_limit(Allotment.of(options.resources).memory):
+            return _explored_within(subject, judged, stop, options, label)
+    except MemoryError:
+        return Explored(Exploration(why_incomplete="out of memory"), frozenset(judged))
+
+
+def _explored_within(subject: Subject, judged: Collection[str], stop: bool, options: Options, label: str) -> Explored:
     protocol, workload, progress = subject.protocol, subject.workload, options.progress(label)
     if isinstance(workload.sending, ir.AnyNumber):
         safety = [name for name in judged if name in SAFETY]
@@ -218,8 +230,10 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
+    timers = timers_fire(subject.protocol, subject.workload) if property_ == LIVE else ""
     facts = {
         "property": property_,
+        **({"timers": timers} if timers else {}),
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
         **_limits(subject, property_, verdict),
@@ -228,8 +242,13 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     }
     return Result(
         f"{subject.title}: {property_}", subject.kind, subject.name, verdict, Level.L1, verdict.value == wanted,
-        covered.seconds, facts, shown.explanation, shown.picture,
+        covered.seconds, facts, _with_restriction(shown.explanation, timers, verdict), shown.picture,
     )  # fmt: skip
+
+
+def _with_restriction(explanation: str, timers: str, verdict: Verdict) -> str:
+    """The explanation of a verdict on `delivered`: that it holds is said of the runs in which timers fire so."""
+    return "\n".join(filter(None, (explanation, timers if verdict is Verdict.HOLDS else "")))
 
 
 def _order_facts(explored: Explored, property_: str, verdict: Verdict) -> dict[str, Any]:

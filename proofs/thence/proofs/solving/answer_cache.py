@@ -5,7 +5,8 @@ comments, the solver and its version, the seed, the limits, and the source of th
 are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a directory. A file
 that is damaged, or does not match its name, counts as absent.
 
-The cache is trusted local state: whoever can write to it can forge an `unsat`. Certificates and `thence verify` never
+The cache is trusted local state: whoever can write to it can forge an `unsat`. So files that another user owns or may
+write to are not read. Certificates and `thence verify` never
 use it, and finite models from it are evaluated again.
 """
 
@@ -25,6 +26,7 @@ from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
 from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch, solver_version
+from thence.spec.cache_folder import read_kept
 
 FORMAT = "thence-answer/1"
 
@@ -33,12 +35,8 @@ UNUSED_DAYS = 60
 
 _DAY_S = 86_400
 
-
-def default_directory() -> Path:
-    """`$XDG_CACHE_HOME/thence/answers`, or `~/.cache/thence/answers`."""
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return root / "thence" / "answers"
+FOLDER = "answers"
+"""The folder of the answers in `cache_folder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class AnswerCache:
         key = request_key(request)
         path = self._path(key)
         try:
-            found = json.loads(path.read_bytes())
+            found = json.loads(read_kept(path))
             if time.time() - path.stat().st_mtime > _DAY_S:
                 os.utime(path)
         except (OSError, ValueError, RecursionError):
@@ -71,7 +69,9 @@ class AnswerCache:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                draft.write_text(json.dumps(entry), encoding="utf-8")
+                descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+                with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                    json.dump(entry, file)
                 draft.replace(path)
             finally:
                 draft.unlink(missing_ok=True)

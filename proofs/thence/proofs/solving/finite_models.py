@@ -22,6 +22,9 @@ from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
 
+GOAL = "the goal"
+"""The truth value that a model makes true. No symbol of a file has this name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -106,7 +109,7 @@ def _find_in(
     pool: SolverPool, problem: Problem, universe: Mapping[str, int], timeout_ms: int, seed: int, least: bool
 ) -> tuple[Answer, Model | None]:
     grounding, state, environment = _grounded(problem, universe)
-    stage = Stage(tuple(grounding.assertions), {"model": "goal"})
+    stage = Stage(tuple(grounding.assertions), {"model": GOAL})
 
     def read(answer: Answer) -> Model | None:
         if "model" not in answer.models:
@@ -170,7 +173,7 @@ def _grounded(
     environment: dict[str, Term] = {
         constant.name: grounding.fresh_term(f"${constant.name}", constant.type) for constant in problem.constants
     }
-    grounding.constants["goal"] = "Bool"
+    grounding.constants[GOAL] = "Bool"
     for formula in problem.formulas:
         grounding.assertions.append(grounding.formula(formula.body, state, environment))
     return grounding, state, environment

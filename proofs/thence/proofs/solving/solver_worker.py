@@ -21,6 +21,9 @@ import time
 from importlib import import_module
 from typing import Any
 
+MEMORY_BYTES = 8 << 30
+"""Limit on the memory of a solver process."""
+
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
 
@@ -235,8 +238,18 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"id": request["id"], "status": "unknown", "reason": f"solver error: {error}", "models": {}}
 
 
+def limit_memory(limit_bytes: int = MEMORY_BYTES) -> None:
+    """What needs more memory is out of memory in this process, and not on the whole machine."""
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = limit_bytes if most == resource.RLIM_INFINITY else min(limit_bytes, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
 def main() -> None:
     """Serves requests until standard input ends."""
+    limit_memory()
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

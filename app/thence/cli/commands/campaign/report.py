@@ -9,12 +9,14 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.cli.options import CampaignDirectory, Json
+from thence.cli.options import CampaignDirectory, Json, TrustFile
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command, write_text
 from thence.conformance.campaign import failing_cases, write_report
 from thence.conformance.campaign import report as read_report
 from thence.conformance.campaign.causes import Cause, causes
+from thence.conformance.campaign.store import check_no_links
+from thence.conformance.systems.trust import Word
 
 CAUSES_FOLDER = "causes"
 """Beside the report: a case to run again for each cause, as the report names them."""
@@ -29,18 +31,21 @@ def report(
     shorten: Annotated[
         bool, typer.Option("--shorten/--no-shorten", help="Whether failures are run again here, shortened and drawn.")
     ] = True,
+    trust_file: TrustFile = False,
     json: Json = False,
 ) -> None:
     """Writes the HTML report, and a case to run again for each cause of failures."""
-    run_command("campaign report", json, lambda session: _reported(session, directory, html, shorten))
+    word = Word(directory, trust_file, otherwise="give --no-shorten, which runs nothing") if shorten else None
+    run_command("campaign report", json, lambda session: _reported(session, directory, html, word))
 
 
-def _reported(session: Session, directory: str, html: str | None, run_again: bool) -> Output:
+def _reported(session: Session, directory: str, html: str | None, word: Word | None) -> Output:
     folder = Path(directory)
+    check_no_links(folder, CAUSES_FOLDER)
     target = Path(html) if html is not None else folder / "report.html"
     found = read_report(folder)
     grouped = causes(
-        failing_cases(folder), run_again=run_again,
+        failing_cases(folder), word=word,
         progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
     )  # fmt: skip
     place = folder / CAUSES_FOLDER if html is None else target.with_name(f"{target.stem}-{CAUSES_FOLDER}")

@@ -8,8 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from thence.cli.campaigns import campaign_output, show_progress
-from thence.cli.options import CampaignDirectory, Json
+from thence.cli.campaigns import campaign_output, require_word, show_progress
+from thence.cli.options import CampaignDirectory, Json, TrustFile
 from thence.cli.output import Output
 from thence.cli.session import Session, run_command
 from thence.conformance.campaign import resume as resume_campaign
@@ -22,12 +22,14 @@ def resume(
         Optional[int],  # noqa: UP045
         typer.Option(min=0, help="Another number of Spark tasks a batch than before."),
     ] = None,
+    trust_file: TrustFile = False,
     json: Json = False,
 ) -> None:
     """Goes on where the campaign was stopped."""
 
     def body(session: Session) -> Output:
         started = time.perf_counter()
+        require_word(directory, trust_file, master)
         status = resume_campaign(
             Path(directory), lambda made: show_progress(session, made), master=master, partitions=partitions
         )

@@ -10,15 +10,25 @@ from typing import Annotated, Optional
 
 import typer
 
-from thence.cli.byte_sizes import byte_size
 from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, campaign_output, parameters, show_progress
-from thence.cli.options import CampaignDirectory, Channels, Delivery, Duplication, Json, Loss, SelfSends
+from thence.cli.options import (
+    CampaignDirectory,
+    Channels,
+    Delivery,
+    Duplication,
+    Json,
+    Loss,
+    SelfSends,
+    TrustFile,
+    byte_size,
+)
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import subject_name
 from thence.conformance.campaign import start as start_campaign
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.protocol_subject import PREFIX
+from thence.conformance.systems.trust import Word
 from thence.dsl.find import named_protocol
 
 
@@ -81,6 +91,7 @@ def start(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="An archive that is sent to the workers and unpacked, as FILE#FOLDER; repeatable."),
     ] = None,
+    trust_file: TrustFile = False,
     json: Json = False,
 ) -> None:
     """Starts a campaign and runs it to its end, or until Ctrl-C."""
@@ -95,6 +106,10 @@ def start(
 
     def body(session: Session) -> Output:
         tested = _tested(Named(protocol, impl, exec_, exec_per_process, systems, library))
+        if systems is not None:
+            word = Word(systems, trust_file)
+            for each in tested:
+                word.require(each.system)
         limits = {
             "reply_limit_s": reply_limit,
             "start_limit_s": start_limit,
@@ -156,7 +171,7 @@ def _listed(file: str) -> tuple[Tested, ...]:
         content = json_text.loads(Path(file).read_bytes())
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{file} is not JSON: {error}") from error
     if not isinstance(content, list) or not content:
         raise BadInput(f'{file} is not a list of {{"system": NAME, "protocol": NAME}}')

@@ -17,6 +17,7 @@ from thence.cli.trace_formats import known_format
 from thence.conformance.campaign.recordings import Unreadable, listed, on_spark, one_by_one, result_of, worth_spark
 from thence.conformance.replay.recordings import ReferenceProtocol, judged, judged_together, said_of
 from thence.conformance.traces.reading import FORMATS
+from thence.spec.events import printable
 from thence.spec.verdict import Result, Verdict
 
 
@@ -140,12 +141,12 @@ def _single(result: Result, svg: str | None) -> Output:
 def _line(result: Result) -> str:
     facts = result.facts
     if "unknown" in facts and "causal" not in facts:
-        return f"{result.subject}: {facts['unknown']}"
+        return f"{printable(result.subject)}: {facts['unknown']}"
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
     events = f"{facts['detail']['events']:,} events"
-    shown = [f"{result.subject}: {said} ({events})", *[f"  {line}" for line in result.explanation.splitlines()]]
-    return "\n".join(shown)
+    lines = [f"  {line}" for line in result.explanation.splitlines()]
+    return "\n".join([f"{printable(result.subject)}: {said} ({events})", *lines])

@@ -1,7 +1,9 @@
 """A protocol in a scope as a TLA+ module, with the states of `thence explore` one for one.
 
-The module keeps the same history as the explorer does, and a network of the same kind, so that TLC
-finds as many distinct states as `thence explore --reductions none`. A fault of the protocol fails an `Assert`.
+The module keeps the same history as the explorer does, and a network of the same kind, so that TLC finds as many
+distinct states as `thence explore --reductions none`, also where something is violated, if it is told to go on
+(`-continue`): what a step violates is a property of the step, and no part of the state (`VIEW`). A fault of the
+protocol fails an `Assert`, and ends TLC.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from thence.dsl.run.system import in_scope
 
 _MODULE_NAMES = words("""
 Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next
-Spec Checked InFlight local net pasts pending violated sends ticks duplicates losses vars self m packet p
+Spec Checked InFlight View local net pasts pending violated sends ticks duplicates losses vars self m packet p
 """)
-_INVARIANTS = {
+_OF_STEPS = {
     "causal": "Causal",
     "fifo": "Fifo",
     "csps": "Csps",
@@ -75,7 +77,7 @@ class _Writer:
 
     @property
     def checked(self) -> list[str]:
-        return [name for name in self.protocol.properties if name in _INVARIANTS]
+        return [name for name in self.protocol.properties if name in _OF_STEPS]
 
     @property
     def variables(self) -> list[str]:
@@ -97,6 +99,7 @@ class _Writer:
             *self._workload(),
             f"VARIABLES {', '.join(self.variables)}",
             f"vars == <<{', '.join(self.variables)}>>",
+            f"View == <<{', '.join(name for name in self.variables if name != 'violated')}>>",
             "",
             *self._procedures(operators),
             *self._handlers(operators),
@@ -222,7 +225,7 @@ class _Writer:
             "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
             "  /\\ sends[p] < Limit[p]",
             "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
-            "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, violated), p, m))",
+            "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, {}), p, m))",
             *_line(same),
             "",
             "Receive(packet) ==",
@@ -249,7 +252,7 @@ class _Writer:
         return [*lines, "Next ==", *(f"  \\/ {choice}" for choice in choices), "Spec == Init /\\ [][Next]_vars", ""]
 
     def _received(self, flight: str) -> str:
-        observer = "Observed(pasts, pending, violated)"
+        observer = "Observed(pasts, pending, {})"
         handled = {handler.kind for handler in self.protocol.handlers if handler.event == "receive"}
         cases = [
             f"packet.kind = {_quoted(kind.name)} -> "
@@ -269,7 +272,7 @@ class _Writer:
             guard = [f"/\\ ticks[p] < {self.workload.ticks}", "/\\ ticks' = [ticks EXCEPT ![p] = @ + 1]"]
         else:
             guard = ["/\\ net = EmptyMap"]
-        step = "/\\ Take(p, OnTick(p, local[p]), net, Observed(pasts, pending, violated))"
+        step = "/\\ Take(p, OnTick(p, local[p]), net, Observed(pasts, pending, {}))"
         return ["Tick(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
 
     def _copied(self, fifo: bool) -> str:
@@ -279,18 +282,19 @@ class _Writer:
         return f"{'Dequeue' if fifo else 'Less'}(net, packet)"
 
     def _faulty(self, name: str, count: str, after: str) -> list[str]:
-        others = [variable for variable in self.variables if variable not in ("net", count)]
+        others = [variable for variable in self.variables if variable not in ("net", "violated", count)]
         return [
             f"{name}(packet) ==",
             f"  /\\ {count} < {getattr(self.workload, count)}",
             f"  /\\ {count}' = {count} + 1",
             f"  /\\ net' = {after}",
+            "  /\\ violated' = {}",
             f"  /\\ UNCHANGED <<{', '.join(others)}>>",
             "",
         ]
 
     def _properties(self) -> list[str]:
-        lines = [f"{_INVARIANTS[name]} == {_quoted(name)} \\notin violated" for name in self.checked]
+        lines = [f"{_OF_STEPS[name]} == [][{_quoted(name)} \\notin violated']_vars" for name in self.checked]
         if self._delivered:
             lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
         for formula in self.protocol.invariants:
@@ -299,16 +303,19 @@ class _Writer:
 
     @property
     def _delivered(self) -> bool:
-        return "delivered" in self.protocol.eventually and not self.timers
+        """Whether states at rest say that messages are delivered. Runs that never rest are not the module's matter."""
+        return (
+            "delivered" in self.protocol.eventually and not self.timers and "causal_send" not in self.protocol.fairness
+        )
 
     def configuration(self) -> str:
         """The properties of the protocol that the module states; TLC is asked for all of them."""
-        stated = [_INVARIANTS[name] for name in self.checked]
-        stated += ["Delivered"] if self._delivered else []
+        stated = ["Delivered"] if self._delivered else []
         witnesses = self.protocol.witnesses
         stated += [f"Invariant_{each.name}" for each in self.protocol.invariants if each.name not in witnesses]
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
-        return "\n".join(["SPECIFICATION Spec", *invariants, "CHECK_DEADLOCK FALSE", ""])
+        properties = ["PROPERTIES", *(f"  {_OF_STEPS[name]}" for name in self.checked)] if self.checked else []
+        return "\n".join(["SPECIFICATION Spec", "VIEW View", *invariants, *properties, "CHECK_DEADLOCK FALSE", ""])
 
 
 def _quoted(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thence.cli.byte_sizes import LEAST, byte_size
+from thence.cli.options import LEAST, byte_size
 from thence.cli.output import BadInput
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from thence.proofs.certificate.smt_commands import expressions, plainness_fault, without_comments
+from thence.proofs.certificate.forms.expressions import expressions
+from thence.proofs.certificate.forms.obligation_form import obligation_fault, without_comments
 
-OBLIGATION = """; a name; with a semicolon
+OBLIGATION = """; a name, with a comma
 (set-logic ALL)
 (declare-sort S0 0) ; node
 (declare-fun f0 (S0) Bool) ; good
@@ -34,7 +35,7 @@ def test_comments_do_not_count() -> None:
 
 
 def test_an_obligation_is_plain() -> None:
-    assert plainness_fault(OBLIGATION) is None
+    assert obligation_fault(OBLIGATION) is None
 
 
 @pytest.mark.parametrize(
@@ -57,9 +58,9 @@ def test_an_obligation_is_plain() -> None:
 )
 def test_nothing_else_is(line: str) -> None:
     text = OBLIGATION.replace("(assert (f0 k0)) ;", f"{line}\n(assert (f0 k0)) ;")
-    assert plainness_fault(text) is not None
+    assert obligation_fault(text) is not None
 
 
 @pytest.mark.parametrize("text", ["", "(check-sat)\n", "(set-logic ALL)\n", OBLIGATION.replace("(check-sat)\n", "")])
 def test_it_begins_with_a_logic_and_ends_with_a_check(text: str) -> None:
-    assert plainness_fault(text) is not None
+    assert obligation_fault(text) is not None

@@ -1,0 +1,89 @@
+"""Ctrl-C and SIGTERM, at any moment from the first import on: one JSON object, an exit code, no traceback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+AT_AN_IMPORT = """
+import os, sys
+from thence.cli import main
+
+class Signalling:
+    left = int(sys.argv.pop(1))
+    number = int(sys.argv.pop(1))
+
+    def find_spec(self, *about):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), self.number)
+
+sys.meta_path.insert(0, Signalling())
+main()
+"""
+
+AFTER_A_WHILE = """
+import os, sys, threading
+from thence.cli import main
+after, number = float(sys.argv.pop(1)), int(sys.argv.pop(1))
+timer = threading.Timer(after, os.kill, (os.getpid(), number))
+timer.daemon = True
+timer.start()
+main()
+"""
+
+EXPLORE = ("explore", "cykas", "--processes", "4", "--sends", "3")
+COMMANDS = {
+    "explore": EXPLORE,
+    "explore any number": ("explore", "cykas", "--any-number", "--processes", "3"),
+    "explore for ever": ("explore", "hybrid_basic", "--setting", "for ever 1", "--sends", "2,1,0"),
+    "verify": ("verify", "cykas", "mf"),
+    "prove": ("prove", "cykas"),
+    "bmc": ("bmc", "cykas", "--depth", "9"),
+    "conform": ("conform", "mf", "--impl", "thence.impl.mf:MF", "--cases", "1000000"),
+    "matrix": ("matrix", "mf", "--impl", "thence.impl.mf:MF", "--cases", "100000"),
+    "mutate": ("mutate", "cykas"),
+    "cover": ("cover", "mf", "--cases", "100000"),
+    "campaign start": ("campaign", "start", "there", "--protocol", "mf", "--cases", "1000000"),
+}
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def ended(script: str, given: tuple[str, ...], words: tuple[str, ...], folder: Path) -> dict[str, object]:
+    """The one JSON object of a command that got a signal."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *given, *words, "--json"], capture_output=True, cwd=folder, timeout=120,
+        check=False, encoding="utf-8",
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    assert found["exit"] == done.returncode
+    assert "Traceback" not in done.stderr
+    assert found["command"] == " ".join(words[: 2 if words[0] == "campaign" else 1])
+    return found
+
+
+@pytest.mark.long(but=("Signals.SIGTERM-1", "Signals.SIGINT-60"))
+@pytest.mark.parametrize("imports", [1, 2, 10, 60, 200, 400])
+@pytest.mark.parametrize("number", SIGNALS, ids=str)
+def test_while_the_process_starts(tmp_path: Path, number: signal.Signals, imports: int) -> None:
+    found = ended(AT_AN_IMPORT, (str(imports), str(int(number))), EXPLORE, tmp_path)
+    assert (found["exit"], found["results"]) == (3, [])
+    assert found.get("error") == "interrupted; nothing was finished" or found["complete"] is False
+
+
+@pytest.mark.long(but=("explore-0",))
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", COMMANDS)
+def test_at_any_moment(tmp_path: Path, name: str, seed: int) -> None:
+    """The signal comes within the first seconds: before anything is known, while code is generated, in a search."""
+    random = Random(f"{name} {seed}")
+    given = (f"{random.uniform(0.05, 4):.3f}", str(int(random.choice(SIGNALS))))
+    found = ended(AFTER_A_WHILE, given, COMMANDS[name], tmp_path)
+    assert found["exit"] in (1, 3)

@@ -1,0 +1,152 @@
+"""Liveness by definition, on the whole graph of a small scope: written for the tests, and sharing no search with them.
+
+A run of the scope is a path in the graph of its states. With `ticks`, it may turn at a quiet moment, when no fair send
+is possible, into one in which nothing else is sent, lost or duplicated, and timers fire whenever nothing is in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from thence.dsl.run.narrate import NarratedStep
+from thence.dsl.run.system import Action, State, System
+
+Node: TypeAlias = tuple[State, bool]
+"""A state, and whether the run has turned."""
+
+Class: TypeAlias = tuple[str, int]
+
+
+class TooLarge(Exception):
+    """There are more states than the test wants to see."""
+
+
+@dataclass
+class Definition:
+    """The graph of a scope: edges by node, each with the class that it takes; and what each node offers."""
+
+    system: System
+    most: int
+    at_any_moment: bool = False
+    edges: dict[Node, list[tuple[Node, Class | None]]] = field(default_factory=dict)
+    offers: dict[Node, set[Class]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = set(self.system.protocol.fairness)
+        kinds = {kind.name for kind in self.system.protocol.packets}
+        self.kinds = kinds if "receive" in names else names & kinds
+        self.sends_fairly = "causal_send" in names
+        self.timers = {("tick", process) for process in range(2)} if self.system.interpreter.has_timer else set()
+        left: list[Node] = [(self.system.initial(), False)]
+        self.edges[left[0]] = []
+        while left:
+            node = left.pop()
+            self.offers[node] = set()
+            for to, taken in self._steps(node):
+                if to not in self.edges:
+                    self.edges[to] = []
+                    left.append(to)
+                if len(self.edges) > self.most:
+                    raise TooLarge
+                self.edges[node].append((to, taken))
+
+    def _steps(self, node: Node) -> Iterator[tuple[Node, Class | None]]:
+        state, turned = node
+        quiet = not state.network
+        for action in self.system.enabled(state):
+            taken: Class | None = None
+            if action.kind == "receive" and self.system.packet(action.packet).kind in self.kinds:
+                taken = ("receive", action.packet)
+            elif action.kind == "send" and self.sends_fairly:
+                taken = ("send", action.process)
+            elif action.kind == "tick":
+                taken = ("tick", action.process)
+            if taken is not None and action.kind != "tick":
+                self.offers[node].add(taken)
+            if turned and (action.kind in ("duplicate", "lose") or (action.kind == "send" and not self.sends_fairly)):
+                continue
+            if not (turned and action.kind == "tick"):
+                yield (self.system.apply(state, action).state, turned), taken
+        limit = self.system.workload.ticks
+        if self.timers and quiet and limit is not None and not any(kind == "send" for kind, _ in self.offers[node]):
+            for process in range(2):
+                after = self.system.apply(state._replace(ticks=(limit, limit)), Action("tick", process)).state
+                yield (after, True), ("tick", process)
+
+    # --- what a fair run can do ----------------------------------------------------------------
+
+    def verdict(self) -> str:
+        """`refuted` by a fair run; `unknown` if one is fair but for its timers, which never get to fire."""
+        messages = {entry.message for state, _ in self.edges for entry in state.history.pending}
+        found = "holds"
+        for message in messages:
+            inside = {n for n in self.edges if message in {entry.message for entry in n[0].history.pending}}
+            if not self.timers and any(not self.offers[node] for node in inside):
+                return "refuted"
+            if self._has_fair(inside, self.timers):
+                return "refuted"
+            busy = {node for node in inside if node[0].network}
+            if self.timers and (any(not self.offers[node] for node in busy) or self._has_fair(busy, set())):
+                found = "unknown"
+        return found
+
+    def _has_fair(self, nodes: set[Node], required: set[Class]) -> bool:
+        reached = {node: self._reached(node, nodes) for node in nodes}
+        parts = {frozenset(other for other in reached[node] if node in reached[other]) for node in nodes}
+        return any(self._is_fair(part, required) for part in parts if part)
+
+    def _reached(self, start: Node, nodes: set[Node]) -> set[Node]:
+        """Where at least one step inside the nodes leads to."""
+        found: set[Node] = set()
+        left = [start]
+        while left:
+            for to, _ in self.edges[left.pop()]:
+                if to in nodes and to not in found:
+                    found.add(to)
+                    left.append(to)
+        return found
+
+    def _is_fair(self, part: frozenset[Node], required: set[Class]) -> bool:
+        taken = {own for node in part for to, own in self.edges[node] if to in part and own is not None}
+        if not required <= taken:
+            return False
+        if self.system.protocol.weakly:
+            return set.intersection(*(self.offers[node] for node in part)) <= taken
+        missed = set[Class]().union(*(self.offers[node] for node in part)) - taken
+        return not missed or self._has_fair({node for node in part if not self.offers[node] & missed}, required)
+
+
+def assert_every_packet_arrives(system: System, steps: tuple[NarratedStep, ...], cycle: int, turns: int) -> None:
+    """Repeats the cycle, with an identity for each packet: none of a fair kind is older than a few turns in the end.
+
+    Of equal packets the oldest arrives first. The timers fire in each turn.
+    """
+    names = set(system.protocol.fairness)
+    ages: dict[int, list[int]] = {}
+    state, clock = system.initial(), 0
+    stem, turn = steps[: len(steps) - cycle], steps[len(steps) - cycle :]
+    if system.interpreter.has_timer:
+        assert {step.action.process for step in turn if step.action.kind == "tick"} == set(range(2))
+    for step in (*stem, *turn * turns):
+        action = step.action
+        assert action in (*system.enabled(state), *system.late_timers(state))
+        before, state = state, system.apply(state, action).state
+        clock += 1
+        for number in {*before.network, *state.network}:
+            change = state.network.count(number) - before.network.count(number)
+            if action.kind in ("receive", "lose") and action.packet == number:
+                ages[number].pop(0)
+                change += 1
+            ages.setdefault(number, []).extend([clock] * change)
+    assert state == system_after(system, stem)
+    for number, ages_of in ages.items():
+        if "receive" in names or system.packet(number).kind in names:
+            most = (len(state.network) + 1) * cycle
+            assert all(clock - born <= most for born in ages_of), "a packet never arrives"
+
+
+def system_after(system: System, steps: tuple[NarratedStep, ...]) -> State:
+    """The state after a run."""
+    return steps[-1].outcome.state if steps else system.initial()
