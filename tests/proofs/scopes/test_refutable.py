@@ -200,4 +200,4 @@ def test_prompt_sends_need_packets_that_say_what_they_carry(sending: ir.Sending)
     workload = ir.Workload(2, (1, 1), ((1,), (0,)), sending=sending)
     results = explore_scope(loaded.specification.protocols[0], None, workload, properties=("causal", "at_most_once"))
     assert [result.verdict.value for result in results] == ["unknown", "unknown"]
-    assert "nothing is sent" in results[0].facts["unknown"]
+    assert isinstance(sending, ir.AnyNumber) or "nothing is sent" in results[0].facts["unknown"]
