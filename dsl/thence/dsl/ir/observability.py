@@ -110,9 +110,9 @@ def _delivers(body: Handler | Procedure, protocol: Protocol) -> bool:
 def _delivering_state(protocol: Protocol) -> set[str]:
     """The state variables that are read where something is delivered."""
     found: set[str] = set()
-    for body in (*protocol.handlers, *protocol.procedures):
-        if any(isinstance(node, Deliver) for node in nodes(body.body)):
-            found |= _variables(body.body)
+    for body in _bodies(protocol):
+        if any(isinstance(node, Deliver) for node in nodes(body)):
+            found |= _variables(body)
     return found
 
 
@@ -132,5 +132,5 @@ def _has_messages(type_: Type) -> bool:
     return any(part == MESSAGE for part in nodes(type_))
 
 
-def _bodies(protocol: Protocol) -> tuple[object, ...]:
+def _bodies(protocol: Protocol) -> tuple[tuple[Stmt, ...], ...]:
     return (*(each.body for each in protocol.handlers), *(each.body for each in protocol.procedures))

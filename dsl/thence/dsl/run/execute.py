@@ -160,7 +160,7 @@ class Compiler:
             body = self.block(statement.body, names.refs | {name})
             return _for_ref(name, compile_place(domain, names), domain.type, body, statement.descending)
         body = self.block(statement.body, names.refs - {name})
-        items = _processes
+        items: Callable[[Frame], Iterable[Value]] = _processes
         if domain is not None:
             items = _elements(compile_expression(domain, names), domain.type, statement.descending)
 

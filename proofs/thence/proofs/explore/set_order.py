@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import assert_never
 
 from thence.dsl.ir.visiting import in_descending_order, ordered_loops
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.interpreter import Interpreter
+from thence.dsl.run.interpreter import Cause, Interpreter
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message
+from thence.dsl.run.values import Fault, Message, Packet
 
 
 def order_matters(system: System) -> str | None:
@@ -21,14 +22,8 @@ def order_matters(system: System) -> str | None:
         return None
     other = Interpreter(in_descending_order(system.protocol), system.workload.processes, system.workload.tree)
     for process, before, cause, came in system.steps.taken():
-        match cause:
-            case Message():
-                handler, reason = ("causal_send", None), cause
-            case None:
-                handler, reason = ("periodically", None), None
-            case _:
-                reason = system.packet(cause)
-                handler = ("receive", reason.kind)
+        reason: Cause = system.packet(cause) if isinstance(cause, int) else cause
+        handler = _handled(reason)
         if handler not in handlers:
             continue
         try:
@@ -42,6 +37,19 @@ def order_matters(system: System) -> str | None:
     return None
 
 
+def _handled(cause: Cause) -> tuple[str, str | None]:
+    """The handler, by event and packet kind."""
+    match cause:
+        case Message():
+            return "causal_send", None
+        case Packet():
+            return "receive", cause.kind
+        case None:
+            return "periodically", None
+        case _:
+            assert_never(cause)
+
+
 _Arranged = tuple[tuple[object, ...], ...]
 
 
@@ -53,9 +61,8 @@ def _arranged(emissions: tuple[Emission, ...], system: System) -> _Arranged:
         if delivering:
             found += [(part,) for part in parts]
             continue
-        sent = [part for part in parts if isinstance(part, Sent)]
+        sent = sorted((part for part in parts if isinstance(part, Sent)), key=lambda one: one.to)
         if system.protocol.network.reordering:
-            found.append(tuple(sorted(sent, key=lambda one: (one.to, one.kind, repr(one.arguments)))))
-        else:
-            found.append(tuple(sorted(sent, key=lambda one: one.to)))
+            sent.sort(key=repr)
+        found.append(tuple(sent))
     return tuple(found)

@@ -248,9 +248,9 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
                 "lasso": _lasso_facts(evidence),
             }
             return Shown(facts, *explain_lasso(evidence))
-        case Undecided(why, None):
-            return Shown({"unknown": why})
-        case Undecided(why, Violation() as shown):
+        case Undecided(why, shown):
+            if shown is None:
+                return Shown({"unknown": why})
             return Shown({"unknown": why, "steps": record(shown.system, shown.steps)}, *explain(shown))
         case Exhausted():
             return _show_exhausted(covered, witness)

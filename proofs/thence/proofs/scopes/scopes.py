@@ -297,8 +297,8 @@ def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
 def _unseen(subject: Subject, explored: Explored, property_: str) -> str | None:
     """Why the property could not be seen to be violated in any run of the scope; None if it could."""
     covered = explored.covered(property_)
-    within = idle(subject.protocol, subject.workload, property_, covered) if isinstance(covered, Exploration) else None
-    return unobservable(subject.protocol, property_) or (within if covered.complete else None)
+    within = idle(subject.protocol, subject.workload, property_, covered) if covered.complete else None
+    return unobservable(subject.protocol, property_) or within
 
 
 def _ends_in_a_fault(explored: Exploration | AbstractExploration) -> bool:

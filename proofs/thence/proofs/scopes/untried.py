@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
-from thence.proofs.explore.exploration import Exploration
+from thence.proofs.explore.exploration import Coverage, Exploration
 
 LOSS, DUPLICATION, TIMERS, EARLY_TIMERS = "loss", "duplication", "timers", "early timers"
 
@@ -26,10 +26,12 @@ def not_tried(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
     return tuple(found)
 
 
-def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Exploration) -> str | None:
-    """Why the runs of a whole exploration say nothing about the property; None if they do."""
+def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Coverage) -> str | None:
+    """Why the runs of a whole search say nothing about the property; None if they do."""
     if workload.prompt and not any(kind.carries is not None for kind in protocol.packets):
         return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
+    if not isinstance(found, Exploration):
+        return None
     if property_ in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
         return "no run delivers a message"
     return None
