@@ -25,6 +25,7 @@ PAGES = [
     ROOT / "docs" / "mutation.md",
     ROOT / "docs" / "transport.md",
     ROOT / "docs" / "traces.md",
+    ROOT / "docs" / "security.md",
 ]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)
 
@@ -47,7 +48,7 @@ def swap(file: Path, one: str, other: str) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.long(but=("README", "traces", "transport"))
+@pytest.mark.long(but=("README", "security", "traces", "transport"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -150,7 +150,7 @@ def test_the_current_directory_shadows_no_module(desk: Desk, thence_process: The
 def test_schedules_from_a_case_run_its_operations_alone(desk: Desk, thence: Thence) -> None:
     (desk.sent / "case.json").write_text(json.dumps(desk.case(desk.systems[0])))
     with untouched(desk):
-        thence("conform", "rst", "--cases", "2", "--schedules-from", "sent/case.json")
+        assert thence("conform", "rst", "--cases", "2", "--schedules-from", "sent/case.json").code in (0, 3)
 
 
 def campaign(desk: Desk, system: str, findings: tuple[str, ...] = ("causal: wrong",), **other: Any) -> Path:
