@@ -50,7 +50,7 @@ def test_another_order_is_said_once_and_strict_demands_the_texts(thence: Thence)
     assert (done.code, done.out.count("conform in another order than the text's: p")) == (0, 1)
     strict = thence(*held, "--strict", "--save", "case.json")
     assert (strict.code, "Sorted  conforming: refuted" in strict.out) == (1, True)
-    assert thence("conform", "--replay", "case.json").code == 1
+    assert thence("conform", "--replay", "case.json", "--trust-file").code == 1
     assert thence("conform", "cbcast", "--impl", f"{VECTOR_CLOCKS}:BareReversed", "--strict").rejects(
         "strictly", "kind"
     )
