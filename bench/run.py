@@ -27,6 +27,7 @@ from trace_measures import MEASURES as TRACES
 
 from thence.conformance.conform.conform import conform, settings_for
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import library, load
@@ -108,7 +109,7 @@ def conformed(name: str, *, replayed: bool) -> str:
     module, _, class_name = SHIPPED[name].partition(":")
     make = getattr(import_module(module), class_name)
     settings = settings_for(protocol)
-    against = protocol if replayed else None
+    against = Opposite(protocol) if replayed else None
     took = seconds(lambda: conform(make, against, settings, Sampling(cases=CASES)))
     return f"{CASES / took:,.0f} cases/s"
 

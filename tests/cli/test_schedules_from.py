@@ -91,7 +91,7 @@ def test_the_command_tries_them_first(thence: Thence, tmp_path: Path) -> None:
         "  def receive(self, sender, packet): return [Deliver(sender, packet.message)]\n"
     )
     words = ["conform", "--impl", "eager:Eager", "--cases", "4", "--json", "--schedules-from", "case.json"]
-    [result] = thence(*words).object["results"]
+    result = thence(*words).object["results"][0]
     [directed] = result["schedulers"]
     assert (directed["name"], directed["cases"]) == ("directed", 4)
     assert thence("conform", "--impl", "eager:Eager", "--schedules-from", "no.json").rejects("no.json")

@@ -95,8 +95,8 @@ def load(build: Callable[[str], Path]) -> Iterator[Load]:
 def run(subject: Subject, example: Example, protocol: Any = None, cases: int = 150, **settings: Any) -> Report:
     chosen = Settings(delivery=example.delivery, **settings)
     held = opposite(subject, chosen, protocol)
-    assert (held.protocol, held.why_not) == (protocol, "")
-    return conform(subject.make_process, protocol, chosen, Sampling(cases=cases, operations=12))
+    assert held is None if protocol is None else held is not None and held.protocol == protocol
+    return conform(subject.make_process, held, chosen, Sampling(cases=cases, operations=12))
 
 
 @pytest.mark.long(but=("python",))

@@ -56,7 +56,7 @@ class CasePlan:
     """The content of each case, but for its seed.
 
     Attributes:
-        network: fields of `Settings`; for the value None the protocol's own holds.
+        network: fields of `Settings`, and `strict`; for the value None the protocol's own holds, or the default.
         limits: of a foreign system: seconds for a reply and for the first reply of a process, bytes of memory; for the
             value None the default holds.
         grow: whether the guided scheduler's corpus is grown from the protocol; else it has the built-in scripts only.

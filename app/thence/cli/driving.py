@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,17 @@ from typing import Any
 from thence.cli.output import BadInput
 from thence.cli.reaching import withheld_json
 from thence.cli.session import Session
-from thence.conformance.cases.network import Settings
+from thence.conformance.cases.network import CLAIMS, Claim, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.cases.tally import failure_bound
+from thence.conformance.conform.claims import claims_of, kinds_of
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.outcomes import rounded
 from thence.conformance.conform.rerun import opposite
 from thence.conformance.conform.sampling import Sampling
-from thence.conformance.conform.trials import Against
 from thence.conformance.harness.explain import explained, picture
-from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.harness.sources import known_schedules
-from thence.conformance.replay.partial_observation import PartialObservationReplay
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import Subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
@@ -55,45 +55,70 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The network to assume, and how closely a system is held against its protocol.
+    """The network to assume, the claims, and how closely a system is held against its protocol.
 
     Attributes:
         network: fields of `Settings`; for the value None the protocol's own holds, or else the default.
-        lockstep: whether each step is compared with the protocol's, or only what can be seen is replayed; None: the
-            former, where packets say of which kinds they are.
+        claims: what is claimed; empty: what the protocol promises, or else what causal delivery means.
+        strict: whether the order of the protocol's text is demanded.
     """
 
     network: Mapping[str, Any] = field(default_factory=dict)
-    lockstep: bool | None = None
+    claims: tuple[Claim, ...] = ()
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """A report, and its opposite: a protocol, or the oracle alone, and then why.
+    """A report, and the protocol that the system was held against, if there was one.
 
-    `unlimited` names the limits that did not hold; it is empty where all did. `tolerant`: only observable events were
-    replayed, and `why_not` is the reason, unless the user asked for that.
+    `unlimited` names the limits that did not hold; it is empty where all did. `closely` says how the system was held
+    against the protocol, and `why_not` why its steps could not be compared; it is empty where they could.
     """
 
     report: Report
     protocol: str | None
+    closely: str = ""
     why_not: str = ""
     unlimited: str = ""
-    tolerant: bool = False
+
+    @property
+    def strict(self) -> bool:
+        """Whether the order of the protocol's text was demanded."""
+        return self.closely == "strictly"
+
+
+def claims_named(names: Sequence[str] | None) -> tuple[Claim, ...]:
+    """The claims with these names. Raises: BadInput, for a name that is none."""
+    for name in names or ():
+        if name not in CLAIMS:
+            raise BadInput(f"there is no claim {name}; there is {', '.join(CLAIMS)}")
+    return tuple(claim for claim in CLAIMS if claim in (names or ()))
 
 
 def conform_result(session: Session | None, drive: Drive) -> Result:
-    """One statement: the implementation is causal and follows its protocol, in every run."""
-    runs = driven(session, drive, Terms())
-    return driven_result(drive, next((one for one in runs if one.report.counterexamples), runs[-1]))
+    """One statement: the implementation follows its protocol, and does what the protocol promises."""
+    run = driven(session, drive, Terms())
+    results = driven_results(drive, run)
+    first = results[0]
+    worst = min((result for result in results if result.facts["claimed"]), key=_gravity)
+    promised = next((result.name for result in results if result.name not in ("started", "conforming")), "")
+    name = ", and ".join(filter(None, (promised, "as its protocol" if run.protocol else "")))
+    failures = run.report.failures
+    facts = {**first.facts, **worst.facts, "property": "conforming" if run.protocol else "causal", "failures": failures}
+    return replace(worst, name=name, seconds=first.seconds, facts=facts)
 
 
-def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
-    """The run against the protocol, if there is one.
+def _gravity(result: Result) -> int:
+    return [Verdict.REFUTED, Verdict.UNKNOWN, Verdict.TESTED].index(result.verdict)
 
-    Of a system whose applications can answer from inside a delivery, a run against the oracle alone comes first: only
-    there they do, where no protocol can follow.
-    """
+
+def driven(session: Session | None, drive: Drive, terms: Terms) -> Driven:
+    """The run: against the protocol, if there is one. Raises: BadInput, where terms do not fit."""
+    if terms.strict and drive.protocol is None:
+        raise BadInput("--strict demands the order of a protocol's text: name a protocol")
+    if "conforming" in terms.claims and drive.protocol is None:
+        raise BadInput("--claim conforming is about a protocol: name one")
     protocol = None if drive.protocol is None else named_protocol(drive.protocol)
     subject = load_subject(drive.system, drive.processes, drive.limits)
     began = time.monotonic()
@@ -103,11 +128,6 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
             spent = "" if drive.budget_s is None else f", {time.monotonic() - began:.0f} of {drive.budget_s:g} s"
             session.status(f"{drive.system}: {done:,} of {planned:,} cases{spent}")
 
-    def run(against: Against, share: float = 1.0) -> Report:
-        budget_s = None if drive.budget_s is None else share * (began + drive.budget_s - time.monotonic())
-        sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
-        return conform(subject.make_process, against, settings, sampling, progress=progress, budget_s=budget_s)
-
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
         if session is not None:
@@ -115,20 +135,15 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> list[Driven]:
         found = None if drive.protocol is None else specification(parted(drive.protocol)[0])
         corpus = known_schedules(found, protocol, drive.sources)
         settings = _settings(drive, terms, protocol, subject)
-        held = opposite(subject, settings, protocol)
-        if terms.lockstep and held.why_not:
-            raise BadInput(f"{drive.system} cannot be replayed in lock step: {held.why_not}")
-        if protocol is not None and (held.protocol is None or terms.lockstep is False):
-            report = run(PartialObservationReplay(protocol, settings.processes))
-            return [Driven(report, drive.protocol, held.why_not, unlimited, tolerant=True)]
-        runs = []
-        if held.protocol is None or subject.reacts:
-            runs.append(Driven(run(None, 1.0 if held.protocol is None else 0.5), None, held.why_not, unlimited))
-        if held.protocol is not None and not any(driven.report.interrupted for driven in runs):
-            runs.append(Driven(run(held.protocol), drive.protocol, "", unlimited))
+        held = opposite(subject, settings, protocol, strict=terms.strict)
+        sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
+        budget_s = None if drive.budget_s is None else began + drive.budget_s - time.monotonic()
+        report = conform(subject.make_process, held, settings, sampling, progress=progress, budget_s=budget_s)
     finally:
         subject.close()
-    return runs
+    if held is None:
+        return Driven(report, None, unlimited=unlimited)
+    return Driven(report, drive.protocol, held.closely, held.why_not, unlimited)
 
 
 def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject: Subject) -> Settings:
@@ -137,64 +152,98 @@ def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject:
         default = Settings(drive.processes, delivery=subject.delivery or "unicast")
     else:
         default = settings_for(protocol, drive.processes)
+    given = {name: value for name, value in terms.network.items() if value is not None}
     try:
-        return replace(default, **{name: value for name, value in terms.network.items() if value is not None})
+        settings = replace(default, **given)
     except ValueError as error:
         raise BadInput(str(error)) from error
+    claims = (*terms.claims, "total_order") if given.get("total_order") else terms.claims
+    return settings.claiming(claims) if terms.claims else settings
 
 
-def driven_result(drive: Drive, driven: Driven) -> Result:
-    """The statement that a run was about, and its verdict."""
+def driven_results(drive: Drive, driven: Driven) -> tuple[Result, ...]:
+    """A result for each claim that was judged, those that were made first; the first one has what was reached."""
     report = driven.report
-    worst = report.counterexamples[0] if report.counterexamples else None
-    unknown = (report.interrupted or bool(report.undecided) or bool(report.vacuous)) and worst is None
-    verdict = Verdict.REFUTED if worst else Verdict.UNKNOWN if unknown else Verdict.TESTED
+    made = claims_of(report.settings, protocol=driven.protocol is not None)
+    others = claims_of(report.settings, protocol=driven.protocol is not None, claimed=False)
+    results = [_claim(drive, driven, claim, claimed=True) for claim in made]
+    results += [_claim(drive, driven, claim, claimed=False) for claim in others]
+    reached = {
+        "schedulers": [reach.to_json() for reach in report.reaches],
+        "coverage": report.whole.coverage.to_json(),
+        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest, drive.system, driven.protocol),
+    }
+    first = replace(results[0], seconds=report.seconds, facts={**results[0].facts, **reached})
+    return (first, *results[1:])
+
+
+def _claim(drive: Drive, driven: Driven, claim: Claim, *, claimed: bool) -> Result:
+    """A claim, and what the run says of it. What is not claimed is as expected, however it came out."""
+    report, kinds = driven.report, kinds_of(claim)
+    shown = [each for each in report.counterexamples if not set(kinds).isdisjoint(each.kinds)]
+    noted = [note for kind, note in report.notes.items() if kind in kinds]
+    failures = report.refuting.get(claim, 0)
+    unknown = "" if shown or noted else _unknown(drive, driven, claim)
+    verdict = Verdict.REFUTED if shown or noted else Verdict.UNKNOWN if unknown else Verdict.TESTED
     facts: dict[str, Any] = {
-        "property": "conforms" if driven.protocol else "causal",
+        "property": claim,
+        "claimed": claimed,
         "protocol": short_name(driven.protocol),
         "settings": report.settings.to_json(),
         "seed": drive.seed,
         "operations": drive.operations,
         "cases": report.cases,
-        "failures": report.failures,
+        "failures": failures,
         "events": report.events,
         "matched": report.matched,
-        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest, drive.system, driven.protocol),
-        "schedulers": [reach.to_json() for reach in report.reaches],
-        "coverage": report.whole.coverage.to_json(),
     }
     if report.cases:
-        facts["hit_rate"] = report.whole.hit_rate
-        facts["failure_rate_bound"] = rounded(report.whole.bound)
-    if worst is not None:
-        facts["findings"] = [str(finding) for shown in report.counterexamples for finding in shown.findings]
-        facts["counterexample"] = recorded_case(drive, driven, worst).to_json()
-    if driven.tolerant:
-        facts["replay"] = "tolerant"
+        facts["hit_rate"] = failures / report.cases
+        facts["failure_rate_bound"] = rounded(failure_bound(report.cases, failures))
+    if shown:
+        facts["findings"] = [str(found) for each in shown for found in each.findings if found.kind in kinds]
+        facts["counterexample"] = recorded_case(drive, driven, shown[0].outcome).to_json()
+    elif noted:
+        first = noted[0].first
+        facts["findings"] = [str(found) for found in first.noted if found.kind in kinds][:1]
+        judged = replace(first, settings=first.settings.claiming((*_made(first.settings), claim)))
+        facts["counterexample"] = recorded_case(drive, driven, judged).to_json()
+    if claim == "conforming":
+        facts["replay"] = driven.closely
+        if report.other_order is not None:
+            facts["in_another_order"] = {
+                "cases": report.other_order.cases, "first": report.other_order.first.other_order,
+            }  # fmt: skip
     if report.undecided:
         facts["undecided"] = report.undecided
-    if unknown and report.interrupted:
-        facts["unknown"] = f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
-    elif unknown and report.vacuous:
-        facts["unknown"] = report.vacuous
-    elif unknown:
-        facts["unknown"] = f"too many possible states of the protocol in {report.undecided:,} of {report.cases:,} cases"
+    if unknown:
+        facts["unknown"] = unknown
     if report.stopped:
         facts["stopped"] = report.stopped
     if driven.unlimited:
         facts["unlimited"] = driven.unlimited
     return Result(
-        _statement(driven), "conform", drive.system, verdict, Level.L0,
-        worst is None and not unknown, report.seconds, facts,
-        "\n\n".join(explained(shown) for shown in report.counterexamples),
-        picture(worst.outcome) if worst is not None else "",
+        claim, "conform", drive.system, verdict, Level.L0, not claimed or (not shown and not unknown), 0.0, facts,
+        "\n\n".join(explained(each) for each in shown), picture(shown[0].outcome) if shown else "",
     )  # fmt: skip
 
 
-def _statement(driven: Driven) -> str:
-    """What was judged: the first thing that the system promises, which implies those after it; and the protocol."""
-    promised = next(iter(driven.report.settings.promises), "")
-    return ", and ".join(filter(None, (promised, "as its protocol" if driven.protocol else "")))
+def _made(settings: Settings) -> tuple[Claim, ...]:
+    return tuple(claim for claim in CLAIMS if settings.claims(claim))
+
+
+def _unknown(drive: Drive, driven: Driven, claim: Claim) -> str:
+    """Why nothing is known of a claim that nothing refutes; empty where it was tested."""
+    report = driven.report
+    if report.interrupted:
+        return f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
+    if report.vacuous:
+        return report.vacuous
+    if report.cases and claim != "started" and report.refuting.get("started", 0) == report.cases:
+        return "no case was carried through"
+    if report.undecided and claim == "conforming":
+        return f"too many possible states of the protocol in {report.undecided:,} of {report.cases:,} cases"
+    return ""
 
 
 def short_name(protocol: str | None) -> str | None:
@@ -206,6 +255,6 @@ def short_name(protocol: str | None) -> str | None:
     return f"{short}:{wanted}" if wanted else short
 
 
-def recorded_case(drive: Drive, driven: Driven, shown: Counterexample) -> RecordedCase:
-    """A counterexample of a run, as a case to run again."""
-    return RecordedCase(drive.system, driven.protocol, shown.outcome.settings, shown.operations, driven.tolerant)
+def recorded_case(drive: Drive, driven: Driven, outcome: CaseOutcome) -> RecordedCase:
+    """A case of a run, to run again."""
+    return RecordedCase(drive.system, driven.protocol, outcome.settings, outcome.operations, driven.strict)

@@ -43,6 +43,15 @@ Schedules = Annotated[
         "or 'prover': what it finds against the file of the protocol. Repeatable.",
     ),
 ]
+Claims = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--claim",
+        help="Claim this of the system, and nothing else but that it starts: conforming, causal, fifo, delivered, "
+        "once, prompt or total_order. By default what the protocol promises, or else causal, fifo, delivered and once. "
+        "Repeatable.",
+    ),
+]
 MemoryLimit = Annotated[
     str,
     typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),

@@ -55,8 +55,15 @@ def results_table(results: Sequence[Result], width: int) -> Table:
             Text(printable(line.statement)),
             Text(result.verdict.value, _STYLE[result.verdict] if result.expected else "bold red"),
             result.level.name,
-            Text("as expected") if result.expected else Text("NOT EXPECTED", "bold red"),
+            Text(_expectation(result), "" if result.expected else "bold red"),
             Text(printable(counts(result))),
             f"{line.seconds:.2f}",
         )
     return table
+
+
+def _expectation(result: Result) -> str:
+    """Nothing is expected of what is not claimed."""
+    if result.facts.get("claimed") is False:
+        return "not claimed"
+    return "as expected" if result.expected else "NOT EXPECTED"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
+    from thence.conformance.cases.network import Claim as CheckedClaim
     from thence.conformance.conform.claims import Judged, Plan
 
 MARKER: Final = "thence"
@@ -61,7 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     _marked.clear()
     config.addinivalue_line(
         "markers",
-        "thence(system, protocol=None, *, processes=3, cases=300, operations=12, seed=0, claims=None, **settings): "
+        "thence(system, protocol=None, *, processes=3, cases=300, operations=12, seed=0, claims=None, "
+        "strict=False, **settings): "
         "one test for each claim of a system under test; see docs/conformance.md of Thence",
     )
 
@@ -94,7 +96,7 @@ class Run:
 class Claim:
     """One claim of the system of the mark: the value of the fixture `claim`."""
 
-    name: str
+    name: CheckedClaim
     run: Run
     folder: Path | None
 
@@ -145,12 +147,11 @@ def claim() -> Claim:
     pytest.fail(f"the fixture claim is for tests that are marked: {_HOW}", pytrace=False)
 
 
-def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str, ...]]:
+def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[CheckedClaim, ...]]:
     from thence.conformance.conform.claims import plan
     from thence.spec.user_error import UserError
 
     words = dict(marker.kwargs)
-    asked = words.pop("claims", None)
     for option in ("cases", "seed"):
         if (value := config.getoption(f"thence_{option}")) is not None:
             words[option] = value
@@ -158,11 +159,8 @@ def _run_of(marker: pytest.Mark, config: pytest.Config) -> tuple[Run, tuple[str,
         found = plan(*marker.args, **words)
     except (TypeError, ValueError, UserError) as error:
         raise Broken(str(error)) from error
-    unknown = sorted(set(asked or ()) - set(found.claims))
-    if unknown:
-        raise Broken(f"there is no claim {', '.join(unknown)} here; there is {', '.join(found.claims)}")
     _marked.add(found.subject.name)
-    return Run(found), tuple(found.claims if asked is None else asked)
+    return Run(found), found.claims
 
 
 def _save(folder: Path, claim: str, system: str, text: str) -> Path:

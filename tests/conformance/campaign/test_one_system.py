@@ -19,6 +19,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import read_case
 from thence.conformance.cases.schedule import Send
 from thence.conformance.cases.tally import tally_rows
+from thence.conformance.conform.rerun import rerun
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl.find import NotThere, Rejected, named_protocol, parted
@@ -205,3 +206,19 @@ def test_a_case_over_its_limit_has_no_outcome_and_is_no_failure(name: str) -> No
     assert (tally.errors, tally.failures) == (2, 0)
     assert rows.column("error").to_pylist() == ["CaseTimeout: no outcome after 0.3 s"] * 2
     assert set(tally.cells) == {(f"{__name__}:{name}", "uniform")}
+
+
+def test_claims_and_strictness_are_parameters() -> None:
+    """What is not claimed fails no case; another order than the text's fails strictly."""
+    late = {"system": "textbook.vector_clocks:Late", "delivery": "broadcast"}
+    assert not any(outcome.findings for outcome in map(campaign_runner(late), range(20)))
+    found = [finding for outcome in map(campaign_runner({**late, "prompt": True}), range(20))
+             for finding in outcome.findings]  # fmt: skip
+    assert found and all(finding.startswith("over_delay: ") for finding in found)
+    ordered = {"system": "textbook.vector_clocks:Sorted", "protocol": "cbcast", "operations": 20}
+    assert not any(outcome.findings for outcome in map(campaign_runner(ordered), range(60)))
+    strictly = [outcome for outcome in map(campaign_runner({**ordered, "strict": True}), range(60)) if outcome.findings]
+    assert strictly and strictly[0].operations_json is not None
+    assert rerun(read_case(strictly[0].operations_json)).kinds == {"nonconformance"}
+    with pytest.raises(ValueError, match="strict is True"):
+        campaign_runner({**late, "strict": True})

@@ -14,9 +14,10 @@ from faults import FAULTS
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Receive, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
-from thence.conformance.conform.claims import plan
+from thence.conformance.conform.claims import claims_of, plan
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness.harness import run_case
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
@@ -167,6 +168,7 @@ def settings_under_which(fault: Any, protocol: ir.Protocol) -> Settings:
         channels="fifo" if "fifo" in fault.NEEDS else settings.channels,
         loss="loss" in fault.NEEDS,
         duplication="duplication" in fault.NEEDS,
+        prompt=not settings.total_order,
     )
 
 
@@ -183,9 +185,11 @@ def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library:
     assert settings_for(library("newtop")) == newtop
     # The negative control promises FIFO and no more.
     assert settings_for(library("fifo")) == Settings(loss=True, duplication=True, causal=False)
-    assert settings_for(library("fifo")).promises == ("fifo", "delivered")
+    assert claims_of(settings_for(library("fifo")), protocol=False) == ("started", "fifo", "delivered", "once")
     silent = replace(library("fifo"), properties=(), eventually=())
-    assert settings_for(silent).promises == ("causal", "fifo", "delivered")
+    assert claims_of(settings_for(silent), protocol=False) == ("started", "causal", "fifo", "delivered", "once")
+    careless = replace(library("fifo"), properties=("causal",))
+    assert claims_of(settings_for(careless), protocol=False) == ("started", "causal", "fifo", "delivered")
 
 
 @pytest.mark.long(but=("synchronous", "tree", "mf"))
@@ -194,7 +198,9 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)
     settings = settings_for(protocol)
     assert (settings.loss, settings.duplication) == (protocol.network.lossy, protocol.network.duplicating)
-    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, Sampling(cases=300, seed=1))
+    report = conform(
+        load_subject(SHIPPED[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=300, seed=1)
+    )
     assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
     assert [reach.name for reach in report.reaches] == ["directed", "hypothesis", *SCHEDULERS, "guided"]
     assert report.matched >= report.events > (2_500 if name == "synchronous" else 5_000)
@@ -212,14 +218,18 @@ def test_it_conforms_under_other_settings(
     protocol = library(name)
     settings = settings_for(protocol, processes)
     settings = replace(settings, channels=channels or settings.channels, loss=False, duplication=False)
-    report = conform(load_subject(SHIPPED[name]).make_process, protocol, settings, Sampling(cases=60))
+    report = conform(
+        load_subject(SHIPPED[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=60)
+    )
     assert (report.failures, report.counterexamples) == (0, ())
 
 
 @pytest.mark.parametrize("name", ["mf", "cykas", "hybrid_basic", "hybrid_multicast"])
 def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
     settings = Settings(self_sends=True, delivery=library(name).delivery)
-    report = conform(load_subject(SHIPPED[name]).make_process, library(name), settings, Sampling(cases=60))
+    report = conform(
+        load_subject(SHIPPED[name]).make_process, Opposite(library(name), "strictly"), settings, Sampling(cases=60)
+    )
     assert report.counterexamples == ()
 
 
@@ -228,7 +238,7 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
     expected = EXPECTED[name][fault.__name__]
     settings = settings_under_which(fault, library(name))
-    report = conform(fault, library(name), settings, Sampling(cases=250))
+    report = conform(fault, Opposite(library(name), "strictly"), settings, Sampling(cases=250))
     found = shortest(report)
     assert expected.keys() <= found.keys()
     assert {kind: found[kind] for kind in expected if found[kind] > expected[kind]} == {}
@@ -271,7 +281,7 @@ def test_faults_of_counting_are_causal_in_the_end(fault: str) -> None:
 
 def test_a_report_does_not_depend_on_anything_but_the_seed(library: Library) -> None:
     def summary(seed: int) -> Any:
-        report = conform(MF, library("mf"), Settings(), Sampling(cases=80, seed=seed))
+        report = conform(MF, Opposite(library("mf")), Settings(), Sampling(cases=80, seed=seed))
         return report.events, report.matched, report.reaches
 
     assert summary(3) == summary(3) != summary(4)
@@ -325,7 +335,7 @@ def test_an_interruption_keeps_what_there_is(library: Library) -> None:
         if done >= 200:
             raise KeyboardInterrupt
 
-    report = conform(MF, library("mf"), Settings(), Sampling(cases=1_000), progress=stop)
+    report = conform(MF, Opposite(library("mf")), Settings(), Sampling(cases=1_000), progress=stop)
     assert report.interrupted
     assert 200 <= report.cases < 1_000
 
@@ -333,7 +343,11 @@ def test_an_interruption_keeps_what_there_is(library: Library) -> None:
 def test_progress_is_told(library: Library) -> None:
     told: list[tuple[int, int]] = []
     conform(
-        MF, library("mf"), Settings(), Sampling(cases=60), progress=lambda done, planned: told.append((done, planned))
+        MF,
+        Opposite(library("mf")),
+        Settings(),
+        Sampling(cases=60),
+        progress=lambda done, planned: told.append((done, planned)),
     )
     assert told == [(20, 60), (40, 60), (60, 60)]
 

@@ -11,7 +11,7 @@ from thence.conformance.cases.schedule import Receive, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import conform
 from thence.conformance.conform.sampling import Sampling
-from thence.conformance.conform.trials import Trials
+from thence.conformance.conform.trials import Opposite, Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import BUILT_IN
 from thence.conformance.harness.harness import run_case
@@ -21,7 +21,7 @@ from thence.impl.rst import RST
 
 
 def test_each_scheduler_and_all_of_them_add_up(library: Callable[[str], ir.Protocol]) -> None:
-    report = conform(MergeDiscarded, library("rst"), Settings(), Sampling(cases=200))
+    report = conform(MergeDiscarded, Opposite(library("rst")), Settings(), Sampling(cases=200))
     reaches, whole = report.reaches, report.whole
     assert [reach.name for reach in reaches] == [DIRECTED, "hypothesis", *SCHEDULERS, "guided"]
     assert sum(reach.cases for reach in reaches) == whole.cases == report.cases == 200
@@ -48,7 +48,7 @@ def test_without_a_protocol_there_are_scenarios_and_situations() -> None:
 
 
 def test_what_reaches_something_new_is_learned_and_followed(library: Callable[[str], ir.Protocol]) -> None:
-    trials = Trials(RST, library("rst"), Settings(), Sampling(operations=12, known=BUILT_IN))
+    trials = Trials(RST, Opposite(library("rst")), Settings(), Sampling(operations=12, known=BUILT_IN))
     assert len(trials.guide.directed) == len(BUILT_IN.scripts)
     for seed in range(30):
         trials.run("guided", trials.guide.scheduler, seed)
@@ -67,4 +67,4 @@ def test_the_longest_delay_is_kept(library: Callable[[str], ir.Protocol]) -> Non
     assert str(worst).endswith(f"while {worst.arrivals} other messages arrived, though nothing was missing")
     again = run_case(TimerDelivers, report.slowest.operations, Settings())
     assert again.longest_delay == worst and len(again.delays) == again.withheld
-    assert conform(RST, library("rst"), Settings(), Sampling(cases=40)).slowest is None
+    assert conform(RST, Opposite(library("rst")), Settings(), Sampling(cases=40)).slowest is None

@@ -13,6 +13,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedule import Receive, Schedule, Send
 from thence.conformance.conform.rerun import assert_case_passes, opposite, pytest_file, rerun
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.replay.findings import CaseFinding
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl.load import SourceError
@@ -63,5 +64,6 @@ def test_a_written_test_is_python_whatever_was_found() -> None:
 def test_a_class_is_held_against_any_protocol(library: Callable[[str], Any]) -> None:
     subject = load_subject("thence.impl.rst:RST")
     held = opposite(subject, Settings(), library("rst"))
-    assert (held.protocol, held.why_not) == (library("rst"), "")
-    assert opposite(subject, Settings(), None).protocol is None
+    assert held == Opposite(library("rst"))
+    assert opposite(subject, Settings(), library("rst"), strict=True) == Opposite(library("rst"), "strictly")
+    assert opposite(subject, Settings(), None) is None

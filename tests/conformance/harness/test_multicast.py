@@ -136,7 +136,7 @@ def test_what_a_total_order_withholds_is_counted_and_no_finding(library: Library
     settings = settings_for(library("newtop"))
     promised = run_case(Newtop, (Send(0),), settings)
     assert (promised.findings, promised.withheld) == ((), 2)
-    assert run_case(Newtop, (Send(0),), replace(settings, total_order=False)).kinds == {"over_delay"}
+    assert run_case(Newtop, (Send(0),), replace(settings, total_order=False, prompt=True)).kinds == {"over_delay"}
 
 
 def test_whether_a_broadcast_is_delivered_at_its_sender_is_seen_in_the_protocol(library: Library) -> None:

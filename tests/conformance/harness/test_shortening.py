@@ -11,7 +11,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.sampling import Sampling
-from thence.conformance.conform.trials import LIMIT_S, Trials
+from thence.conformance.conform.trials import LIMIT_S, Opposite, Trials
 from thence.conformance.harness.guided import BUILT_IN
 from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.harness.shortening import Shortening
@@ -67,7 +67,7 @@ def test_an_interruption_leaves_the_shortest_case_so_far() -> None:
 
 
 def test_trials_end_with_what_they_have(library: Callable[[str], ir.Protocol]) -> None:
-    trials = Trials(MergeDiscarded, library("rst"), SETTINGS, Sampling(operations=12, known=BUILT_IN))
+    trials = Trials(MergeDiscarded, Opposite(library("rst")), SETTINGS, Sampling(operations=12, known=BUILT_IN))
     for seed in range(60):
         trials.run("starve_one_channel", SCHEDULERS["starve_one_channel"], seed)
     kinds = trials.outcomes.kinds

@@ -13,6 +13,7 @@ from faults import FAULTS
 from thence.conformance.cases.network import Settings
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite
 from thence.dsl import ir
 
 Library = Callable[[str], ir.Protocol]
@@ -47,7 +48,7 @@ def kinds(report: Report) -> dict[str, int]:
 @pytest.mark.parametrize("processes", [2, 3, 5])
 def test_it_follows_its_protocol_event_for_event(name: str, processes: int, library: Library) -> None:
     settings = settings_for(library(name), processes)
-    report = conform(shipped(name), library(name), settings, Sampling(cases=200, seed=1))
+    report = conform(shipped(name), Opposite(library(name), "strictly"), settings, Sampling(cases=200, seed=1))
     assert report.counterexamples == ()
     assert report.matched > report.events > 1_000
     assert report.withheld == 0 < report.arrivals
@@ -56,7 +57,7 @@ def test_it_follows_its_protocol_event_for_event(name: str, processes: int, libr
 @pytest.mark.parametrize(("name", "finding"), CONTROLS.items())
 def test_a_control_fails_as_it_should(name: str, finding: str, library: Library) -> None:
     settings = replace(settings_for(library(name)), causal=True, delivered=True)
-    report = conform(shipped(name), library(name), settings, Sampling(cases=200, seed=1))
+    report = conform(shipped(name), Opposite(library(name), "strictly"), settings, Sampling(cases=200, seed=1))
     assert set(kinds(report)) == {finding}
     assert report.matched > report.events
 
@@ -65,7 +66,7 @@ def test_a_control_fails_as_it_should(name: str, finding: str, library: Library)
 def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
     channels = "reordering" if library(name).network.reordering else "fifo"
     settings = Settings(2, channels=channels, self_sends=True)
-    report = conform(shipped(name), library(name), settings, Sampling(cases=100))
+    report = conform(shipped(name), Opposite(library(name), "strictly"), settings, Sampling(cases=100))
     assert set(kinds(report)) <= ({CONTROLS[name]} if name in CONTROLS else set())
     assert report.matched > report.events
 
@@ -79,8 +80,9 @@ def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library:
         channels="fifo" if "fifo" in fault.NEEDS else "reordering",
         loss="loss" in fault.NEEDS,
         duplication="duplication" in fault.NEEDS,
+        prompt=True,
     )
-    found = kinds(conform(fault, library(name), settings, Sampling(cases=120)))
+    found = kinds(conform(fault, Opposite(library(name), "strictly"), settings, Sampling(cases=120)))
     assert fault.FINDINGS[0] in found
     if "crash" in found:  # which ends a case, before the protocol is asked
         found.setdefault("nonconformance", found["crash"])

@@ -15,7 +15,8 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.replay.replay import Divergence, Replay
+from thence.conformance.replay.divergence import Divergence
+from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.cli.driving import Drive, Driven, Terms, driven, driven_result, recorded_case, short_name
+from thence.cli.driving import Drive, Driven, Terms, claims_named, driven, driven_results, recorded_case, short_name
 from thence.cli.options import (
     Channels,
+    Claims,
     Delivery,
     Duplication,
     Exec,
@@ -33,7 +34,6 @@ from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import limits_of, subject_name
-from thence.conformance.cases.network import PROMISES
 from thence.conformance.cases.recorded_case import RecordedCase, read_case_file
 from thence.conformance.conform.rerun import pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, picture
@@ -68,6 +68,7 @@ def conform(
     loss: Loss = None,
     self_sends: SelfSends = None,
     delivery: Delivery = None,
+    claim: Claims = None,
     total_order: Annotated[
         Optional[bool], typer.Option(help="Whether the system promises a total order.")  # noqa: UP045
     ] = None,
@@ -75,14 +76,10 @@ def conform(
     start_limit: StartLimit = 20.0,
     memory_limit: MemoryLimit = "2G",
     schedules_from: Schedules = None,
-    lockstep: Annotated[
-        Optional[bool],  # noqa: UP045
-        typer.Option(
-            "--lockstep/--tolerant",
-            help="Compare each step with the protocol's, or replay sends and deliveries only; "
-            "by default the former, where packets say of which kinds they are.",
-        ),
-    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Demand the order of the protocol's text, also where it promises none."),
+    ] = False,
     save: Annotated[Optional[str], typer.Option(help="Write the minimal failing schedule to this file.")] = None,  # noqa: UP045
     replay: Annotated[
         Optional[str],  # noqa: UP045
@@ -116,10 +113,11 @@ def conform(
         system = subject_name(impl, exec_, exec_per_process, opposite, needed=replay is None)
         limits = limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
-            return _again(_read(replay, opposite, system, trust_file), limits, files)
+            recorded = _read(replay, opposite, system, trust_file)
+            return _again(replace(recorded, strict=strict or recorded.strict), limits, files)
         sources = tuple(schedules_from or ())
         drive = Drive(opposite, system, processes, cases, operations, seed, limits, sources, time)
-        return _conformed(session, drive, Terms(network, lockstep), files)
+        return _conformed(session, drive, Terms(network, claims_named(claim), strict), files)
 
     run_command("conform", json, body)
 
@@ -150,19 +148,19 @@ def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles
     for path in files.asked:
         check_writable(path)
     _require_transcript(drive.system, files.transcript)
-    runs = driven(session, drive, terms)
-    results = tuple(driven_result(drive, one) for one in runs)
-    failed = next((one for one in runs if one.report.counterexamples), None)
+    run = driven(session, drive, terms)
+    report = run.report
+    results = driven_results(drive, run)
+    failed = bool(report.counterexamples)
     unwritten: dict[str, str] = {}
-    if failed is not None:
-        unwritten = _write(files, drive, failed, failed.report.counterexamples[0])
-    said = [_sentence(drive, one) for one in runs]
+    if failed:
+        unwritten = _write(files, drive, run, report.counterexamples[0])
+    said = [_sentence(drive, run)]
     for path in files.asked:
         written = f"{path} written" if failed else f"nothing failed; {path} is not written"
         said.append(unwritten.get(path, written))
-    interrupted = any(one.report.interrupted for one in runs)
-    code = UNKNOWN if interrupted and failed is None else None
-    fields: dict[str, Any] = {"complete": not interrupted}
+    code = UNKNOWN if report.interrupted and not failed else None
+    fields: dict[str, Any] = {"complete": not report.interrupted}
     if unwritten:
         fields["unwritten"] = list(unwritten.values())
     code = BAD_INPUT if unwritten else code
@@ -171,7 +169,7 @@ def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles
 
 def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexample) -> dict[str, str]:
     """Writes the counterexample in each of its forms; the failures to write, by path."""
-    recorded = recorded_case(drive, driven, shown)
+    recorded = recorded_case(drive, driven, shown.outcome)
     ways: list[tuple[str | None, Callable[[str], object]]] = [
         (files.save, lambda path: write_text(path, recorded.text() + "\n")),
         (files.svg, lambda path: write_text(path, picture(shown.outcome))),
@@ -196,15 +194,13 @@ def _sentence(drive: Drive, driven: Driven) -> str:
     )
     if driven.protocol is not None:
         said += f", {report.matched:,} events as in the protocol's interpreter"
-    if driven.tolerant:
-        said += "; replayed by sends, deliveries and known arrivals"
-        said += f", since {driven.why_not}" if driven.why_not else ""
+    if driven.why_not:
+        said += f"; replayed by sends, deliveries and known arrivals, since {driven.why_not}"
     if report.undecided:
         said += f"; {report.undecided:,} replays undecided: too many possible states"
-    if not_promised := [name for name in PROMISES[:3] if name not in report.settings.promises]:
-        said += f"; not promised, and so not judged: {', '.join(not_promised)}"
-    if driven.why_not and not driven.tolerant:
-        said += f"; not replayed in {short_name(drive.protocol)}: {driven.why_not}"
+    if report.other_order is not None:
+        others = report.other_order
+        said += f"; {others.cases:,} cases conform in another order than the text's: {others.first.other_order}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     if report.cases:

@@ -64,12 +64,12 @@ def _covered(session: Session, name: str, drive: Drive) -> Output:
     corpus = Corpus()
     try:
         held = opposite(subject, settings, protocol)
-        if held.protocol is None:
+        if held is not None and held.why_not:
             raise BadInput(f"{subject.name} cannot be replayed in {protocol.name}: {held.why_not}")
         session.status(f"{protocol.name}: schedules that reach something")
         corpus = distinguishing(found, protocol) + grown(protocol, settings, seed=drive.seed).corpus
         sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
-        trials = Trials(subject.make_process, protocol, settings, sampling)
+        trials = Trials(subject.make_process, held, settings, sampling)
         for kind, scheduler in portfolio(corpus).items():
             for number in range(drive.cases):
                 if trials.hopeless():

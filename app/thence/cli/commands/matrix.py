@@ -27,8 +27,9 @@ from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_json, withheld_text
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import limits_of, subject_name
-from thence.conformance.cases.network import Settings
+from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
+from thence.conformance.conform.claims import claims_of
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
 from thence.conformance.conform.outcomes import rounded
@@ -95,9 +96,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
             deliveries = [protocol.delivery] if protocol is not None else get_args(Delivery)
         session.status("counterexamples that are known")
         corpus = known_schedules(found_in, protocol, drive.sources)
-        system = MatrixSubject(
-            subject.make_process, deliveries, default, protocol, replayed=foreign is None, reacts=subject.reacts
-        )
+        system = MatrixSubject(subject.make_process, deliveries, default, protocol, replayed=foreign is None)
         sampling = Sampling(drive.cases, drive.operations, drive.seed, corpus)
         if foreign is not None:
             with suppress(SystemRaised):  # A refusal of some settings is an answer; the cells say which.
@@ -141,6 +140,7 @@ def _result(drive: Drive, cell: Cell) -> Result:
         "cases": cell.cases,
         "failures": cell.failures,
         "kinds": dict(cell.kinds),
+        "refuted": _refuted(cell),
         "over_delay": withheld_json(
             cell.arrivals, cell.withheld, cell.slowest, drive.system, drive.protocol if cell.replayed else None
         ),
@@ -157,15 +157,16 @@ def _result(drive: Drive, cell: Cell) -> Result:
         )
         facts["findings"] = [str(finding) for finding in worst.findings]
         facts["counterexample"] = recorded.to_json()
-    unknown = bool(cell.vacuous) and not failed
-    if unknown:
-        facts["unknown"] = cell.vacuous
     if cell.not_applicable:
         facts["stopped"] = cell.not_applicable
+    undecided = f"too many possible states of the protocol in {cell.undecided:,} of {cell.cases:,} cases"
+    unknown = "" if failed else undecided if cell.undecided else cell.vacuous
+    if unknown:
+        facts["unknown"] = unknown
+    verdict = Verdict.REFUTED if failed else Verdict.UNKNOWN if unknown else Verdict.TESTED
     return Result(
         f"{cell.assumption.name}, {cell.delivery}", "conform", drive.system,
-        Verdict.REFUTED if failed else Verdict.UNKNOWN if unknown else Verdict.TESTED, Level.L0,
-        cell.claimed is False if failed else not unknown,
+        verdict, Level.L0, cell.claimed is False if failed else not unknown,
         cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
     )  # fmt: skip
 
@@ -216,13 +217,21 @@ def _totals(ran: Sequence[Cell]) -> list[str]:
     ]
 
 
+def _refuted(cell: Cell) -> dict[Claim, int]:
+    """The claims that cases refute, each with the number of cases."""
+    made = () if cell.settings is None else claims_of(cell.settings, protocol=cell.replayed)
+    return {claim: cell.refuting[claim] for claim in made if claim in cell.refuting}
+
+
 def _shown(cell: Cell) -> str:
     if not cell.cases:
         return f"- ({cell.not_applicable})"
     outside = " (not claimed)" if cell.claimed is False else ""
     if cell.failures:
-        kinds = ", ".join(f"{kind} {count}" for kind, count in cell.kinds)
-        return f"REFUTED{outside} {cell.failures} of {cell.cases}: {kinds}"
+        claims = ", ".join(f"{claim} {count}" for claim, count in _refuted(cell).items())
+        return f"REFUTED{outside} {cell.failures} of {cell.cases}: {claims}"
+    if cell.undecided:
+        return f"unknown{outside}: {cell.undecided} of {cell.cases} cases undecided"
     assert cell.bound is not None
     if cell.vacuous:
         return f"unknown: {cell.vacuous}"

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from thence.conformance.campaign.reporting import FailingCase
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
-from thence.conformance.cases.schedule import Schedule
-from thence.conformance.conform.trials import LIMIT_S
+from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Trials
 from thence.conformance.harness.explain import case_explained, picture
-from thence.conformance.harness.harness import run_case
 from thence.conformance.harness.shortening import Shortening
-from thence.conformance.replay.findings import CaseOutcome, FindingKind
-from thence.conformance.replay.replay import Replay
+from thence.conformance.replay.findings import FindingKind
 from thence.conformance.systems.subject import load_subject
 from thence.conformance.systems.trust import Word
 from thence.dsl.find import named_protocol
@@ -211,26 +210,22 @@ def _shortened(group: _Group, word: Word) -> Cause | None:
         protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
     except (UserError, ValueError):
         return None
-    settings = recorded.settings
-    replay = None if protocol is None else Replay(protocol, settings.processes)
     wanted = _kinds(group.shortest)[0]
-    limit_s = LIMIT_S if subject.external is None else None
-
-    def again(schedule: Schedule) -> CaseOutcome:
-        return run_case(subject.make_process, schedule, settings, replay, limit_s=limit_s)
-
     try:
-        first = again(recorded.operations)
+        held = opposite(subject, recorded.settings, protocol, strict=recorded.strict)
+        trials = Trials(subject.make_process, held, recorded.settings, Sampling())
+        first = trials.again(recorded.operations)
         if wanted not in first.kinds:
             return None
-        hang_s = LIMIT_S if subject.external is None else subject.external.limits.reply_s
-        shown = Shortening(wanted, [first], again, hang_s).run(ATTEMPTS)
+        shown = Shortening(wanted, [first], trials.again, trials.hang_s).run(ATTEMPTS)
+    except UserError:
+        return None
     finally:
         subject.close()
     if not shown.reproduced:
         return None
     outcome = shown.outcome
-    short = RecordedCase(recorded.system, recorded.protocol, settings, shown.operations)
+    short = replace(recorded, operations=shown.operations)
     finding = next(str(finding) for finding in outcome.findings if finding.kind == wanted)
     return Cause(
         group.systems, group.kinds, group.guard, group.cases, group.seeds, finding, short, True,

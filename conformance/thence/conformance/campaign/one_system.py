@@ -14,9 +14,11 @@ from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedulers import Scheduler
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.rerun import opposite
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness.coverage import CoveredReplay, Features, scenarios
 from thence.conformance.harness.guided import BUILT_IN, Corpus, portfolio
 from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.isolated import IsolatedSystem
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.subject import Subject, load_subject
@@ -45,6 +47,7 @@ _PARAMETERS: Final = {
     "reply_limit_s",
     "start_limit_s",
     "memory_limit_bytes",
+    "strict",
     *PROMISES,
 }
 
@@ -59,8 +62,9 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     Parameters: `system`, as `load_subject` takes it; `protocol`, the file or library name of the protocol to replay
     each case in, or null (the default) for the oracle alone; `scheduler`, a name of the portfolio or `portfolio`;
     `corpus`, the start of the guided scheduler beside the built-in scripts (`Corpus.to_json`), or null;
-    `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; and the
-    fields of `Settings`, by default as the protocol states.
+    `operations` of a case; `reply_limit_s`, `start_limit_s` and `memory_limit_bytes` of a foreign system; `strict`,
+    whether the order of the protocol's text is demanded; and the fields of `Settings`, by default as the protocol
+    states.
 
     Raises:
         ValueError: a parameter is unknown or has an impossible value.
@@ -83,14 +87,12 @@ def campaign_runner(params: Mapping[str, Any]) -> HarnessRunner:
     protocol = None if protocol_name is None else named_protocol(protocol_name)
     settings = _settings(params, protocol)
     subject = load_subject(system, settings.processes, _limits(params))
-    held = opposite(subject, settings, protocol)
+    strict = params.get("strict", False)
+    if not isinstance(strict, bool) or (strict and protocol is None):
+        raise ValueError(f"strict is {strict!r}; it is true or false, and true only with a protocol")
+    held = opposite(subject, settings, protocol, strict=strict)
     return HarnessRunner(
-        subject,
-        None if held.protocol is None else protocol_name,
-        held.protocol,
-        settings,
-        [(name, schedulers[name]) for name in names],
-        operations,
+        subject, protocol_name, held, settings, [(name, schedulers[name]) for name in names], operations
     )
 
 
@@ -101,7 +103,7 @@ class HarnessRunner:
         self,
         subject: Subject,
         protocol_name: str | None,
-        protocol: ir.Protocol | None,
+        held: Opposite | None,
         settings: Settings,
         schedulers: Sequence[tuple[str, Scheduler]],
         operations: int,
@@ -111,8 +113,14 @@ class HarnessRunner:
         self._settings = settings
         self._schedulers = schedulers
         self._operations = operations
-        self._replay = None if protocol is None else CoveredReplay(protocol, settings.processes)
-        self._features = Features.of(protocol)
+        self._strict = held is not None and held.closely == "strictly"
+        self._replay: CoveredReplay | None = None
+        self._follow: PartialObservationReplay | None = None
+        if held is not None and held.closely == "as observed":
+            self._follow = PartialObservationReplay(held.protocol, settings.processes)
+        elif held is not None:
+            self._replay = CoveredReplay(held.protocol, settings.processes, self._strict)
+        self._features = Features.of(None if self._replay is None else self._replay.protocol)
         self._judges_invariants = subject.name.startswith(PREFIX)
         self.facts: dict[str, Any] = {
             "features": [list(feature) for feature in self._features.names],
@@ -130,16 +138,14 @@ class HarnessRunner:
         return self._subject.name, self._schedulers[seed % len(self._schedulers)][0]
 
     def __call__(self, seed: int) -> SeedOutcome:
-        """Runs the case of the seed.
-
-        Applications answer from inside a delivery only where no protocol has to follow. So for a system that can, every
-        other round of the schedulers is not replayed.
-        """
-        turn, place = divmod(seed, len(self._schedulers))
-        name, scheduler = self._schedulers[place]
-        replay = None if self._subject.reacts and turn % 2 else self._replay
-        make = self._subject.make_process
+        """Runs the case of the seed. Raises: Undecided."""
+        name, scheduler = self._schedulers[seed % len(self._schedulers)]
+        replay, make = self._replay, self._subject.make_process
         outcome = run_scheduled(make, scheduler, seed, self._operations, self._settings, replay)
+        if self._follow is not None:
+            outcome = self._follow.follow(outcome)
+        if self._is_undecided() and not outcome.findings:
+            raise Undecided("the protocol has too many possible states after the events of the case")
         findings = [str(finding) for finding in outcome.findings]
         states: tuple[int, ...] = ()
         if replay is None:
@@ -152,12 +158,25 @@ class HarnessRunner:
                 findings += [f"invariant: {broken} is false" for broken in sorted(reached.broken)]
         recorded = None
         if findings:
-            protocol = None if replay is None else self._protocol_name
-            case = RecordedCase(self._subject.name, protocol, self._settings, outcome.operations)
+            case = RecordedCase(
+                self._subject.name, self._protocol_name, self._settings, outcome.operations, self._strict
+            )
             recorded = case.text()
         return SeedOutcome(
             seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
         )
+
+    def _is_undecided(self) -> bool:
+        """Whether a replay since the last question had too many possible states."""
+        known = [one for one in (self._replay, self._follow) if one is not None]
+        undecided = any(one.undecided for one in known)
+        for one in known:
+            one.undecided = 0
+        return undecided
+
+
+class Undecided(Exception):
+    """A case that is neither right nor wrong, as far as its replay in the protocol went."""
 
 
 def _system_hash(subject: Subject) -> str | None:

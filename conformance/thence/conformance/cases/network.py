@@ -5,8 +5,8 @@ Packets are opaque. The harness owns them from the moment that a process hands t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -25,8 +25,18 @@ PER_MILLE: Final = 1_000
 MOST_PROCESSES: Final = 256
 """Most processes of a case. The metadata of some protocols grow with the cube of their number."""
 
-PROMISES: Final = ("causal", "fifo", "delivered", "total_order")
-"""The promises that a system may make and the harness judges. Duplicate and phantom deliveries are always judged."""
+Claim: TypeAlias = Literal["started", "conforming", "causal", "fifo", "delivered", "once", "prompt", "total_order"]
+"""A claim about a system.
+
+`started`: its processes begin, answer every request, and come to an end. `conforming`: it does what its protocol does.
+`causal`, `fifo`, `total_order`: the order of deliveries. `delivered`: every message is delivered. `once`: no message is
+delivered twice, or where nobody sent it. `prompt`: no message is kept back that nothing is missing for.
+"""
+
+CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
+
+PROMISES: Final = CLAIMS[1:]
+"""The claims that are fields of `Settings`. That a system starts is always claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +50,9 @@ class Settings:
         loss: a packet may vanish.
         self_sends: a process may causal-send to itself; with broadcast, each of its messages goes to itself too.
         delivery: a message goes to one process, to a set of processes, or to all.
-        causal, fifo, delivered: promises of the system: deliveries are in causal order; those of one sender are in the
-            order of its sends; every message is delivered. Only promises are judged.
-        total_order: the promise that no two processes deliver two messages in different orders. The system may then
-            withhold messages that causal delivery alone would let it deliver.
+        conforming, causal, fifo, delivered, once, prompt, total_order: what is claimed of the system, see `Claim`. What
+            is not claimed is looked at all the same, but for `total_order`, and nothing fails for it. A system with a
+            total order may withhold messages that causal delivery alone would let it deliver.
 
     Raises:
         ValueError: a value is out of range.
@@ -55,9 +64,12 @@ class Settings:
     loss: bool = False
     self_sends: bool = False
     delivery: Delivery = "unicast"
+    conforming: bool = True
     causal: bool = True
     fifo: bool = True
     delivered: bool = True
+    once: bool = True
+    prompt: bool = False
     total_order: bool = False
 
     def __post_init__(self) -> None:
@@ -99,10 +111,14 @@ class Settings:
         inside = wanted[0] >= 0 and wanted[-1] < count
         return wanted if inside and (self.self_sends or process not in wanted) else ()
 
-    @property
-    def promises(self) -> tuple[str, ...]:
-        """The promises of the system."""
-        return tuple(name for name in PROMISES if getattr(self, name))
+    def claims(self, claim: Claim) -> bool:
+        """Whether this is claimed of the system."""
+        return claim == "started" or bool(getattr(self, claim))
+
+    def claiming(self, claims: Collection[Claim]) -> Settings:
+        """The same settings with these claims, and that it starts, and no others."""
+        changes: dict[str, Any] = {name: name in claims for name in PROMISES}
+        return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
         """All settings as JSON values."""

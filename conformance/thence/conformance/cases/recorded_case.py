@@ -17,8 +17,11 @@ _FIELDS: Final = {"format", "system", "protocol", "settings", "operations"}
 LARGEST_BYTES: Final = 64 << 20
 """A file with a recorded case is at most so long."""
 
-TOLERANT: Final = "tolerant"
-"""The value of the field `replay`, which only the replay of a partial observation has."""
+STRICT: Final = "strict"
+"""The value of the field `replay` of a case that is to have the order of the protocol's text."""
+
+_FORMER: Final = "tolerant"
+"""A former value: it asked for what is the default now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +33,14 @@ class RecordedCase:
         protocol: the file or library name of the protocol in which it was replayed, or None.
         settings: the abilities of network and application.
         operations: the schedule.
-        partially_observed: only sends, arrivals and deliveries of the case are replayed in the protocol.
+        strict: each step is held against the protocol in the order of its text.
     """
 
     system: str
     protocol: str | None
     settings: Settings
     operations: Schedule
-    partially_observed: bool = False
+    strict: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The case as JSON values."""
@@ -47,7 +50,7 @@ class RecordedCase:
             "protocol": self.protocol,
             "settings": self.settings.to_json(),
             "operations": to_json(self.operations),
-            **({"replay": TOLERANT} if self.partially_observed else {}),
+            **({"replay": STRICT} if self.strict else {}),
         }
 
     def text(self) -> str:
@@ -87,11 +90,10 @@ def read_case(text: str) -> RecordedCase:
     system, protocol = value["system"], value["protocol"]
     if not isinstance(system, str) or not isinstance(protocol, str | None):
         raise ScheduleError("the system of a recorded case is module:Class, its protocol a name or null")
-    partially_observed = "replay" in value
-    if partially_observed and value["replay"] != TOLERANT:
-        raise ScheduleError(f"the replay of a recorded case is {TOLERANT!r}, or left out")
+    if value.get("replay", STRICT) not in (STRICT, _FORMER):
+        raise ScheduleError(f"the replay of a recorded case is {STRICT!r}, or left out")
     try:
         settings = Settings.from_json(value["settings"])
     except ValueError as error:
         raise ScheduleError(f"the settings of the recorded case: {error}") from error
-    return RecordedCase(system, protocol, settings, from_json(value["operations"]), partially_observed)
+    return RecordedCase(system, protocol, settings, from_json(value["operations"]), value.get("replay") == STRICT)

@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeAlias
 
-from thence.conformance.cases.network import Settings
+from thence.conformance.cases.network import CLAIMS, Claim, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.rerun import opposite
 from thence.conformance.conform.sampling import Sampling
-from thence.conformance.conform.trials import Against
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.explain import explained
 from thence.conformance.harness.shortening import Counterexample
-from thence.conformance.replay.findings import FindingKind
-from thence.conformance.replay.partial_observation import PartialObservationReplay
+from thence.conformance.replay.findings import REFUTES, FindingKind
 from thence.conformance.systems.subject import Subject, SubjectError, load_subject
 from thence.dsl.find import named_protocol, specification
 
@@ -29,18 +28,20 @@ CASES: Final = 300
 OPERATIONS: Final = 12
 """Default number of operations of a case."""
 
-CLAIMS: Final[dict[str, tuple[FindingKind, ...]]] = {
-    "runs": ("crash", "hang", "memory", "endless", "aliasing"),
-    "causal": ("causal",),
-    "fifo": ("fifo",),
-    "total_order": ("total_order",),
-    "delivered": ("stuck",),
-    "prompt": ("over_delay",),
-    "at_most_once": ("duplicate",),
-    "no_creation": ("phantom",),
-    "conforms": ("nonconformance",),
-}
-"""Each claim, and the kinds of finding that refute it. `prompt`: nothing is kept back that nothing is missing for."""
+
+def kinds_of(claim: Claim) -> tuple[FindingKind, ...]:
+    """The kinds of finding that refute the claim."""
+    return tuple(kind for kind, refuted in REFUTES.items() if refuted == claim)
+
+
+def claims_of(settings: Settings, *, protocol: bool, claimed: bool = True) -> tuple[Claim, ...]:
+    """The claims about a system with these settings, or those that are not made and looked at all the same. `protocol`:
+    it is held against one."""
+    looked_at = set(CLAIMS)
+    if not protocol:
+        looked_at.discard("conforming")
+    looked_at.discard("prompt" if settings.total_order else "total_order")
+    return tuple(claim for claim in CLAIMS if claim in looked_at and settings.claims(claim) is claimed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,45 +51,35 @@ class Plan:
     Attributes:
         subject: the system.
         protocol: the library name or file of the protocol that it follows, or None.
-        settings: the faults of the network, and the promises of the system.
+        settings: the faults of the network, and the claims.
         sampling: the cases.
+        strict: whether the order of the protocol's text is demanded.
     """
 
     subject: Subject
     protocol: str | None
     settings: Settings
     sampling: Sampling
+    strict: bool = False
 
     @property
-    def claims(self) -> tuple[str, ...]:
-        """The claims that are judged: the system's promises, and those that every system makes."""
-        left_out = {name for name in ("causal", "fifo", "total_order", "delivered") if not getattr(self.settings, name)}
-        if self.settings.total_order or not self.settings.causal:
-            left_out.add("prompt")
-        if self.protocol is None:
-            left_out.add("conforms")
-        return tuple(claim for claim in CLAIMS if claim not in left_out)
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims that are judged."""
+        return claims_of(self.settings, protocol=self.protocol is not None)
 
     def run(self) -> Judged:
         """Runs the cases. Ctrl-C goes on to whoever runs the tests."""
         protocol = None if self.protocol is None else named_protocol(self.protocol)
         try:
-            held = opposite(self.subject, self.settings, protocol)
+            held = opposite(self.subject, self.settings, protocol, strict=self.strict)
             sampling = self.sampling
             if self.protocol is not None and protocol is not None:
                 sampling = replace(sampling, known=distinguishing(specification(self.protocol), protocol))
-            if protocol is not None and held.protocol is None:
-                follow = PartialObservationReplay(protocol, self.settings.processes)
-                return Judged(self, (self._conform(follow, sampling),), partially_observed=True)
-            reports = []
-            # Answers come from inside a delivery only where no protocol has to follow.
-            for against in (None, protocol) if protocol is not None and self.subject.reacts else (protocol,):
-                reports.append(self._conform(against, sampling))
+            return Judged(self, self._conform(held, sampling))
         finally:
             self.subject.close()
-        return Judged(self, tuple(reports))
 
-    def _conform(self, against: Against, sampling: Sampling) -> Report:
+    def _conform(self, against: Opposite | None, sampling: Sampling) -> Report:
         report = conform(self.subject.make_process, against, self.settings, sampling)
         if report.interrupted:
             raise KeyboardInterrupt
@@ -117,23 +108,21 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A plan and its reports: several where it was run in several ways. `partially_observed`: only the visible events
-    of the cases were replayed."""
+    """A plan and its report."""
 
     plan: Plan
-    reports: tuple[Report, ...]
-    partially_observed: bool = False
+    report: Report
 
-    def refutation(self, claim: str) -> Refutation | None:
+    def refutation(self, claim: Claim) -> Refutation | None:
         """The shortened case that refutes a claim, if there is one."""
-        kinds = CLAIMS[claim]
-        for report in self.reports:
-            for shown in report.counterexamples:
-                if not set(kinds).isdisjoint(shown.kinds):
-                    return self._refutation(report, shown, kinds)
+        kinds = kinds_of(claim)
+        for shown in self.report.counterexamples:
+            if not set(kinds).isdisjoint(shown.kinds):
+                return self._refutation(shown, kinds)
         return None
 
-    def _refutation(self, report: Report, shown: Counterexample, kinds: tuple[FindingKind, ...]) -> Refutation:
+    def _refutation(self, shown: Counterexample, kinds: tuple[FindingKind, ...]) -> Refutation:
+        report = self.report
         finding = next(finding for finding in shown.findings if finding.kind in kinds)
         against = "" if report.matched == 0 or self.plan.protocol is None else f" against {self.plan.protocol}"
         count = f"{report.failures:,} of {report.cases:,} cases failed{against}; this one has"
@@ -142,9 +131,7 @@ class Judged:
         protocol = self.plan.protocol if "nonconformance" in kinds else None
         return Refutation(
             f"{finding}\n\n{self.plan.subject.name}: {count} {size}:\n\n{explained(shown)}",
-            RecordedCase(
-                self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.partially_observed
-            ),
+            RecordedCase(self.plan.subject.name, protocol, shown.outcome.settings, shown.operations, self.plan.strict),
         )
 
 
@@ -156,15 +143,24 @@ def plan(
     cases: int = CASES,
     operations: int = OPERATIONS,
     seed: int = 0,
-    **settings: Any,
+    **words: Any,
 ) -> Plan:
-    """A plan. `settings` are fields of `Settings`; the others are as the protocol states, or the defaults.
+    """A plan. `words` are `strict`; `claims`, names of all that is claimed beside `started`; or fields of `Settings`.
+    What is left out is as the protocol states, or has its default.
 
     Raises:
         ValueError: a setting is unknown or impossible; there is no such protocol.
         SubjectError: the system cannot be used.
     """
-    unknown = sorted(set(settings) - {field.name for field in fields(Settings)})
+    strict = words.pop("strict", False)
+    if not isinstance(strict, bool) or (strict and protocol is None):
+        raise ValueError(f"strict is {strict!r}; it is true or false, and true only with a protocol")
+    claims = words.pop("claims", None)
+    there = tuple(claim for claim in CLAIMS if protocol is not None or claim != "conforming")
+    strangers = sorted(set(claims or ()) - set(there))
+    if strangers:
+        raise ValueError(f"there is no claim {', '.join(strangers)} here; there is {', '.join(there)}")
+    unknown = sorted(set(words) - {field.name for field in fields(Settings)})
     if unknown:
         raise ValueError(f"unknown setting {', '.join(unknown)}")
     sampling = Sampling(cases, operations, seed)
@@ -173,9 +169,11 @@ def plan(
         default = Settings(processes, delivery=subject.delivery or "unicast", self_sends=processes == 1)
     else:
         default = settings_for(named_protocol(protocol), processes)
-    chosen = replace(default, **settings)
+    chosen = replace(default, **words)
+    if claims is not None:
+        chosen = chosen.claiming(claims)
     subject.require(chosen.delivery)
-    return Plan(subject, protocol, chosen, sampling)
+    return Plan(subject, protocol, chosen, sampling, strict)
 
 
 def subject_of(system: Callable[[int, int], Any]) -> Subject:

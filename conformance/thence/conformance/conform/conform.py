@@ -7,8 +7,8 @@ fixes everything, but for this: Hypothesis likes numbers that stand in the modul
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 
@@ -18,19 +18,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 
-from thence.conformance.cases.network import Settings
+from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule, schedules
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.cases.shrink import Budget
-from thence.conformance.conform.outcomes import Reach
+from thence.conformance.conform.outcomes import Reach, Shown
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
-from thence.conformance.conform.trials import Against, Trials
+from thence.conformance.conform.trials import Opposite, Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import SLOW, Counterexample
-from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import PartialObservationReplay
+from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
@@ -74,6 +73,9 @@ class Report:
         stopped: why fewer cases ran than were asked for, though nobody interrupted; empty where all ran.
         undecided: cases, and attempts to shorten them, whose replay had too many possible states.
         vacuous: why the cases say nothing about a system that passes them; empty where they say something.
+        refuting: for each claim, the number of cases that refute it, whether it is made or not.
+        notes: for each kind of finding that breaks nothing that is claimed, how many cases showed it, and the first.
+        other_order: how many cases did what the protocol does in another order than its text, and the first.
     """
 
     settings: Settings
@@ -94,10 +96,13 @@ class Report:
     stopped: str = ""
     undecided: int = 0
     vacuous: str = ""
+    refuting: Mapping[Claim, int] = field(default_factory=dict)
+    notes: Mapping[FindingKind, Shown] = field(default_factory=dict)
+    other_order: Shown | None = None
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
-    """The settings that the protocol states: its network, the destinations of its messages, its promises.
+    """The settings that the protocol states: its network, the destinations of its messages, and as claims its promises.
 
     A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
     taken to promise causal delivery.
@@ -114,13 +119,14 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
         causal="causal" in stated,
         fifo=not stated.isdisjoint({"causal", "fifo"}),
         delivered="delivered" in stated,
+        once=not protocol.properties or not stated.isdisjoint({"at_most_once", "no_creation"}),
         total_order="total_order" in stated,
     )
 
 
 def conform(
     make_process: MakeProcess,
-    against: Against,
+    against: Opposite | None,
     settings: Settings,
     sampling: Sampling,
     *,
@@ -166,8 +172,11 @@ def conform(
         tuple(counterexamples),
         interrupted or not trials.complete,
         trials.hopeless() or (trials.no_time if whole.cases < sampling.cases else ""),
-        against.undecided if isinstance(against, PartialObservationReplay) else 0,
+        trials.undecided,
         whole.vacuous,
+        trials.outcomes.refuting,
+        trials.outcomes.notes,
+        trials.outcomes.other_order,
     )
 
 

@@ -9,23 +9,26 @@ or the premise of a statement of the library, that it discharges.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, TypeAlias, get_args
 
-from thence.conformance.cases.network import Network, Settings
+from thence.conformance.cases.network import Claim, Network, Settings
 from thence.conformance.cases.schedule import Operation, React, Send
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.conform.outcomes import Reach, by_gravity
+from thence.conformance.conform.rerun import opposite
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
-from thence.conformance.conform.trials import Trials
+from thence.conformance.conform.trials import Opposite, Trials
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome, FindingKind
-from thence.conformance.systems.subject import MakeProcess
+from thence.conformance.systems.foreign import SystemRaised
+from thence.conformance.systems.subject import MakeProcess, Subject
+from thence.conformance.systems.system import ExternalSystem
 from thence.dsl import ir
 from thence.impl.commands import Delivery
 
@@ -129,6 +132,8 @@ class Cell:
         worst: a shortened failure of the gravest kind.
         not_applicable: why no case ran, or why not all did, or "".
         vacuous: why the cases say nothing about a system that passes them, or "".
+        undecided: replays with too many possible states.
+        refuting: for each claim, the number of cases that refute it, whether it is made or not.
         seconds: wall time.
     """
 
@@ -146,6 +151,8 @@ class Cell:
     not_applicable: str = ""
     vacuous: str = ""
     seconds: float = 0.0
+    undecided: int = 0
+    refuting: Mapping[Claim, int] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
@@ -175,7 +182,6 @@ class MatrixSubject:
     Attributes:
         make_process: makes its processes.
         deliveries: the kinds of delivery that it has; cells of other kinds say so.
-        reacts: its applications can answer from inside a delivery, where no replay can follow.
         default: the number of processes, and the meaning of a broadcast and a total order to the system.
         protocol: the protocol that makes its claims, if it has one.
         replayed: the cases that the protocol claims are replayed in it.
@@ -186,7 +192,6 @@ class MatrixSubject:
     default: Settings
     protocol: ir.Protocol | None = None
     replayed: bool = False
-    reacts: bool = False
 
     def not_applicable(self, assumption: Assumption, delivery: Delivery) -> str:
         """Why the system has no such cell; empty where it has one."""
@@ -215,6 +220,20 @@ class MatrixSubject:
             and (not settings.self_sends or self.default.self_sends)
         )
 
+    def refusal(self, settings: Settings) -> str:
+        """Why a foreign system refuses to begin under these settings; empty where it does not."""
+        if isinstance(self.make_process, ExternalSystem):
+            try:
+                self.make_process.introduce(settings)
+            except SystemRaised as refused:
+                return str(refused)
+        return ""
+
+    def opposite(self, settings: Settings) -> Opposite | None:
+        """The protocol that the cases of a cell are replayed in, if they are."""
+        protocol = self.protocol if self.replayed else None
+        return opposite(Subject("the system", self.make_process, None), settings, protocol)
+
 
 def cells(
     system: MatrixSubject, sampling: Sampling, progress: Progress | None = None, budget_s: float | None = None
@@ -234,11 +253,12 @@ def cells(
                 continue
             settings = system.settings(assumption, delivery)
             claimed = system.claims(settings)
-            followed = system.replayed and claimed and not (system.reacts and assumption.reactive)
-            trials = Trials(
-                system.make_process, system.protocol if followed else None, settings, sampling, Stopping(share_s)
-            )
-            yield _cell(trials, assumption, claimed, bool(followed), progress)
+            if refused := system.refusal(settings):
+                yield Cell(assumption, delivery, settings, claimed, not_applicable=f"refused: {refused}")
+                continue
+            followed = system.opposite(settings) if claimed else None
+            trials = Trials(system.make_process, followed, settings, sampling, Stopping(share_s))
+            yield _cell(trials, assumption, claimed, followed is not None, progress)
             if not trials.complete:
                 raise KeyboardInterrupt
 
@@ -274,6 +294,7 @@ def _cell(
         assumption, trials.settings.delivery, trials.settings, claimed, replayed, trials.outcomes.whole,
         tuple(trials.outcomes.reaches.values()), trials.outcomes.arrivals, trials.outcomes.withheld,
         trials.outcomes.slowest, shown, stopped, trials.outcomes.whole.vacuous, time.monotonic() - started,
+        trials.undecided, trials.outcomes.refuting,
     )  # fmt: skip
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from thence.conformance.cases.network import Claim
 from thence.conformance.cases.tally import failure_bound
 from thence.conformance.harness.coverage import CaseCoverage, ProtocolCoverage
 from thence.conformance.harness.observing import Observer
-from thence.conformance.replay.findings import CaseOutcome, FindingKind
+from thence.conformance.replay.findings import REFUTES, CaseOutcome, FindingKind
 
 
 @dataclass(slots=True)
@@ -81,6 +82,14 @@ class Reach:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Something that cases show: how many of them do, and the first."""
+
+    cases: int
+    first: CaseOutcome
+
+
 def by_gravity(kinds: Mapping[FindingKind, int]) -> dict[FindingKind, int]:
     """The kinds of finding, the gravest first."""
     return {kind: kinds[kind] for kind in get_args(FindingKind) if kind in kinds}
@@ -100,6 +109,9 @@ class Outcomes:
         arrivals, withheld: messages that arrived, and those of them that were not delivered at once although nothing
             was missing.
         slowest: the case with the longest delay of such a message, or None.
+        refuting: for each claim, the number of cases that refute it, whether it is made or not.
+        notes: for each kind of finding that breaks nothing that is claimed, the cases with it.
+        other_order: the cases whose steps were the protocol's in another order.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -107,6 +119,9 @@ class Outcomes:
         self.reaches: dict[str, Reach] = {}
         self.matched = self.arrivals = self.withheld = 0
         self.slowest: CaseOutcome | None = None
+        self.refuting: dict[Claim, int] = {}
+        self.notes: dict[FindingKind, Shown] = {}
+        self.other_order: Shown | None = None
         self._seen = ProtocolCoverage(observer.features)
         self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
 
@@ -143,6 +158,12 @@ class Outcomes:
         worst = None if self.slowest is None else self.slowest.longest_delay
         if outcome.longest_delay is not None and (worst is None or outcome.longest_delay.rank > worst.rank):
             self.slowest = outcome
+        for claim in {REFUTES[finding.kind] for finding in (*outcome.findings, *outcome.noted)}:
+            self.refuting[claim] = self.refuting.get(claim, 0) + 1
+        for kind in dict.fromkeys(finding.kind for finding in outcome.noted):
+            self.notes[kind] = _one_more(self.notes.get(kind), outcome)
+        if outcome.other_order:
+            self.other_order = _one_more(self.other_order, outcome)
         self.keep(name, outcome)
         reached = self.observer.reached(outcome)
         reach.count(outcome, reached)
@@ -158,3 +179,7 @@ class Outcomes:
     def starts(self, kind: FindingKind) -> list[CaseOutcome]:
         """Cases that show the kind, one of each scheduler at most, the shortest first."""
         return sorted(self._shortest[kind].values(), key=lambda outcome: len(outcome.operations))
+
+
+def _one_more(shown: Shown | None, outcome: CaseOutcome) -> Shown:
+    return Shown(1, outcome) if shown is None else Shown(shown.cases + 1, shown.first)

@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase, read_case
-from thence.conformance.conform.trials import LIMIT_S
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite, Trials
 from thence.conformance.harness.explain import case_explained
-from thence.conformance.harness.harness import run_case
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome
-from thence.conformance.replay.partial_observation import PartialObservationReplay
-from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.contract import Abilities
 from thence.conformance.systems.foreign import SystemFailed, SystemRaised
 from thence.conformance.systems.strangers import said_besides
-from thence.conformance.systems.subject import Subject, SubjectError, load_subject, shows_kinds
+from thence.conformance.systems.subject import Subject, SubjectError, first_kinds, load_subject
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
 from thence.spec.events import printable
-
-
-@dataclass(frozen=True, slots=True)
-class Opposite:
-    """The opposite of a subject, step by step: a protocol that is replayed in lock step, or only the oracle.
-
-    Attributes:
-        protocol: replayed in lock step; None where there is none.
-        why_not: why the requested protocol is not replayed in lock step; otherwise empty. The visible events of a case
-            are replayed all the same, see `thence.conformance.replay.partial_observation`.
-    """
-
-    protocol: ir.Protocol | None
-    why_not: str = ""
 
 
 def introduced(subject: Subject, system: ExternalSystem, settings: Settings) -> Abilities:
@@ -52,23 +36,46 @@ def introduced(subject: Subject, system: ExternalSystem, settings: Settings) -> 
         raise SubjectError(f"{subject.name} {failed}{said_besides(failed.printed)}") from failed
 
 
-def opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite:
-    """The opposite that a subject can have. A foreign system is started and asked; a class sends on trial.
+def opposite(
+    subject: Subject, settings: Settings, protocol: ir.Protocol | None, *, strict: bool = False
+) -> Opposite | None:
+    """The opposite that a subject can have: none without a protocol. A foreign system is started and asked; a class
+    sends on trial.
 
     Raises:
-        SubjectError: the system cannot start, refuses such settings, or its messages go elsewhere.
+        SubjectError: the system cannot start, refuses such settings, or its messages go elsewhere; or it is to be
+            compared strictly, and its steps cannot be compared.
     """
+    found = _opposite(subject, settings, protocol)
+    if not strict or found is None:
+        return found
+    if found.why_not:
+        raise SubjectError(f"{subject.name} cannot be compared with {found.protocol.name} strictly: {found.why_not}")
+    return replace(found, closely="strictly")
+
+
+def _opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite | None:
     subject.require(settings.delivery)
     if subject.external is None:
-        if protocol is not None and not shows_kinds(subject.make_process, settings):
-            return Opposite(None, "its packets do not say of which kinds they are (they have no attribute kind)")
+        if protocol is None:
+            return None
+        kinds = first_kinds(subject.make_process, settings)
+        if None in kinds:
+            no_kinds = "its packets do not say of which kinds they are (they have no attribute kind)"
+            return Opposite(protocol, "as observed", no_kinds)
+        others = sorted({str(kind) for kind in kinds} - {packet.name for packet in protocol.packets})
+        if others:
+            return Opposite(protocol, "as observed", f"the protocol has no packets of the kind {', '.join(others)}")
         return Opposite(protocol)
     try:
         abilities = introduced(subject, subject.external, settings)
     except SystemRaised as error:
         raise SubjectError(f"{subject.name} refuses to begin: {error}{said_besides(error.printed)}") from error
-    if protocol is not None and not abilities.kinds:
-        return Opposite(None, "the system does not say of which kinds its packets are (kinds, in its reply to init)")
+    if protocol is None:
+        return None
+    if not abilities.kinds:
+        no_kinds = "the system does not say of which kinds its packets are (kinds, in its reply to init)"
+        return Opposite(protocol, "as observed", no_kinds)
     return Opposite(protocol)
 
 
@@ -96,19 +103,12 @@ def rerun_against(
         raise SubjectError(f"the case has {delivery} messages; {protocol.name} is {protocol.delivery}")
     subject = load_subject(recorded.system, recorded.settings.processes, limits)
     try:
-        held = opposite(subject, recorded.settings, protocol).protocol
-        if recorded.partially_observed:
-            held = None
-        replay = None if held is None else Replay(held, recorded.settings.processes)
-        limit_s = LIMIT_S if subject.external is None else None
-        outcome = run_case(subject.make_process, recorded.operations, recorded.settings, replay, limit_s=limit_s)
-        if protocol is None or held is not None:
-            return outcome
-        follow = PartialObservationReplay(protocol, recorded.settings.processes)
-        outcome = follow.follow(outcome)
-        if follow.undecided and not outcome.findings:
+        held = opposite(subject, recorded.settings, protocol, strict=recorded.strict)
+        trials = Trials(subject.make_process, held, recorded.settings, Sampling())
+        outcome = trials.again(recorded.operations)
+        if held is not None and trials.undecided and not outcome.findings:
             raise SubjectError(
-                f"the case is not decided: {protocol.name} has too many possible states after its events"
+                f"the case is not decided: {held.protocol.name} has too many possible states after its events"
             )
         return outcome
     finally:

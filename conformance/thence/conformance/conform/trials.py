@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule
@@ -25,9 +26,22 @@ from thence.dsl import ir
 LIMIT_S: Final = 5.0
 """Seconds that a case may take before a class of Python counts as hanging. A foreign system has limits of its own."""
 
-Against: TypeAlias = ir.Protocol | PartialObservationReplay | None
-"""The opposite of a system, beside the oracle: a protocol in lock step; the replay of each case in a protocol when the
-case is over, where single steps cannot be compared; or nothing."""
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """The protocol that a system is held against, beside the oracle.
+
+    Attributes:
+        protocol: the protocol.
+        closely: `strictly`: each step is the text's, in the text's order; `as promised`: steps are compared, and an
+            order that the protocol does not promise is free; `as observed`: single steps cannot be compared, the events
+            of each case are replayed when it is over.
+        why_not: why single steps cannot be compared, although nobody asked for that; otherwise empty.
+    """
+
+    protocol: ir.Protocol
+    closely: Literal["strictly", "as promised", "as observed"] = "as promised"
+    why_not: str = ""
 
 
 class Trials:
@@ -46,7 +60,7 @@ class Trials:
     def __init__(
         self,
         make_process: MakeProcess,
-        against: Against,
+        against: Opposite | None,
         settings: Settings,
         sampling: Sampling,
         stopping: Stopping | None = None,
@@ -58,10 +72,15 @@ class Trials:
         self._foreign = make_process if isinstance(make_process, ExternalSystem) else None
         self._limit_s = None if self._foreign is not None else LIMIT_S
         self.hang_s = LIMIT_S if self._foreign is None else self._foreign.limits.reply_s
-        self._replay = CoveredReplay(against, settings.processes) if isinstance(against, ir.Protocol) else None
-        self._follow = against if isinstance(against, PartialObservationReplay) else None
         self.stopping = Stopping() if stopping is None else stopping
         self._hangs = 0
+        self._replay: CoveredReplay | None = None
+        self._follow: PartialObservationReplay | None = None
+        if against is not None and against.closely == "as observed":
+            self._follow = PartialObservationReplay(against.protocol, settings.processes)
+        elif against is not None:
+            strict = against.closely == "strictly"
+            self._replay = CoveredReplay(against.protocol, settings.processes, strict)
         self.outcomes = Outcomes(Observer(self._replay))
         self.complete = True
 
@@ -106,6 +125,12 @@ class Trials:
 
     def _followed(self, outcome: CaseOutcome) -> CaseOutcome:
         return outcome if self._follow is None else self._follow.follow(outcome)
+
+    @property
+    def undecided(self) -> int:
+        """Replays, of cases and of attempts to shorten them, with too many possible states."""
+        replays = [self._replay, self._follow]
+        return sum(replay.undecided for replay in replays if replay is not None)
 
     def hopeless(self) -> str:
         """Why more cases are pointless; empty where they are not."""

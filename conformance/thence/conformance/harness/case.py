@@ -15,8 +15,9 @@ from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React,
 from thence.conformance.harness.aliasing import SentPackets
 from thence.conformance.harness.judge import CaseJudge
 from thence.conformance.harness.participants import Failure, Participants
-from thence.conformance.replay.findings import CaseOutcome, FindingKind
-from thence.conformance.replay.replay import Expected, Lockstep, Replay
+from thence.conformance.replay.divergence import Divergence
+from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
+from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
 from thence.conformance.systems.foreign import Answered
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
@@ -44,17 +45,21 @@ class Case:
         participants: the processes.
         lockstep: the protocol's side, as long as the subject follows it.
         over: the case has ended early.
+        has_timers: whether any process has a timer, or the protocol.
     """
 
     __slots__ = (
         "_armed",
         "_can_block",
         "_effective",
+        "_is_strict",
         "_matched",
+        "_other_order",
         "_reactions",
-        "_replayed",
         "_sent",
         "_sent_packets",
+        "_unsettled",
+        "has_timers",
         "judge",
         "lockstep",
         "network",
@@ -70,8 +75,10 @@ class Case:
         self.participants = Participants()
         self.lockstep: Lockstep | None = None if replay is None else replay.begin()
         self.over = False
-        self._replayed = replay is not None
+        self._is_strict = replay is None or replay.is_strict
         self._matched = 0
+        self._other_order = ""
+        self._unsettled: CaseFinding | None = None
         self._effective: list[Operation | None] = []
         """The operations that were possible; None in the place of a `React` whose delivery has not come."""
         self._reactions: dict[int, list[tuple[React, int]]] = {}
@@ -81,6 +88,7 @@ class Case:
         self._sent = [0] * settings.processes
         self._can_block = False
         self._sent_packets = SentPackets()
+        self.has_timers = replay is not None and replay.has_timer
 
     def start(self, make_process: MakeProcess) -> None:
         """Makes the processes."""
@@ -88,6 +96,8 @@ class Case:
         if failed is not None:
             self._end_with(*failed)
         self._can_block = bool(self.participants.processes) and self._asked(0, "blocked") is not None
+        for process in range(len(self.participants.processes)):
+            self.has_timers = self.has_timers or self._asked(process, "tick") is not None
 
     def perform(self, operation: Operation) -> None:
         """Performs the operation, if it is possible."""
@@ -177,6 +187,9 @@ class Case:
             self.lockstep.matched if self.lockstep is not None else self._matched,
             judge.arrivals,
             tuple(judge.kept),
+            tuple(judge.noted),
+            self._other_order,
+            self._unsettled,
         )
 
     # --- the application ---------------------------------------------------------------------
@@ -218,13 +231,12 @@ class Case:
         return f"m{process}.{self._sent[process]}"
 
     def _await_delivery(self, operation: React, destinations: tuple[int, ...]) -> None:
-        """The application will answer the next delivery: from inside it, if the process has a method for that.
-
-        In a replay it answers right after the step: in the text of a protocol nothing happens inside a delivery.
+        """The application will answer the next delivery: from inside it, if the process has a method for that; else
+        right after the step.
         """
         process, place = operation.process, len(self._effective)
         self._effective.append(None)
-        react = None if self._replayed else self._asked(process, "react")
+        react = self._asked(process, "react")
         if react is None:
             self._reactions.setdefault(process, []).append((operation, place))
         else:
@@ -279,14 +291,7 @@ class Case:
             self._endless(process)
 
     def _carry_out(self, process: int, commands: Sequence[Any], expected: Expected | None) -> None:
-        shadows: Iterable[int] = _NO_SHADOWS
-        if expected is not None:
-            if _signature(commands) == expected.signature and expected.fault is None:
-                assert self.lockstep is not None
-                self.lockstep.accept(process, expected)
-                shadows = expected.shadows
-            else:
-                self._diverge(process, expected, commands)
+        shadows = _NO_SHADOWS if expected is None else self._followed(process, commands, expected)
         if not commands and self.participants.steps <= STEP_LIMIT:
             return
         flights, count = self.network.flights, len(self.participants.processes)
@@ -365,13 +370,75 @@ class Case:
         text = f"after {steps:,} steps {packets:,} packets are in flight, and there is no end"
         self._end("endless", process, text)
 
+    # --- the protocol's side -----------------------------------------------------------------
+
+    def _followed(self, process: int, commands: Sequence[Any], expected: Expected) -> Iterable[int]:
+        """The numbers of the protocol's packets, for each command, if the subject did what the protocol does."""
+        lockstep = self.lockstep
+        assert lockstep is not None
+        signature = _signature(commands)
+        if expected.fault is None and self._armed.get(process):
+            answers = self._answers(process, commands)
+            if answers:
+                expected = lockstep.seen(process, expected, answers)
+        shadows: Iterable[int]
+        if signature == expected.signature and expected.fault is None:
+            lockstep.accept(process, expected)
+            shadows = expected.shadows
+        else:
+            fifo = self.network.fifo
+            found = None if self._is_strict else lockstep.reordered(process, expected, signature, fifo=fifo)
+            if found is None:
+                self._part(process, expected, signature)
+                return _NO_SHADOWS
+            if not self._other_order:
+                title = lockstep.replay.title(expected.input)
+                self._other_order = (
+                    f"p{process}, {title}: the protocol {told(expected.signature)}; the subject {told(signature)}"
+                )
+            lockstep.accept(process, found.expected)
+            shadows = found.shadows
+        if len(signature) == len(commands):
+            return shadows
+        numbers = iter(shadows)
+        return [-1 if isinstance(command, Answered) else next(numbers) for command in commands]
+
+    def _answers(self, process: int, commands: Sequence[Any]) -> Answers:
+        """The application's sends in reaction to deliveries of a step: after which one, number, destinations."""
+        found, last = [], None
+        for command in commands:
+            if isinstance(command, HandOver):
+                last = _name(command.message)
+            elif isinstance(command, Answered) and last is not None and command.message in self._armed[process]:
+                operation, _ = self._armed[process][command.message]
+                number = int(command.message.rpartition(".")[2]) - 1
+                found.append((last, number, self.settings.destinations(process, operation.destination)))
+        return tuple(found)
+
     def _diverge(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
         """The subject left its protocol: from here on, only the oracle judges."""
+        found = self._explained(process, expected, _signature(commands))
+        self.judge.find("nonconformance", process, str(found), divergence=found)
+
+    def _part(self, process: int, expected: Expected, signature: Signature) -> None:
+        """As `_diverge`. Unless the replay demands the text's order, the events of the whole case decide whether the
+        protocol has a run like this: if the subject sent the packets that the protocol sends, or has kinds of its own.
+        """
         assert self.lockstep is not None
-        divergence = self.lockstep.explain(process, expected, _signature(commands))
+        same, foreign = same_packets(expected.signature, signature), self.lockstep.replay.has_others(signature)
+        found = self._explained(process, expected, signature)
+        if self._is_strict or not (expected.fault is not None or same or foreign):
+            self.judge.find("nonconformance", process, str(found), divergence=found)
+        else:
+            at = len(self.judge.log)
+            self._unsettled = CaseFinding("nonconformance", process, str(found), at, divergence=found)
+
+    def _explained(self, process: int, expected: Expected, signature: Signature) -> Divergence:
+        assert self.lockstep is not None
+        divergence = self.lockstep.explain(process, expected, signature)
         self._matched = divergence.matched
         self.lockstep = None
-        self.judge.find("nonconformance", process, str(divergence), divergence=divergence)
+        return divergence
 
 
 def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
@@ -382,6 +449,7 @@ def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
             if isinstance(command, Transmit)
             else (word(command, "message"),)
             for command in commands
+            if not isinstance(command, Answered)
         ]
     )
 

@@ -17,7 +17,8 @@ from typing import Any, Final, TypeAlias
 from thence.conformance.cases.schedule import React
 from thence.conformance.replay.findings import DELIVERED, RECEIVED, SENT, CaseOutcome
 from thence.conformance.replay.guards import conditionals_of
-from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay
+from thence.conformance.replay.permissive import PermissiveReplay
+from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay, Seen
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.dsl.run.interpreter import LocalState
@@ -101,12 +102,12 @@ class CaseCoverage:
 
 
 @dataclass(slots=True)
-class CoveredReplay(Replay):
+class CoveredReplay(PermissiveReplay):
     """A replay that remembers the coverage of its last case, see `reached`."""
 
     features: Features = field(init=False)
     _last: CoveredLockstep | None = field(init=False, default=None)
-    _known: dict[tuple[int, int, Input], tuple[int, int, int]] = field(init=False, default_factory=dict)
+    _known: dict[tuple[int, int, Input, Seen], tuple[int, int, int]] = field(init=False, default_factory=dict)
     """For each step, its bits and the hashes of the abstract and the local state after it."""
     _hashes: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
     """The two hashes of each state that has a number."""
@@ -115,7 +116,7 @@ class CoveredReplay(Replay):
     _met: dict[tuple[int, ...], frozenset[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        Replay.__post_init__(self)
+        PermissiveReplay.__post_init__(self)
         self.features = Features.of(self.protocol)
 
     def begin(self) -> Lockstep:
@@ -145,14 +146,14 @@ class CoveredReplay(Replay):
         bits |= self.features.bits(("scenario", name) for name in witnessed)
         return CaseCoverage(bits, frozenset(abstract), frozenset(local), frozenset(broken - witnessed))
 
-    def _look(self, process: int, state: int, given: Input) -> tuple[int, int, int]:
-        known = self._known.get((process, state, given))
+    def _look(self, process: int, state: int, given: Input, seen: Seen) -> tuple[int, int, int]:
+        known = self._known.get((process, state, given, seen))
         if known is None:
-            step = self._run(process, state, given, observe=True)
+            step = self._run(process, state, given, observe=True, seen=seen)
             bits = self._bit("handler", self._handled(given))
             for each in step.guards:
                 bits |= self._branch_bit(each.statement, each.outcome)
-            known = self._known[process, state, given] = (bits, *self._hashes_of(step.state))
+            known = self._known[process, state, given, seen] = (bits, *self._hashes_of(step.state))
         return known
 
     def _hashes_of(self, state: LocalState) -> tuple[int, int]:
@@ -202,12 +203,12 @@ class CoveredLockstep(Lockstep):
 
     def __init__(self, replay: CoveredReplay, states: list[int]) -> None:
         Lockstep.__init__(self, replay, states)
-        self.taken: list[tuple[int, int, Input]] = []
+        self.taken: list[tuple[int, int, Input, Seen]] = []
         self.met: list[tuple[int, ...]] = []
 
     def accept(self, process: int, expected: Expected) -> None:
         """The subject took the expected step."""
-        self.taken.append((process, self.states[process], expected.input))
+        self.taken.append((process, self.states[process], expected.input, expected.seen))
         Lockstep.accept(self, process, expected)
         if self.replay.protocol.invariants:
             self.met.append(tuple(self.states))

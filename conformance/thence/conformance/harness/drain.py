@@ -1,7 +1,8 @@
 """The drain at the end of a case, so that every message that can still be delivered is delivered.
 
-Every packet in flight arrives, oldest first. Then every timer fires, process by process. Both repeat until timers send
-nothing more, or nothing new is delivered for a while. A message that is undelivered then is stuck.
+Every packet in flight arrives, oldest first. Then every timer fires, process by process. Both repeat until nothing
+changes any more: everything is delivered, and timers bring neither packets nor deliveries; or for many rounds in a row
+nothing was delivered. A message that is undelivered then is stuck.
 """
 
 from __future__ import annotations
@@ -10,26 +11,29 @@ from typing import Final
 
 from thence.conformance.harness.case import Case
 
-PATIENCE: Final = 4
-"""Rounds of timers, beyond one for each process, that may pass without a delivery."""
+PATIENCE: Final = 12
+"""Rounds of timers in a row, beyond one for each process, that may pass without a delivery while messages wait. A timer
+may count, or send and be answered, before it has an effect; one that has none within so many rounds is taken to have
+none at all."""
 
 
 def drain(case: Case) -> None:
     """Lets everything arrive and timers fire, then judges the end of the case."""
     processes = case.settings.processes
-    flights = case.network.flights
-    waiting = 0
+    flights, judge = case.network.flights, case.judge
+    left, idle, rounds = judge.outstanding, 0, 0
     while not case.over:
-        before = case.judge.outstanding
         while flights and not case.over:
             case.receive(flights.pop(0))
-        waiting = 0 if case.judge.outstanding != before else waiting + 1
-        if waiting > (PATIENCE + processes if before else 1):
+        idle = 0 if judge.outstanding != left else idle + 1
+        left = judge.outstanding
+        if case.over or not case.has_timers or idle > (PATIENCE + processes if left else 1):
             break
         for process in range(processes):
             if not case.over:
                 case.tick(process)
-        if not flights:
+        rounds += 1
+        if not flights and not left:
             break
     if not case.over:
-        case.judge.judge_end()
+        judge.judge_end(max(0, min(idle - 1, rounds)))

@@ -6,10 +6,14 @@ message back although nothing is missing for it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from thence.conformance.cases.network import Settings
+from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import (
     DELIVERED,
     RECEIVED,
+    REFUTES,
     SENT,
     CaseFinding,
     FindingKind,
@@ -17,7 +21,6 @@ from thence.conformance.replay.findings import (
     event_of,
     from_oracle,
 )
-from thence.conformance.replay.replay import Divergence
 from thence.conformance.systems.strangers import shown
 from thence.spec.delivery_order import first_crossing
 from thence.spec.events import Execution, printable
@@ -29,7 +32,8 @@ class CaseJudge:
 
     Attributes:
         log: the events so far.
-        findings: in the order in which they showed.
+        findings: what breaks a claim, in the order in which it showed.
+        noted: the same of what is not claimed.
         outstanding: deliveries that are still to come, of all messages at all processes.
         arrived: for each process, the messages that have arrived and that it had no reason to deliver yet.
         kept: messages that were not delivered at once although nothing was missing: process, message, and the number
@@ -46,6 +50,7 @@ class CaseJudge:
         "findings",
         "kept",
         "log",
+        "noted",
         "outstanding",
     )
 
@@ -61,6 +66,7 @@ class CaseJudge:
         """For each process, the messages that arrived there before it delivered them."""
         self.log: list[LogEntry] = []
         self.findings: list[CaseFinding] = []
+        self.noted: list[CaseFinding] = []
         self.outstanding = 0
         self.arrived: list[list[str]] = [[] for _ in range(count)]
         self.kept: list[tuple[int, str, int]] = []
@@ -95,8 +101,8 @@ class CaseJudge:
         self.log.append((DELIVERED, process, message, -1))
         sent_by = self._senders.get(message)
         if found:
-            unpromised = {"causal": not self._settings.causal, "fifo": not self._settings.fifo}
-            self.findings += [from_oracle(one, index) for one in found if not unpromised.get(one.kind)]
+            for one in found:
+                self._keep(from_oracle(one, index))
             if found[0].kind in ("duplicate", "phantom"):
                 return
         self._undelivered[process].discard(message)
@@ -104,13 +110,16 @@ class CaseJudge:
         if sender != sent_by:
             said = f"p{sender}" if type(sender) is int else shown(sender)
             text = f"p{process} delivers {printable(message)} as a message from {said}, and p{sent_by} sent it"
-            self.findings.append(CaseFinding("phantom", process, text, index))
+            self._keep(CaseFinding("phantom", process, text, index))
 
     def find(
         self, kind: FindingKind, process: int, text: str, *, divergence: Divergence | None = None, traceback: str = ""
     ) -> None:
         """Notes a finding at the end of the log."""
-        self.findings.append(CaseFinding(kind, process, text, len(self.log), None, divergence, traceback))
+        self._keep(CaseFinding(kind, process, text, len(self.log), None, divergence, traceback))
+
+    def _keep(self, finding: CaseFinding) -> None:
+        (self.findings if self._settings.claims(REFUTES[finding.kind]) else self.noted).append(finding)
 
     def judge_delays(self, process: int) -> None:
         """After a step of the process: each message that arrived and that nothing is missing for has been delivered."""
@@ -128,13 +137,13 @@ class CaseJudge:
             self.kept.append((process, message, len(self.log)))
         self.arrived[process][:] = waiting
 
-    def judge_end(self) -> None:
-        """After the drain: a message that is undelivered is stuck, where the system promises delivery."""
-        if not self._settings.delivered:
-            return
+    def judge_end(self, rounds: int) -> None:
+        """After the drain and so many rounds of timers without a delivery: a message that is undelivered is stuck."""
+        waited = f", after {rounds} round{'s' if rounds > 1 else ''} of timers without a delivery" if rounds else ""
         for found in self._oracle.at_quiescence():
             sends = (index for index, entry in enumerate(self.log) if entry[0] == SENT and entry[2] == found.message)
-            self.findings.append(from_oracle(found, next(sends)))
+            stuck = from_oracle(found, next(sends))
+            self._keep(replace(stuck, text=stuck.text + waited))
 
     def crossing(self) -> tuple[CaseFinding, ...]:
         """The first two messages that two processes deliver in different orders, where a total order is promised."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from thence.conformance.cases.network import Settings
+from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule
-from thence.conformance.replay.replay import Divergence
+from thence.conformance.replay.divergence import Divergence
 from thence.spec import oracle
 from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 
@@ -29,6 +29,23 @@ FindingKind: TypeAlias = Literal[
     "over_delay",
     "nonconformance",
 ]
+
+REFUTES: Final[dict[FindingKind, Claim]] = {
+    "crash": "started",
+    "hang": "started",
+    "memory": "started",
+    "endless": "started",
+    "aliasing": "started",
+    "nonconformance": "conforming",
+    "causal": "causal",
+    "fifo": "fifo",
+    "stuck": "delivered",
+    "duplicate": "once",
+    "phantom": "once",
+    "over_delay": "prompt",
+    "total_order": "total_order",
+}
+"""The claim that a kind of finding refutes."""
 
 SENT, RECEIVED, DELIVERED = range(3)
 
@@ -121,6 +138,9 @@ class CaseOutcome:
         arrivals: messages that arrived at a process before it delivered them.
         kept: those of them that were not delivered at once although nothing was missing: process, message, and the
             number of events before.
+        noted: what is of the kinds of findings, and breaks nothing that is claimed.
+        other_order: the first step whose emissions were the protocol's in another order, in words; or empty.
+        unsettled: the step at which the subject and its protocol parted, until it is settled whether that is a finding.
     """
 
     settings: Settings
@@ -131,6 +151,18 @@ class CaseOutcome:
     matched: int = 0
     arrivals: int = 0
     kept: tuple[tuple[int, str, int], ...] = ()
+    noted: tuple[CaseFinding, ...] = ()
+    other_order: str = ""
+    unsettled: CaseFinding | None = None
+
+    def settled_with(self, finding: CaseFinding | None) -> CaseOutcome:
+        """The outcome without anything unsettled, and with the finding, if there is one."""
+        settled = replace(self, unsettled=None)
+        if finding is None:
+            return settled
+        if self.settings.claims(REFUTES[finding.kind]):
+            return replace(settled, findings=(*self.findings, finding))
+        return replace(settled, noted=(*self.noted, finding))
 
     @property
     def deliveries(self) -> int:

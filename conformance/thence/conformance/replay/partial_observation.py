@@ -10,11 +10,12 @@ from itertools import takewhile
 from typing import Any, Final, Literal
 
 from thence.conformance.replay.configuration import Conditions
+from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.process_logs import ProcessLogs, logs_of, require_fit
-from thence.conformance.replay.replay import Divergence, Replay
+from thence.conformance.replay.replay import Replay
 from thence.conformance.replay.state_estimate import MOST_STATES, RunSearch
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
@@ -26,7 +27,7 @@ Verdict = Literal["conforming", "nonconforming", "unknown"]
 DRAWN: Final = 30
 """Events before the failing one that are drawn."""
 
-_NOT_CARRIED_THROUGH: Final = frozenset({"crash", "hang", "memory", "endless", "aliasing", "phantom"})
+_ENDED_EARLY: Final = frozenset({"crash", "hang", "memory", "endless", "aliasing"})
 
 _MESSAGE: Final = re.compile(r"\bm\d+\.\d+\b")
 
@@ -121,18 +122,11 @@ class PartialObservationReplay:
         return self._refused(logs, search, "unknown" if search.given_up else "nonconforming")
 
     def follow(self, outcome: CaseOutcome) -> CaseOutcome:
-        """The outcome of a case with the findings of the replay of its log. A case that was not carried through, or
-        that has the delivery of a message that nobody sent, stays as it is."""
-        if outcome.kinds & _NOT_CARRIED_THROUGH:
+        """The outcome of a case with the findings of the replay of its log. A case that has the delivery of a message
+        that nobody sent stays as it is."""
+        answer = self.answer(outcome)
+        if answer is None:
             return outcome
-        settings = outcome.settings
-        conditions = Conditions(
-            reordering=settings.channels == "reordering",
-            duplicating=settings.duplication or self.protocol.network.duplicating,
-            lossy=settings.loss or self.protocol.network.lossy,
-            ordered=True,
-        )
-        answer = self.judge(outcome.execution, conditions)
         matched = replace(outcome, matched=answer.matched)
         if answer.verdict == "unknown":
             self.undecided += 1
@@ -140,7 +134,26 @@ class PartialObservationReplay:
             return matched
         found = answer.divergence
         finding = CaseFinding("nonconformance", found.process, str(found), answer.matched, divergence=found)
-        return replace(matched, findings=(*outcome.findings, finding))
+        return matched.settled_with(finding)
+
+    def answer(self, outcome: CaseOutcome) -> Answer | None:
+        """Whether the protocol has a run with the events of the case; None where it has the delivery of a message that
+        nobody sent. Of a case that ended early, the last steps of the process that ended it are left out."""
+        findings = (*outcome.findings, *outcome.noted)
+        if any(finding.kind == "phantom" for finding in findings):
+            return None
+        execution = outcome.execution
+        ended = ended_early(outcome)
+        if ended is not None:
+            execution = without_last(execution, ended)
+        settings = outcome.settings
+        conditions = Conditions(
+            reordering=settings.channels == "reordering",
+            duplicating=settings.duplication or self.protocol.network.duplicating,
+            lossy=settings.loss or self.protocol.network.lossy,
+            ordered=True,
+        )
+        return self.judge(execution, conditions)
 
     def _search(
         self, logs: ProcessLogs, conditions: Conditions, *, free: bool = False, watch_early: bool = False
@@ -187,6 +200,19 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
         Execution(execution.processes, tuple(kept), execution.names),
         Highlight(found.process, kept[-1].message, (), (), wrong, caption),
     )
+
+
+def ended_early(outcome: CaseOutcome) -> int | None:
+    """The process at which the case ended early, by a crash or the like; None where it was carried through."""
+    return next((finding.process for finding in outcome.findings if finding.kind in _ENDED_EARLY), None)
+
+
+def without_last(execution: Execution, process: int) -> Execution:
+    """The execution without the events of the process that are its last ones."""
+    events = execution.events
+    while events and events[-1].process == process:
+        events = events[:-1]
+    return replace(execution, events=events)
 
 
 def only_sends_send(protocol: ir.Protocol) -> bool:

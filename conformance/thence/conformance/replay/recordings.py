@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.partial_observation import Answer, PartialObservationReplay, prefix
 from thence.conformance.replay.process_logs import Unfit
-from thence.conformance.replay.replay import Divergence
 from thence.conformance.replay.state_estimate import MOST_STATES
 from thence.conformance.traces.reading import read, read_merged
 from thence.dsl import ir

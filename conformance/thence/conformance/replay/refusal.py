@@ -6,10 +6,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from thence.conformance.replay.configuration import Configuration
+from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.guards import Wanted
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.process_logs import Arrival, Delivery, Sending
-from thence.conformance.replay.replay import Divergence, Input
+from thence.conformance.replay.replay import Input
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,16 @@ one arrives, the interpreter receives the other.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
+from thence.conformance.replay.divergence import Divergence
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
 from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
+from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Observation, Reactions, Step
 from thence.dsl.run.local_steps import LocalSteps
 from thence.dsl.run.values import Fault, Message, Packet, show
 
@@ -30,8 +33,24 @@ Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 Input: TypeAlias = tuple[Any, ...]
 """(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
 
-Answers: TypeAlias = tuple[tuple[int, int, tuple[int, ...]], ...]
-"""The application's sends from inside deliveries of a step: (delivery in the step, number, destinations)."""
+Answers: TypeAlias = tuple[tuple[str, int, tuple[int, ...]], ...]
+"""The application's sends in reaction to deliveries of a step: (message delivered, number, destinations)."""
+
+
+class Seen(NamedTuple):
+    """The part of a step that is observed, and not the text's: see `Interpreter.as_observed`, NOTE(answers).
+
+    Attributes:
+        answers: the application's reactions to deliveries.
+        order: the messages delivered, in the order observed; empty: in the text's order.
+    """
+
+    answers: Answers = ()
+    order: tuple[str, ...] = ()
+
+
+TEXT: Final = Seen()
+"""A step of the text alone."""
 
 
 class Expected(NamedTuple):
@@ -43,7 +62,7 @@ class Expected(NamedTuple):
         shadows: the numbers of the packets among the emissions; -1 for a delivery.
         fault: why the protocol's text has no such step, or None.
         input: of the step.
-        answers: sends of the application meanwhile.
+        seen: of the step.
     """
 
     state: int
@@ -51,38 +70,12 @@ class Expected(NamedTuple):
     shadows: tuple[int, ...]
     fault: str | None
     input: Input
-    answers: Answers = ()
+    seen: Seen = TEXT
 
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """Where the subject and its protocol part.
-
-    Attributes:
-        process: of the step.
-        input: of the step, in words.
-        expected: the protocol's event at this point, or None for nothing (more).
-        got: the subject's event, or None for nothing (more).
-        matched: number of equal events before: inputs, packets sent, deliveries.
-        guard: the condition of the protocol that decided, where one did.
-        fault: why the protocol's text has no such step, or None.
-    """
-
-    process: int
-    input: str
-    expected: str | None
-    got: str | None
-    matched: int
-    guard: DecidingGuard | None
-    fault: str | None = None
-
-    def __str__(self) -> str:
-        if self.fault is not None:
-            said = f"the protocol cannot take this step: {self.fault}"
-        else:
-            said = f"the protocol {self.expected or 'does nothing more'}, the subject {self.got or 'does nothing more'}"
-        decided = "" if self.guard is None else f"; {self.guard}"
-        return f"p{self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
+    @property
+    def deliveries(self) -> tuple[str, ...]:
+        """The messages that the step delivers."""
+        return tuple([one[0] for one in self.signature if len(one) == 1])
 
 
 @dataclass(slots=True)
@@ -95,12 +88,12 @@ class Replay:
     _finder: GuardFinder = field(init=False)
     _carries: dict[str, int | None] = field(init=False)
     steps: LocalSteps = field(init=False)
-    _expected: dict[tuple[int, int, Input, Answers], Expected] = field(init=False, default_factory=dict)
+    _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
-        self.steps = LocalSteps(self._handle)
+        self.steps = LocalSteps(self._text_step)
         self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
 
     def begin(self) -> Lockstep:
@@ -114,13 +107,31 @@ class Replay:
             self.steps.forget()
         return [self.steps.state_number(self._interpreter.initial(process)) for process in range(self.processes)]
 
-    def expected(self, process: int, state: int, given: Input, answers: Answers = ()) -> Expected:
-        """The protocol's step from the state of that number; the application sends `answers` inside deliveries."""
-        key = (process, state, given, answers)
+    def expected(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> Expected:
+        """The protocol's step from the state of that number, as it was seen."""
+        key = (process, state, given, seen)
         known = self._expected.get(key)
         if known is None:
-            known = self._expected[key] = self._take(process, state, given, answers)
+            known = self._expected[key] = self._take(process, state, given, seen)
         return known
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether each step of the subject has the emissions of the text's step in the text's order."""
+        return True
+
+    def settled(self, outcome: CaseOutcome) -> CaseOutcome:
+        """The outcome of a case that was replayed, with what the replay says of it when the case is over."""
+        return outcome
+
+    def has_others(self, signature: Signature) -> bool:
+        """Whether there are packets of kinds that the protocol does not have."""
+        return any(len(one) == 3 and one[1] not in self._carries for one in signature)
+
+    @property
+    def promises_total_order(self) -> bool:
+        """Whether the protocol's own order of deliveries is a promise."""
+        return "total_order" in self.protocol.properties
 
     @property
     def has_timer(self) -> bool:
@@ -142,7 +153,7 @@ class Replay:
         title = self.title(expected.input)
         if expected.fault is not None:
             return Divergence(process, title, None, None, matched, None, expected.fault)
-        step = self._run(process, state, expected.input, observe=True, answers=expected.answers)
+        step = self._run(process, state, expected.input, observe=True, seen=expected.seen)
         position = 0
         for wanted, shown in zip(expected.signature, got, strict=False):
             if wanted != shown:
@@ -169,11 +180,11 @@ class Replay:
         step = self._run(process, state, given, observe=True)
         return self._finder.preventing(step.guards, wanted, len(step.emissions))
 
-    def _take(self, process: int, state: int, given: Input, answers: Answers = ()) -> Expected:
+    def _take(self, process: int, state: int, given: Input, seen: Seen) -> Expected:
         try:
-            step = self._run(process, state, given, observe=False, answers=answers)
+            step = self._run(process, state, given, observe=False, seen=seen)
         except Fault as fault:
-            return Expected(state, (), (), str(fault), given, answers)
+            return Expected(state, (), (), str(fault), given, seen)
         signature: list[tuple[Any, ...]] = []
         shadows: list[int] = []
         for emission in step.emissions:
@@ -188,23 +199,27 @@ class Replay:
                     shadows.append(-1)
                 case _:
                     assert_never(emission)
-        return Expected(self.steps.state_number(step.state), tuple(signature), tuple(shadows), None, given, answers)
+        return Expected(self.steps.state_number(step.state), tuple(signature), tuple(shadows), None, given, seen)
 
-    def _run(self, process: int, state: int, given: Input, *, observe: bool, answers: Answers = ()) -> Step:
-        cause: Message | int | None = None
+    def _run(self, process: int, state: int, given: Input, *, observe: bool, seen: Seen = TEXT) -> Step:
+        local = self.steps.state(state)
+        cause: Cause = None
         match given:
             case (number, destinations):
                 cause = Message(process, number, destinations)
+                if not self._interpreter.accepts(process, local, cause):
+                    raise Fault("the application has to wait, the guard of causal_send is false")
             case (packet,):
-                cause = packet
-        reactions = tuple((delivery, Message(process, number, to)) for delivery, number, to in answers)
-        return self.steps.take(process, state, cause, reactions, observe=observe)
+                cause = self.steps.packet(packet)
+            case _:
+                if not self._interpreter.has_timer:
+                    return Step(local, ())
+        if seen == TEXT:
+            return self._interpreter.step(process, local, cause, observe=observe)
+        answers = tuple((after, Message(process, number, to)) for after, number, to in seen.answers)
+        return self._interpreter.as_observed(process, local, cause, Observation(answers, seen.order), observe=observe)
 
-    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
-        if isinstance(cause, Message) and not self._interpreter.accepts(process, local, cause):
-            raise Fault("the application has to wait, the guard of causal_send is false")
-        if cause is None and not self._interpreter.has_timer:
-            return Step(local, ())
+    def _text_step(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
         return self._interpreter.step(process, local, cause, reactions, observe=observe)
 
     # --- words -------------------------------------------------------------------------------
@@ -296,6 +311,24 @@ class Lockstep:
         """A timer fires; a protocol without timers does nothing."""
         return self.replay.expected(process, self.states[process], ())
 
+    def seen(self, process: int, expected: Expected, answers: Answers) -> Expected:
+        """The expected step, in which the application reacts to deliveries."""
+        return self.replay.expected(process, self.states[process], expected.input, Seen(answers))
+
+    def reordered(self, process: int, expected: Expected, got: Signature, *, fifo: bool) -> Reordered | None:
+        """The step with the same emissions in the order of `got`, if that is free; see `Reordered`."""
+        if expected.fault is not None:
+            return None
+        order = tuple([one[0] for one in got if len(one) == 1])
+        if order != expected.deliveries:
+            if self.replay.promises_total_order:
+                return None
+            seen = Seen(expected.seen.answers, order)
+            expected = self.replay.expected(process, self.states[process], expected.input, seen)
+            if expected.fault is not None or expected.deliveries != order:
+                return None
+        return _paired(expected, got, fifo=fifo)
+
     def accept(self, process: int, expected: Expected) -> None:
         """The subject took the expected step."""
         self.states[process] = expected.state
@@ -304,6 +337,59 @@ class Lockstep:
     def explain(self, process: int, expected: Expected, got: Signature) -> Divergence:
         """The subject did something else. The input itself counts as matched."""
         return self.replay.explain(process, self.states[process], expected, got, self.matched + 1)
+
+
+class Reordered(NamedTuple):
+    """A step of the text whose emissions the subject has in another order.
+
+    The order of deliveries is free as far as the text delivers in this order when its loops over collections visit the
+    elements in another order; but that of a total order is the text's. The order of packets is free but for that of
+    each channel, if it keeps any.
+
+    Attributes:
+        expected: the step, with loops over collections in the subject's order of deliveries.
+        shadows: the numbers of its packets in the subject's order; -1 for a delivery.
+    """
+
+    expected: Expected
+    shadows: tuple[int, ...]
+
+
+def _paired(expected: Expected, got: Signature, *, fifo: bool) -> Reordered | None:
+    """Pairs equal emissions; None where some are left over, or where a channel that keeps its order has another."""
+    left: dict[tuple[Any, ...], list[int]] = {}
+    for signature, shadow in zip(expected.signature, expected.shadows, strict=True):
+        left.setdefault(signature, []).append(shadow)
+    shadows = []
+    for signature in got:
+        same = left.get(signature)
+        if not same:
+            return None
+        shadows.append(same.pop(0))
+    if any(left.values()):
+        return None
+    if fifo and _by_channel(expected.signature) != _by_channel(got):
+        return None
+    return Reordered(expected, tuple(shadows))
+
+
+def _by_channel(signature: Signature) -> dict[int, list[tuple[Any, ...]]]:
+    """The packets to each process, in order."""
+    channels: dict[int, list[tuple[Any, ...]]] = {}
+    for one in signature:
+        if len(one) == 3:
+            channels.setdefault(one[0], []).append(one)
+    return channels
+
+
+def same_packets(first: Signature, second: Signature) -> bool:
+    """Whether two steps send the same packets, in whichever order."""
+    return Counter(one for one in first if len(one) == 3) == Counter(one for one in second if len(one) == 3)
+
+
+def told(signature: Signature) -> str:
+    """The emissions of a step, in words."""
+    return ", then ".join(map(_show_command, signature)) or "does nothing"
 
 
 def _wanted(signature: tuple[Any, ...]) -> Wanted:

@@ -6,22 +6,23 @@ if one of them allows it. The set is not written down but searched, depth first,
 is found early, and only a refusal takes the whole set. A set too large for that makes the verdict unknown.
 
 The order in which one step delivers messages is compared only as far as the protocol promises it (see
-`ObservedSteps.must_keep`). Messages may be sent from inside deliveries. Silent steps are put off where they can be,
+`ObservedSteps.must_keep`). Messages may be sent between deliveries. Silent steps are put off where they can be,
 see NOTE(put off).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from thence.conformance.replay.configuration import Conditions, Configuration, HiddenArrival, Moment, Move
+from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.early_arrivals import EarlyArrivals
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.postponement import Postponement
-from thence.conformance.replay.process_logs import Arrival, Delivery, Sending
+from thence.conformance.replay.process_logs import Arrival, Delivery, Entry, Sending
 from thence.conformance.replay.refusal import Refusal
-from thence.conformance.replay.replay import Answers, Divergence, Expected, Input
+from thence.conformance.replay.replay import TEXT, Expected, Input, Seen
 
 MOST_STATES: Final = 20_000
 """Default number of configurations that a search visits beyond those of its first attempt."""
@@ -187,42 +188,48 @@ class RunSearch:
         for expected, entries in self._outcomes(process, given, own):
             yield Move(process, expected, entries, channel, packet)
 
-    def _outcomes(self, process: int, given: Input, own: int, answers: Answers = ()) -> Iterator[tuple[Expected, int]]:
+    def _outcomes(self, process: int, given: Input, own: int) -> Iterator[tuple[Expected, int]]:
         """The step with its deliveries found in the log, and the number of matched entries; `own`: 1 if its input is
         an entry.
 
-        Sends between the deliveries are made from inside them; a send after the last one is a step of its own.
+        A send between its deliveries is the application's reaction to the delivery before it, see NOTE(answers). A
+        send after the last one is a step of its own.
         """
         state = self._now.locals[process]
-        if answers:
-            expected = self._replay.expected(process, state, given, answers)
-        else:
-            expected = self._replay.expected(process, state, given)
-        if expected.fault is not None:
-            return
-        left = self._steps.deliveries(process, expected)
         log, start = self._now.entries[process], self._now.places[process]
-        at, last, answered = start + own, -1, 0
-        entry = log[at] if at < len(log) else None
-        while True:
+        seen = TEXT
+        for _ in range(len(log) - start + 1):
+            expected = self._replay.expected(process, state, given, seen)
+            if expected.fault is not None:
+                return
+            found = self._found(self._steps.deliveries(process, expected), log, start + own)
+            if found is None:
+                return
+            at, wanted = found
+            if not wanted.answers or wanted == seen:
+                if at > start:
+                    yield expected, at - start
+                return
+            # Who sends in between does so in the state that the deliveries before it have left.
+            seen = wanted
+
+    def _found(self, left: list[tuple[int, str]], log: Sequence[Entry], at: int) -> tuple[int, Seen] | None:
+        """The place in the log after these deliveries, and what was seen of the step; None where they are not there."""
+        order: list[str] = []
+        answers: list[tuple[str, int, tuple[int, ...]]] = []
+        while left:
+            entry = log[at] if at < len(log) else None
             if isinstance(entry, Delivery):
                 taken = self._takes(left, entry.message)
                 if taken < 0:
-                    break
-                last, _ = left.pop(taken)
-            elif isinstance(entry, Sending) and answered < len(answers) and answers[answered][0] == last:
-                answered += 1
+                    return None
+                order.append(left.pop(taken)[1])
+            elif isinstance(entry, Sending) and order:
+                answers.append((order[-1], entry.number, entry.destinations))
             else:
-                break
+                return None
             at += 1
-            entry = log[at] if at < len(log) else None
-        if answered < len(answers):
-            return
-        if not left:
-            if at > start:
-                yield expected, at - start
-        elif isinstance(entry, Sending) and last >= 0:
-            yield from self._outcomes(process, given, own, (*answers, (last, entry.number, entry.destinations)))
+        return at, Seen(tuple(answers), tuple(order))
 
     def _takes(self, left: list[tuple[int, str]], message: str) -> int:
         """The index of the message in `left`, if it may be delivered before those ahead of it; otherwise -1."""

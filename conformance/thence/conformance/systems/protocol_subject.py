@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import Any, ClassVar, Final, assert_never
 
+from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
 from thence.dsl.run.execute import Delivered, Sent
-from thence.dsl.run.interpreter import Interpreter, Step
+from thence.dsl.run.interpreter import Cause, Interpreter, Observation, Step
 from thence.dsl.run.values import Message, Packet
 from thence.impl import commands as impl
 
@@ -36,7 +37,11 @@ class CarriedPacket:
 
 
 class ProtocolProcess:
-    """One process of the protocol. A fault of the protocol's text is raised, as an implementation would crash."""
+    """One process of the protocol. A fault of the protocol's text is raised, as an implementation would crash.
+
+    Its application reacts to deliveries where a replay of the protocol has it react, see NOTE(answers). Where the
+    protocol lets the application wait, it does not react: it cannot know whether the message is taken.
+    """
 
     def __init__(self, interpreter: Interpreter, carries: dict[str, int | None], identity: int) -> None:
         self._interpreter = interpreter
@@ -44,9 +49,29 @@ class ProtocolProcess:
         self._identity = identity
         self._state = interpreter.initial(identity)
         self._sent = 0
+        self._armed: list[Message] = []
+        self.react = None if interpreter.has_guard else self._react
 
-    def causal_send(self, *arguments: Any) -> list[impl.Command]:
+    @property
+    def blocked(self) -> bool:
+        """Whether the application has to wait, whatever it sends."""
+        if not self._interpreter.has_guard:
+            return False
+        others = tuple(one for one in range(self._interpreter.processes) if one != self._identity)
+        sets = [others] if self._interpreter.protocol.delivery == "broadcast" else [(one,) for one in others]
+        messages = (Message(self._identity, self._sent, to) for to in sets)
+        return not any(self._interpreter.accepts(self._identity, self._state, message) for message in messages)
+
+    def causal_send(self, *arguments: Any) -> list[impl.Command | Answered]:
         """Send the last argument to the first; to all others, where there is only one argument."""
+        return self._took(self._message(arguments))
+
+    def _react(self, *arguments: Any) -> list[impl.Command | Answered]:
+        """As `causal_send`, in reaction to the next delivery."""
+        self._armed.append(self._message(arguments))
+        return []
+
+    def _message(self, arguments: tuple[Any, ...]) -> Message:
         name = arguments[-1]
         match arguments[0]:
             case _ if len(arguments) == 1:
@@ -59,22 +84,27 @@ class ProtocolProcess:
         found = _MESSAGE.fullmatch(name)
         number = int(found[2]) - 1 if found is not None else self._sent
         self._sent += 1
-        message = Message(self._identity, number, destinations)
-        return self._took(self._interpreter.causal_send(self._identity, self._state, message))
+        return Message(self._identity, number, destinations)
 
-    def receive(self, _sender: int, packet: CarriedPacket) -> list[impl.Command]:
+    def receive(self, _sender: int, packet: CarriedPacket) -> list[impl.Command | Answered]:
         """Take a packet that arrived."""
-        return self._took(self._interpreter.receive(self._identity, self._state, packet.packet))
+        return self._took(packet.packet)
 
-    def tick(self) -> list[impl.Command]:
+    def tick(self) -> list[impl.Command | Answered]:
         """A timer fired."""
-        if not self._interpreter.has_timer:
-            return []
-        return self._took(self._interpreter.tick(self._identity, self._state))
+        return self._took(None) if self._interpreter.has_timer else []
 
-    def _took(self, step: Step) -> list[impl.Command]:
+    def _took(self, cause: Cause) -> list[impl.Command | Answered]:
+        """The commands of the step. The application reacts to one of its deliveries with all that it has to send."""
+        step = self._interpreter.step(self._identity, self._state, cause)
+        delivered = [one.message.name for one in step.emissions if isinstance(one, Delivered)]
+        armed: list[Message] = []
+        if delivered and self._armed:
+            armed, self._armed = self._armed, []
+            answered = self._reacted_to(delivered)
+            step = self._step(cause, answered, armed)
         self._state = step.state
-        commands: list[impl.Command] = []
+        commands: list[impl.Command | Answered] = []
         for emission in step.emissions:
             match emission:
                 case Sent(kind, arguments, to):
@@ -84,13 +114,28 @@ class ProtocolProcess:
                     commands.append(impl.Send(to, CarriedPacket(packet, message)))
                 case Delivered(message):
                     commands.append(impl.Deliver(message.src, message.name))
+                    if armed and message.name == answered:
+                        commands += [Answered(one.name) for one in armed]
+                        armed = []
                 case _:
                     assert_never(emission)
         return commands
 
+    def _reacted_to(self, delivered: list[str]) -> str:
+        """The delivery of a step that the application reacts to: the first one, or the last one where reactions wait
+        for the end of the handler."""
+        return delivered[-1 if self._interpreter.sends_deliver else 0]
+
+    def _step(self, cause: Cause, answered: str, armed: list[Message]) -> Step:
+        """The step with the application's reaction to the delivery of the message `answered`."""
+        seen = Observation(tuple((answered, message) for message in armed))
+        return self._interpreter.as_observed(self._identity, self._state, cause, seen)
+
 
 class ProtocolSystem:
     """Makes processes of a protocol, which share one interpreter."""
+
+    process: ClassVar[type[ProtocolProcess]] = ProtocolProcess
 
     def __init__(self, protocol: ir.Protocol) -> None:
         self.protocol = protocol
@@ -103,7 +148,7 @@ class ProtocolSystem:
         interpreter = self._interpreters.get(processes)
         if interpreter is None:
             interpreter = self._interpreters[processes] = Interpreter(self.protocol, processes)
-        return ProtocolProcess(interpreter, self._carries, identity)
+        return self.process(interpreter, self._carries, identity)
 
 
 def subject_protocol(name: str) -> ir.Protocol:

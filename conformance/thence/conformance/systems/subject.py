@@ -133,9 +133,9 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     return Subject(name, subject, delivery, callable(getattr(process, "react", None)))
 
 
-def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
-    """Whether the first packets that a class sends have the attribute `kind`. One that sends none, or crashes, is
-    taken to show it, and the cases decide."""
+def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]:
+    """The attributes `kind` of the first packets that a class sends; None stands for a packet without one. Empty of one
+    that sends nothing, or crashes: the cases decide."""
     sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
     everyone = frozenset({receiver})
     to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
@@ -143,9 +143,14 @@ def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
         with limited(TRIAL_S):
             process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
             commands = tuple(islice(process.causal_send(*to, "m0.1"), TRIAL_COMMANDS))
+        return frozenset({getattr(command.packet, "kind", None) for command in commands if isinstance(command, Send)})
     except (Exception, SystemExit, OutOfTime):
-        return True
-    return all(hasattr(command.packet, "kind") for command in commands if isinstance(command, Send))
+        return frozenset()
+
+
+def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
+    """Whether the first packets that a class sends have the attribute `kind`."""
+    return None not in first_kinds(make_process, settings)
 
 
 def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
@@ -167,7 +172,7 @@ def _protocol(name: str) -> Subject:
         system = ProtocolSystem(subject_protocol(name))
     except UserError as error:
         raise SubjectError(str(error)) from error
-    return Subject(name, system, system.delivery)
+    return Subject(name, system, system.delivery, reacts=True)
 
 
 def _import(name: str) -> Any:

@@ -30,7 +30,8 @@ class Frame:
         locals: values of parameters, lets and bound variables; a `ref` name holds a place.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
-        application: takes the messages that are delivered, and may send some inside the delivery.
+        application: takes the place of `deliver`; its second argument computes the message. It may send messages.
+        scan: gives the elements of a collection the order in which a loop visits them; None: the text's own order.
     """
 
     process: int = 0
@@ -43,7 +44,8 @@ class Frame:
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
-    application: Callable[[Frame, Message], None] | None = None
+    application: Callable[[Frame, Callable[[Frame], Message]], None] | None = None
+    scan: Callable[[Iterable[Value]], Iterable[Value]] | None = None
 
 
 Evaluator: TypeAlias = Callable[[Frame], Value]

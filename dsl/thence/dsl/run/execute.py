@@ -165,7 +165,8 @@ class Compiler:
             items = _elements(compile_expression(domain, names), domain.type, statement.descending)
 
         def run(frame: Frame) -> bool:
-            for item in items(frame):
+            listed = items(frame)
+            for item in listed if frame.scan is None else frame.scan(listed):
                 frame.budget += 1
                 if frame.budget > STEP_BUDGET:
                     raise _spent()
@@ -324,11 +325,10 @@ def _send(kind: str, arguments: list[Evaluator], to: Evaluator) -> Executor:
 
 def _deliver(message: Evaluator) -> Executor:
     def run(frame: Frame) -> bool:
-        handed = message(frame)
         if frame.application is None:
-            frame.emitted.append(Delivered(handed))
+            frame.emitted.append(Delivered(message(frame)))
         else:
-            frame.application(frame, handed)
+            frame.application(frame, message)
         return False
 
     return run

@@ -6,12 +6,13 @@ are functions from (process, state, input) to (state, emissions).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
 from thence.dsl.run.values import Fault, Message, Packet, Value
@@ -25,6 +26,21 @@ Reactions: TypeAlias = tuple[tuple[int, Message], ...]
 
 Of several inside one delivery, in this order, the emission names the first one only.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The part of an execution that settles a step: see `Interpreter.as_observed`.
+
+    Attributes:
+        answers: the application's sends in reaction to deliveries of the step: the name of the message delivered, and
+            the message sent.
+        order: the names of the messages of the step's deliveries in the order in which they were seen; empty: as the
+            text has them.
+    """
+
+    answers: tuple[tuple[str, Message], ...] = ()
+    order: tuple[str, ...] = ()
 
 
 Cause: TypeAlias = Message | Packet | None
@@ -69,6 +85,7 @@ class Interpreter:
     _tick: _Body | None = field(init=False, default=None)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
+    _sends_deliver: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
@@ -112,6 +129,21 @@ class Interpreter:
                 NEXT_HOP: lambda: next_hops(self.tree, process),
             }
         return tuple([value(frame) for value in self._initial])
+
+    @property
+    def sends_deliver(self) -> bool:
+        """Whether the handler of causal sends may deliver messages: the process's own, for example."""
+        if self._sends_deliver is None:
+            called = {procedure.name: procedure.body for procedure in self.protocol.procedures}
+            bodies: list[Any] = [handler.body for handler in self.protocol.handlers if handler.event == "causal_send"]
+            found = False
+            while bodies:
+                for node in nodes(bodies.pop()):
+                    found = found or isinstance(node, ir.Deliver)
+                    if isinstance(node, ir.Call) and node.procedure in called:
+                        bodies.append(called.pop(node.procedure))
+            self._sends_deliver = found
+        return self._sends_deliver
 
     @property
     def has_guard(self) -> bool:
@@ -171,6 +203,48 @@ class Interpreter:
         assert self._tick is not None
         return self._run(self._tick, process, state, (), observe, reactions=reactions)
 
+    def as_observed(
+        self, process: int, state: LocalState, cause: Cause, seen: Observation, *, observe: bool = False
+    ) -> Step:
+        """The step of the process for this cause in an execution of a system, whose application answers deliveries.
+
+        NOTE(answers): the application's reaction to a delivery is a step of its own. It takes place right before the
+        next `deliver` of the handler, or after the end of the handler if no delivery follows: after all statements of
+        the text that belong to the delivery. The handler goes on in the changed state; its locals keep their values.
+        Where sends deliver (`sends_deliver`), all reactions wait for the end of the handler: the text has already
+        decided what it delivers next, and its loop is not written to be entered twice.
+
+        With `seen.order`, loops over collections visit the elements that hold these messages in this order.
+        """
+        frame = Frame(process=process, state=list(state), processes=self.processes)
+        arguments: tuple[Value, ...] = ()
+        match cause:
+            case Message():
+                assert self.accepts(process, state, cause), "the guard of causal_send is false"
+                body, arguments = self._causal_send, (cause,)
+            case Packet():
+                body, sender = self._receive.get(cause.kind, (None, None))
+                arguments = cause.arguments
+                if sender is not None:
+                    frame.locals[sender] = cause.src
+            case None:
+                body = self._tick
+            case _:
+                assert_never(cause)
+        if body is None:
+            return Step(state, ())
+        frame.locals.update(zip(body.parameters, arguments, strict=True))
+        frame.guards = [] if observe else None
+        if seen.order:
+            frame.scan = _in_order(seen.order)
+        finish = self._answering(frame, seen.answers) if seen.answers else None
+        body.run(frame)
+        if finish is not None:
+            finish()
+        if self._neighbours:
+            self._keep_to_tree(process, frame.emitted)
+        return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
+
     def broken_invariants(self, states: Sequence[LocalState]) -> tuple[tuple[str, Fault | None], ...]:
         """The invariants that are not true of the processes' states; with the fault where one has no value.
 
@@ -210,31 +284,69 @@ class Interpreter:
             self._keep_to_tree(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
 
-    def _reacting(self, reactions: Reactions) -> Callable[[Frame, Message], None]:
+    def _reacting(self, reactions: Reactions) -> Callable[[Frame, Callable[[Frame], Message]], None]:
         """The application that sends these messages, each inside the delivery of this number in the step."""
         messages: dict[int, list[Message]] = {}
         for number, message in reactions:
             messages.setdefault(number, []).append(message)
         deliveries = 0
-        handler = self._causal_send
-        assert handler is not None
 
-        def take(frame: Frame, handed: Message) -> None:
+        def take(frame: Frame, message: Callable[[Frame], Message]) -> None:
             nonlocal deliveries
             answers = messages.get(deliveries, ())
             deliveries += 1
-            frame.emitted.append(Delivered(handed, next(iter(answers), None)))
-            caller = frame.locals
-            for then in answers:
-                frame.locals = dict(zip(handler.parameters, (then,), strict=True))
-                if self._guard is not None and not self._guard(frame):
-                    raise NotNow(f"{then.name} cannot be sent now")
-                handler.run(frame)
-            frame.locals = caller
+            frame.emitted.append(Delivered(message(frame), next(iter(answers), None)))
+            self._answer(frame, answers)
 
         return take
+
+    def _answering(self, frame: Frame, answers: Sequence[tuple[str, Message]]) -> Callable[[], None]:
+        """Lets the application send these messages in reaction to deliveries, see `as_observed`. The returned function
+        ends the step: it sends those that no delivery follows."""
+        left = list(answers)
+        delivered: list[str] = []
+
+        def send_due() -> None:
+            due = [message for name, message in left if name in delivered]
+            left[:] = [one for one in left if one[0] not in delivered]
+            self._answer(frame, due)
+
+        def take(frame: Frame, message: Callable[[Frame], Message]) -> None:
+            if not self.sends_deliver:
+                send_due()
+            handed = message(frame)
+            frame.emitted.append(Delivered(handed))
+            delivered.append(handed.name)
+
+        frame.application = take
+        return send_due
+
+    def _answer(self, frame: Frame, messages: Sequence[Message]) -> None:
+        """The application sends messages in the midst of a handler, whose locals stay as they are. Raises: NotNow."""
+        handler = self._causal_send
+        assert handler is not None
+        caller = frame.locals
+        for message in messages:
+            frame.locals = dict(zip(handler.parameters, (message,), strict=True))
+            if self._guard is not None and not self._guard(frame):
+                raise NotNow(f"{message.name} cannot be sent now")
+            handler.run(frame)
+        frame.locals = caller
 
     def _keep_to_tree(self, process: int, emitted: Sequence[Emission]) -> None:
         for emission in emitted:
             if isinstance(emission, Sent) and emission.to not in self._neighbours[process]:
                 raise Fault(f"{emission.kind} is sent to p{emission.to}, which is not a neighbour")
+
+
+def _in_order(names: Sequence[str]) -> Callable[[Iterable[Value]], list[Value]]:
+    """Puts the elements of a collection that are or hold one of the messages first, in the order of the names."""
+    ranks = {name: rank for rank, name in enumerate(names)}
+
+    def rank(element: Value) -> int:
+        if isinstance(element, Message):
+            return ranks.get(element.name, len(ranks))
+        held = element if isinstance(element, tuple) else ()
+        return min([ranks.get(part.name, len(ranks)) for part in held if isinstance(part, Message)], default=len(ranks))
+
+    return lambda elements: sorted(elements, key=rank)

@@ -11,9 +11,11 @@ from typing import Annotated, Optional
 import typer
 
 from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, campaign_output, parameters, show_progress
+from thence.cli.driving import claims_named
 from thence.cli.options import (
     CampaignDirectory,
     Channels,
+    Claims,
     Delivery,
     Duplication,
     Json,
@@ -26,6 +28,7 @@ from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import subject_name
 from thence.conformance.campaign import start as start_campaign
+from thence.conformance.cases.network import PROMISES
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.protocol_subject import PREFIX
 from thence.conformance.systems.trust import Word
@@ -68,6 +71,10 @@ def start(
     loss: Loss = None,
     self_sends: SelfSends = None,
     delivery: Delivery = None,
+    claim: Claims = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Demand the order of the protocol's text, also where it promises none.")
+    ] = False,
     case_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a case; then it has no outcome.")] = 60.0,
     reply_limit: Annotated[
         Optional[float], typer.Option(min=0.01, help="Seconds for a reply of a command; 5 by default.")  # noqa: UP045
@@ -101,6 +108,7 @@ def start(
         "loss": loss,
         "self_sends": self_sends,
         "delivery": delivery,
+        "strict": strict or None,
     }
     work = Work(partitions, batch, master, case_limit, tuple(py_files or ()), tuple(archives or ()))
 
@@ -115,7 +123,9 @@ def start(
             "start_limit_s": start_limit,
             "memory_limit_bytes": None if memory_limit is None else byte_size("--memory-limit", memory_limit),
         }
-        case = CasePlan(processes, operations, scheduler, network, limits)
+        claims = claims_named(claim)
+        made: dict[str, bool] = {name: name in claims for name in PROMISES if claims}
+        case = CasePlan(processes, operations, scheduler, {**network, **made}, limits)
         return _started(session, directory, CampaignPlan(tested, cases, first_seed, case, work))
 
     run_command("campaign start", json, body)
