@@ -7,13 +7,15 @@ on a proof needs this run: `guarded` turns it into `unknown` without one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
-from thence.proofs.logic.formula import conj, equal, exists, holds, local, negation
+from thence.proofs.logic.formula import Unsupported, conj, equal, exists, holds, local, negation
 from thence.proofs.machine.counterexample import witness_text
 from thence.proofs.machine.obligations import Conjunct, impossible
+from thence.proofs.machine.random_runs import walk_to
 from thence.proofs.machine.reachability import (
     Falsification,
     Searched,
@@ -33,6 +35,12 @@ SCOPES = tuple(
     for processes, messages, depth in ((2, 2, 4), (2, 2, 6), (2, 2, 10), (2, 4, 8), (2, 2, 18), (3, 4, 14))
 )
 """The scopes that are searched. Most machines need one of the first: two sends, two deliveries, and what is between."""
+
+WALK = {"process": 2, "message": 4}
+"""The universe of the random walks that are tried after the scopes."""
+
+GUARDS = 20_000
+"""Limit on the guards that the walks evaluate."""
 
 BRIEF_MS = 500
 """Time limit for showing that a guard never holds."""
@@ -93,6 +101,9 @@ def _witness(session: ProofSession, machine: ir.Machine, known: tuple[Conjunct, 
     goal = two_deliveries(machine)
     searched = search(session, machine, {goal.formula.name: goal}, scopes=SCOPES)
     run = searched.runs.get(goal.formula.name)
+    if run is None:
+        with suppress(Unsupported):  # the walk meets numbers that the search leaves out
+            run = walk_to(machine, goal, session.options.seed, WALK, GUARDS)
     if run is not None:
         assert is_run_to(machine, goal, run)
         return Witness(run)
