@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.structure import Structure, Table, evaluate
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
+from thence.proofs.solving.finite_models import full_universe
 
 UNIVERSE = {PROCESS.name: 3, MESSAGE.name: 5}
 """Large enough for permits of two senders, each for a message that followed another."""
@@ -37,17 +39,38 @@ def walk(
     Only for machines whose initial states differ in `src` and `dst` alone, and whose transitions have processes and
     messages as parameters; {} for all others.
     """
+    found: dict[str, TransitionRun] = {}
+    for run in _walks(machine, names, seed, universe, guards):
+        last = run.steps[-1][0].name
+        if last in names and last not in found:
+            found[last] = TransitionRun(run.start, _needed(run.start, run.steps))
+        if found.keys() >= set(names):
+            break
+    return found
+
+
+def walk_to(
+    machine: ir.Machine, goal: Goal, seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
+) -> TransitionRun | None:
+    """A run that ends with the goal, if a walk meets it; machines as for `walk`."""
+    whole = {**universe, **full_universe(signature_of(machine), universe)}
+    return next((run for run in _walks(machine, (), seed, whole, guards) if reaches(goal, run)), None)
+
+
+def _walks(
+    machine: ir.Machine, names: Collection[str], seed: int, universe: Mapping[str, int], guards: int
+) -> Iterator[TransitionRun]:
+    """The beginnings of random walks, each with one step more than the one before."""
     choices = actions(machine)
     sorts = {parameter.type for action in choices for parameter in action.parameters}
     if rigid(machine) != {"src", "dst"} or not sorts <= {PROCESS, MESSAGE}:
-        return {}
+        return
     chance = random.Random(seed)
     fired = Counter({action.name: 1 for action in choices})
-    found: dict[str, TransitionRun] = {}
-    while guards > 0 and not found.keys() >= set(names):
+    while guards > 0:
         start = _start(machine, universe, chance)
         if start is None:
-            return found
+            return
         state, steps, misses = start, list[tuple[Action, tuple[int, ...]]](), 0
         while len(steps) < LENGTH and misses < MISSES:
             (action,) = chance.choices(choices, [fired[each.name] ** -0.3 for each in choices])
@@ -61,9 +84,7 @@ def walk(
             state, misses = after, 0
             steps.append((action, arguments))
             fired[action.name] += 1
-            if action.name in names and action.name not in found:
-                found[action.name] = TransitionRun(start, _needed(start, steps))
-    return found
+            yield TransitionRun(start, tuple(steps))
 
 
 def _size(parameter: ir.Variable, universe: Mapping[str, int]) -> int:

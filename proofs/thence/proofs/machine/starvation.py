@@ -10,8 +10,8 @@ Without starvation says three things. First, no step after which m still waits a
 guard false: m waits only for things that it waited for from the beginning. Second, in a reachable quiescent state
 (see NOTE(deadlock)) nothing waits for T: m does not wait for what need not come, such as a later message. Third, runs
 come to rest: every transition but `causal_send` uses something up, a tuple of a relation that such transitions only
-ever add to, or only ever take from; a transition that does so happens finitely often, and is left out when the others
-are looked at.
+ever add to, or only ever take from, or a part of a number that they only ever raise, up to a limit that stands; a
+transition that does so happens finitely often, and is left out when the others are looked at.
 
 Together: once nothing more is sent, T happens in every fair run to every message that waits for it. Where the
 application never stops sending, what m waits for does not grow; that each of these things comes is not claimed.
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.formula import (
     FALSE,
     conj,
@@ -215,12 +215,51 @@ def one_way(
     return tuple(found)
 
 
+def bounded_rise(
+    machine: ir.Machine, among: Iterable[Action], function: str, bound: str, known: Iterable[Conjunct]
+) -> tuple[Obligation, ...]:
+    """These transitions never lessen a number, and raise it at most to the value of another function there."""
+    signature, facts = signature_of(machine), known_facts(machine, known)
+    found: list[Obligation] = []
+    for action in among:
+        for update in action.updates:
+            if update.symbol == function:
+                was = ir.Apply(NAT, function, update.arguments)
+                limit = ir.Apply(NAT, bound, update.arguments)
+                inside = disj((equal(update.value, was), ir.Comparison(BOOL, "<=", update.value, limit)))
+                goal = ir.NamedFormula("after", conj((ir.Comparison(BOOL, "<=", was, update.value), inside)))
+                constants = (*action.parameters, *update.binders)
+                name = f"{action.name} raises {function} at most to {bound}"
+                found.append(Obligation(name, signature, (*facts, *action.guards), goal, constants))
+    return tuple(found)
+
+
+def rises(machine: ir.Machine, among: Iterable[Action]) -> tuple[tuple[str, str], ...]:
+    """The functions into nat that some of these transitions change, each with the functions that may bound it.
+
+    A bound has the same parameters, and none of these transitions changes it.
+    """
+    changed = {update.symbol for action in among for update in action.updates}
+    numbers = [symbol for symbol in symbols(machine) if symbol.result == NAT]
+    return tuple(
+        (one.name, other.name)
+        for one in numbers
+        for other in numbers
+        if one.name in changed
+        and other.name not in changed
+        and [each.type for each in one.parameters] == [each.type for each in other.parameters]
+    )
+
+
 def uses_up(machine: ir.Machine, action: Action, ways: Mapping[str, bool], known: Iterable[Conjunct]) -> Obligation:
     """A step of the transition that has an effect changes one of the relations in their only way."""
     changes: list[ir.Expr] = []
     for update in action.updates:
         if update.symbol in ways:
-            was = ir.Apply(BOOL, update.symbol, update.arguments)
+            was = ir.Apply(update.value.type, update.symbol, update.arguments)
+            if update.value.type == NAT:
+                changes.append(exists(update.binders, ir.Comparison(BOOL, "<", was, update.value)))
+                continue
             gained = (negation(was), update.value) if ways[update.symbol] else (was, negation(update.value))
             changes.append(exists(update.binders, conj(gained)))
     hypotheses = (*known_facts(machine, known), *action.guards, ir.NamedFormula("effect", effect(action)))

@@ -30,10 +30,12 @@ from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.starvation import (
     Waiting,
     additions,
+    bounded_rise,
     changed_relations,
     falsified,
     nothing_waits,
     one_way,
+    rises,
     starvation_obligations,
     uses_up,
     waiting,
@@ -191,6 +193,11 @@ def _comes_to_rest(
                 if relation not in ways and _all_proved(quick, claims):
                     ways[relation] = way
                     directions.extend(claims)
+        for function, bound in rises(machine, left):
+            claims = bounded_rise(machine, left, function, bound, known)
+            if function not in ways and _all_proved(quick, claims):
+                ways[function] = True
+                directions.extend(claims)
         used = [uses_up(machine, action, ways, known) for action in left]
         done = quick.discharge(used, look_for_models=False)
         proved = {each.obligation.name for each in done if each.proved}
@@ -252,7 +259,9 @@ def _staged(
     known: Sequence[Conjunct],
 ) -> list[DeadlockStage]:
     """Stages that can be proved one after the other; the last one is a goal, if one is reached."""
-    helpful = helpful_stages(machine, ordering)
+    acted_upon, related = helpful_stages(machine, ordering)
+    all_delivered = goal_stages("undelivered", undelivered(machine, local(LEFT)), ordering)
+    helpful = ((*acted_upon, *all_delivered), related)
     over: list[DeadlockStage] = []
 
     def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:

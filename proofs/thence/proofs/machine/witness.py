@@ -7,13 +7,15 @@ on a proof needs this run: `guarded` turns it into `unknown` without one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
-from thence.proofs.logic.formula import conj, equal, exists, holds, local, negation
+from thence.proofs.logic.formula import Unsupported, conj, equal, exists, holds, local, negation
 from thence.proofs.machine.counterexample import witness_text
 from thence.proofs.machine.obligations import Conjunct, impossible
+from thence.proofs.machine.random_runs import walk_to
 from thence.proofs.machine.reachability import (
     Falsification,
     Searched,
@@ -28,12 +30,17 @@ from thence.proofs.solving.assessment import POSSIBLE, Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
-SCOPES = (
-    SearchScope({"process": 2, "message": 2}, 10),
-    SearchScope({"process": 2, "message": 2}, 18),
-    SearchScope({"process": 3, "message": 3}, 16),
+SCOPES = tuple(
+    SearchScope({"process": processes, "message": messages}, depth)
+    for processes, messages, depth in ((2, 2, 4), (2, 2, 6), (2, 2, 10), (2, 4, 8), (2, 2, 18), (3, 4, 14))
 )
-"""The scopes that are searched: most machines deliver two messages of two processes in a few steps."""
+"""The scopes that are searched. Most machines need one of the first: two sends, two deliveries, and what is between."""
+
+WALK = {"process": 2, "message": 4}
+"""The universe of the random walks that are tried after the scopes."""
+
+GUARDS = 20_000
+"""Limit on the guards that the walks evaluate."""
 
 BRIEF_MS = 500
 """Time limit for showing that a guard never holds."""
@@ -94,6 +101,9 @@ def _witness(session: ProofSession, machine: ir.Machine, known: tuple[Conjunct, 
     goal = two_deliveries(machine)
     searched = search(session, machine, {goal.formula.name: goal}, scopes=SCOPES)
     run = searched.runs.get(goal.formula.name)
+    if run is None:
+        with suppress(Unsupported):  # the walk meets numbers that the search leaves out
+            run = walk_to(machine, goal, session.options.seed, WALK, GUARDS)
     if run is not None:
         assert is_run_to(machine, goal, run)
         return Witness(run)
@@ -114,7 +124,7 @@ def _missing(session: ProofSession, machine: ir.Machine, known: tuple[Conjunct, 
         ir.NamedFormula("only one message is sent", _two_sent(a, b)),
         _moved("only messages of one process are sent", machine, (a, b), delivered=False),
     )
-    runs = search(session, machine, {stage.name: reaching(stage) for stage in stages}, scopes=SCOPES[:1]).runs
+    runs = search(session, machine, {stage.name: reaching(stage) for stage in stages}, scopes=SCOPES[1:2]).runs
     what = next((stage.name for stage in stages if stage.name not in runs), "")
     limits = searched.unknown or f"in any run that was searched, of {searched.scope}"
     return f"{what or 'no two messages of different processes are both delivered'} ({limits})"
