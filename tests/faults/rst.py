@@ -165,8 +165,24 @@ class TimerDelivers(RST):
         return self._deliver_from(0)
 
 
+class AbsentDropped(RST):
+    """A merge keeps only the entries that came with the message, and forgets the others. Finding: causal."""
+
+    FAULT: ClassVar[str] = "a merge drops what is absent from the incoming entry"
+    FINDINGS: ClassVar[tuple[str, ...]] = ("causal", "fifo")
+    NEEDS: ClassVar[tuple[str, ...]] = ()
+
+    def _merge(self, meta: Matrix) -> None:
+        super()._merge(meta)
+        self._sent[:] = [
+            tuple(count if theirs else 0 for count, theirs in zip(own, came, strict=True))
+            for own, came in zip(self._sent, meta, strict=True)
+        ]
+
+
 FAULTS: list[type] = [
     MergeDiscarded,
+    AbsentDropped,
     ColumnOnly,
     OwnEntriesDropped,
     ClockAfterDelivery,

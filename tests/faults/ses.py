@@ -96,8 +96,24 @@ class TimerDelivers(matrices.TimerDelivers, SES):
     NEEDS: ClassVar[tuple[str, ...]] = ()
 
 
+class AbsentDropped(SES):
+    """A merge keeps only the entries that came with the message, and forgets the others. Finding: causal."""
+
+    FAULT: ClassVar[str] = "a merge drops what is absent from the incoming entry"
+    FINDINGS: ClassVar[tuple[str, ...]] = ("causal", "fifo")
+    NEEDS: ClassVar[tuple[str, ...]] = ()
+
+    def _merge(self, vectors: Matrix) -> None:
+        super()._merge(vectors)
+        self._v[:] = [
+            tuple(count if theirs else 0 for count, theirs in zip(own, came, strict=True))
+            for own, came in zip(self._v, vectors, strict=True)
+        ]
+
+
 FAULTS: list[type] = [
     MergeDiscarded,
+    AbsentDropped,
     DestinationOnly,
     PairForgotten,
     TimeNotTakenOver,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from thence.conformance.cases.network import Network, Settings
 from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.harness.harness import run_scheduled
+from thence.impl.commands import Deliver
+from thence.impl.commands import Send as Transmit
 from thence.impl.mf import MF
 
 EVERYTHING = Settings(loss=True, duplication=True)
@@ -77,3 +80,25 @@ def test_a_starved_channel_is_served_last() -> None:
         assert isinstance(first, Send)
         starved = (first.process, first.destination)
         assert all(operation.channel != starved for operation in others if isinstance(operation, Receive))
+
+
+class Hands:
+    """Hands over whatever arrives, in the order in which it arrives."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        pass
+
+    def causal_send(self, destination: int, message: str) -> list[Any]:
+        return [Transmit(destination, SimpleNamespace(message=message, kind="MSG"))]  # type: ignore[arg-type]
+
+    def receive(self, sender: int, packet: Any) -> list[Any]:
+        return [Deliver(sender, packet.message)]
+
+
+def test_priorities_reorder_packets_of_one_channel() -> None:
+    """Each packet has a priority of its own, so that a younger one may go first."""
+    two = Settings(2)
+    found = [run_scheduled(Hands, SCHEDULERS["pct"], seed, 12, two).kinds for seed in range(60)]
+    assert sum("fifo" in kinds for kinds in found) > 30
+    in_order = Settings(2, channels="fifo")
+    assert not any(run_scheduled(Hands, SCHEDULERS["pct"], seed, 12, in_order).kinds for seed in range(60))

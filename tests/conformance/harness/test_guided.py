@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import pytest
+from faults import FAULTS
 from faults.rst import MergeDiscarded
 
 from thence.conformance.cases.network import Network, Settings
@@ -16,13 +17,18 @@ from thence.conformance.cases.schedule import ScheduleError, Send
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.coverage import CoveredReplay
 from thence.conformance.harness.distinguishing import distinguishing
+from thence.conformance.harness.guide import Guide
 from thence.conformance.harness.guided import (
     BUILT_IN,
     COUNTERMODELS,
     DELIVERED,
+    HEARD_FORGOTTEN,
+    LEARNED_FORGOTTEN,
+    OWN_FORGOTTEN,
     SENT,
     TRIANGLE,
     Corpus,
+    Script,
     grown,
     guided,
     portfolio,
@@ -32,6 +38,7 @@ from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.dsl import ir
 from thence.dsl.load import load
+from thence.impl import commands
 from thence.impl.rst import RST
 from thence.proofs.prove import prove_specification
 from thence.spec.events import Deliver, Execution
@@ -167,3 +174,70 @@ def test_a_corpus_is_json() -> None:
 def test_what_is_no_corpus(value: object) -> None:
     with pytest.raises(ScheduleError):
         Corpus.from_json(value)
+
+
+@pytest.mark.parametrize("name", ["rst", "ses"])
+def test_a_merge_that_drops_what_is_absent_is_found_by_a_directed_schedule(name: str) -> None:
+    fault = next(each for each in FAULTS[name] if each.__name__ == "AbsentDropped")
+    for script in (OWN_FORGOTTEN, LEARNED_FORGOTTEN):
+        assert "causal" in led(fault, script, Settings())
+
+
+def led(system: Any, script: Script, settings: Settings) -> frozenset[str]:
+    """The kinds of finding of a system that is led through the script."""
+    scheduler = Guide(BUILT_IN).directed[BUILT_IN.scripts.index(script)]
+    return run_scheduled(system, scheduler, 0, 12, settings).kinds
+
+
+@dataclass(frozen=True)
+class Told:
+    message: str
+    clock: tuple[tuple[int, int], ...]
+    kind: str = "MSG"
+
+
+class MapClock:
+    """A broadcast whose clock is a map: of a merge, `keeps` says whether entries stay that the incoming clock lacks."""
+
+    delivery = "broadcast"
+    keeps = True
+
+    def __init__(self, identity: int, processes: int) -> None:
+        self.identity, self.processes = identity, processes
+        self.count = 0
+        self.seen: dict[int, int] = {}
+        self.known: dict[int, int] = {}
+        self.waiting: list[tuple[int, Told]] = []
+
+    def causal_send(self, message: str) -> list[Any]:
+        told = Told(message, tuple(sorted({**self.known, self.identity: self.count}.items())))
+        self.count += 1
+        self.known[self.identity] = self.count
+        return [commands.Send(one, told) for one in range(self.processes) if one != self.identity]
+
+    def receive(self, sender: int, packet: Told) -> list[Any]:
+        self.waiting.append((sender, packet))
+        delivered: list[Any] = []
+        while ready := [one for one in self.waiting if self.is_next(dict(one[1].clock))]:
+            source, told = ready[0]
+            self.waiting.remove(ready[0])
+            self.seen[source] = self.seen.get(source, 0) + 1
+            came = {**dict(told.clock), source: self.seen[source]}
+            merged = {one: max(self.known.get(one, 0), count) for one, count in came.items()}
+            self.known = {**self.known, **merged} if self.keeps else merged
+            delivered.append(commands.Deliver(source, told.message))
+        return delivered
+
+    def is_next(self, clock: dict[int, int]) -> bool:
+        mine = {**self.seen, self.identity: self.count}
+        return all(mine.get(one, 0) >= count for one, count in clock.items())
+
+
+class Forgetting(MapClock):
+    keeps = False
+
+
+def test_the_same_of_a_broadcast_with_a_map() -> None:
+    settings = Settings(delivery="broadcast")
+    assert "causal" in led(Forgetting, HEARD_FORGOTTEN, settings)
+    assert not any(led(MapClock, script, settings) for script in BUILT_IN.scripts)

@@ -249,7 +249,7 @@ def hangs(sender: int, packet: Any) -> None:
     ("answer", "said"),
     [
         (raises_exit, "raises SystemExit: 3"),
-        (lambda sender, packet: None, "TypeError: 'NoneType' object is not iterable"),
+        (lambda sender, packet: None, "it returns None, where a list of commands is due"),
         (lambda sender, packet: ["hello"], "returns 'hello', which is neither Send nor Deliver"),
         (lambda sender, packet: [Transmit(3, Msg("m"))], "sends a packet to 3, which is no process"),
         (lambda sender, packet: [Transmit(True, Msg("m"))], "sends a packet to True, which is no process"),

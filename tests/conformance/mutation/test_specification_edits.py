@@ -47,6 +47,7 @@ def test_operators() -> None:
     assert any(operator == "weaken comparison" and now.strip() == "<" for operator, _, now in made), "< for <="
     assert any(operator == "only the head" for operator, _, _ in made), "only the head of the queue"
     assert any(operator == "off by one" for operator, _, _ in made)
+    assert any(operator == "drop the absent" and "= 0 then 0 else max(" in now for operator, _, now in made)
 
 
 def test_edits_of_a_machine_touch_one_transition() -> None:

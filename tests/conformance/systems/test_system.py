@@ -314,3 +314,38 @@ def test_a_command_that_cannot_be_executed(tmp_path: Path) -> None:
     script.chmod(0o755)
     [finding] = run_case(ExternalSystem(str(script)), ONE, Settings()).findings
     assert "cannot be run: No such file or directory" in finding.text
+
+
+ELSEWHERE = """
+import json, sys
+waiting = []
+for line in sys.stdin:
+    request = json.loads(line)
+    events = []
+    if request["request"] == "send":
+        events = [{"packet": request["message"], "to": request["destinations"], "message": request["message"]}]
+        events += [{"deliver": name, "from": source, "process": at} for at, source, name in waiting]
+        waiting.clear()
+    elif request["request"] == "receive":
+        waiting.append((request["process"], request["from"], request["packet"]))
+        if len(sys.argv) > 1:
+            events = [{"deliver": "m0.1", "process": int(sys.argv[1])}]
+    reply = {"events": events}
+    if request["request"] == "init":
+        reply = {"version": "thence-exec/1", "timers": False, "react": False}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+def test_an_event_may_be_of_another_process_than_was_asked(tmp_path: Path) -> None:
+    program = tmp_path / "elsewhere.py"
+    program.write_text(ELSEWHERE)
+    schedule = (Send(0, 1), React(1, 2), Receive(0, (0, 1)), Send(2, 0))
+    for words, kinds in (("", {"stuck"}), ("7", {"crash"}), ("2", {"phantom", "stuck"})):
+        system = ExternalSystem(f"{sys.executable} {program} {words}", limits=SHORT)
+        outcome = run_case(system, schedule, Settings())
+        system.close()
+        assert outcome.kinds - {"over_delay"} >= kinds, outcome.findings
+        if not words:
+            assert (2, 1, "m0.1", -1) in outcome.log, "p1 delivers when p2 is asked"
+            assert (0, 1, "m1.1", 2) in outcome.log, "and its application answers"

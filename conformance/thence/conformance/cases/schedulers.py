@@ -11,7 +11,7 @@ from functools import cache
 from random import Random
 from typing import Final, TypeAlias
 
-from thence.conformance.cases.network import Destination, Network, Settings
+from thence.conformance.cases.network import Channel, Destination, Flight, Network, Settings
 from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
 
 Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
@@ -20,6 +20,9 @@ as many arrivals."""
 
 _SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
 _RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
+
+_CHANGES = 3
+"""Moments at which `priorities` puts the first one last."""
 
 _REACTIONS = 0.25
 """Share of causal sends that answer a delivery."""
@@ -65,39 +68,81 @@ def uniform(random: Random, settings: Settings, network: Network, operations: in
 def priorities(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:
     """Probabilistic concurrency testing: the highest priority goes first, and a few random moments change priorities.
 
-    Channels and applications have the priorities (Burckhardt, Kothari, Musuvathi, Nagarakatte, section 3).
+    Applications and packets have the priorities, where Burckhardt, Kothari, Musuvathi and Nagarakatte (2010, section 3)
+    give them to threads: a packet is a thread of one step. On FIFO channels, where packets cannot pass each other, all
+    packets of a channel have the channel's.
     """
-    count = settings.processes
-    actors = [(source, destination) for source in range(count) for destination in range(-1, count)]
-    random.shuffle(actors)
-    rank = {actor: position for position, actor in enumerate(actors)}
+    count, draw = settings.processes, random.random
+    senders = {process: draw() for process in range(count)}
     budget = dict.fromkeys(range(count), max(1, operations // 2 // count + 1))
-    changes = {int(random.random() * operations) for _ in range(3)}
+    changes = {int(draw() * operations) for _ in range(_CHANGES)}
+    ranks = _Ranks(random, network)
 
     def first() -> list[int]:
         able = network.receivable()
-        return [min(able, key=lambda index: rank[network.flights[index][:2]])] if able else []
+        ranks.look()
+        return [min(able, key=ranks.of)] if able else []
 
     for step in range(operations):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
             continue
-        heads = {network.flights[index][:2]: index for index in first()}
-        able = [*heads, *((process, -1) for process, left in budget.items() if left)]
-        if not able:
+        packets = first()
+        able = [(senders[process], process) for process, left in budget.items() if left]
+        if not able and not packets:
             yield _causal_send(random, settings)
             continue
-        actor = min(able, key=rank.__getitem__)
-        if step in changes:
-            rank[actor] = len(rank) + step
-        if actor in heads:
-            yield _receive(network, heads[actor])
+        sends = not packets or (bool(able) and min(able)[0] < ranks.of(packets[0]))
+        if sends:
+            process = min(able)[1]
+            if step in changes:
+                senders[process] = 1.0 + step
+            budget[process] -= 1
+            make = _REACT if draw() < _REACTIONS else _SEND
+            yield make(process, _destination(random, settings, process))
         else:
-            budget[actor[0]] -= 1
-            make = _REACT if random.random() < _REACTIONS else _SEND
-            yield make(actor[0], _destination(random, settings, actor[0]))
+            if step in changes:
+                ranks.put_back(packets[0], 1.0 + step)
+                packets = first()
+            yield _receive(network, packets[0])
     yield from _close(random, network, operations, first)
+
+
+class _Ranks:
+    """The priorities of the packets in flight, lower ones first. A packet is known by its place in their order."""
+
+    def __init__(self, random: Random, network: Network) -> None:
+        self._random = random
+        self._network = network
+        self._flights: list[Flight] = []
+        self._packets: list[float] = []
+        self._channels: dict[Channel, float] = {}
+
+    def look(self) -> None:
+        """Takes note of what has been sent, and forgets what has arrived: since the last look, packets have come at the
+        end, and gone from anywhere."""
+        flights, packets, at = self._flights, [], 0
+        for flight in self._network.flights:
+            while at < len(flights) and flights[at] is not flight:
+                at += 1
+            packets.append(self._packets[at] if at < len(flights) else self._random.random())
+            at += 1
+        self._flights, self._packets = list(self._network.flights), packets
+
+    def of(self, index: int) -> float:
+        """The priority of the packet at `index`, at the last look."""
+        if not self._network.fifo:
+            return self._packets[index]
+        channel = self._flights[index][:2]
+        if channel not in self._channels:
+            self._channels[channel] = self._random.random()
+        return self._channels[channel]
+
+    def put_back(self, index: int, rank: float) -> None:
+        """The packet goes behind all others, or its channel does."""
+        self._packets[index] = rank
+        self._channels[self._flights[index][:2]] = rank
 
 
 def swarm(random: Random, settings: Settings, network: Network, operations: int) -> Iterator[Operation]:

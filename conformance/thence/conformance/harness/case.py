@@ -18,7 +18,7 @@ from thence.conformance.harness.participants import Failure, Participants
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
-from thence.conformance.systems.foreign import Answered
+from thence.conformance.systems.foreign import Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
 from thence.conformance.systems.subject import MakeProcess
@@ -296,7 +296,13 @@ class Case:
             return
         flights, count = self.network.flights, len(self.participants.processes)
         delivered = False
+        asked, elsewhere = process, set[int]()
         for command, shadow in zip(commands, shadows, strict=False):
+            process = asked
+            if isinstance(command, Elsewhere):
+                process, command = command.process, command.command
+                if isinstance(command, HandOver):
+                    elsewhere.add(process)
             if isinstance(command, Transmit):
                 destination = command.destination
                 if type(destination) is not int or not 0 <= destination < count:
@@ -306,21 +312,32 @@ class Case:
                 flights.append((process, destination, command.packet, shadow))
             elif isinstance(command, HandOver):
                 self.judge.delivered(process, _name(command.message), command.sender)
-                delivered = True
+                delivered = delivered or process == asked
             elif isinstance(command, Answered):
-                if not delivered or command.message not in self._armed.get(process, ()):
+                if not (
+                    delivered if process == asked else process in elsewhere
+                ) or command.message not in self._armed.get(process, ()):
                     self._crash(process, f"sends {_name(command.message)} without having been told to, by a delivery")
                     return
                 self._answer(process, command.message)
             else:
                 self._crash(process, f"returns {shown(command):.80}, which is neither Send nor Deliver")
                 return
+        process = asked
         if len(flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
             self._endless(process)
-        elif delivered and self._armed.get(process):
+            return
+        for one in ([asked] if delivered else []) + sorted(elsewhere):
+            self._answered(one)
+
+    def _answered(self, process: int) -> None:
+        """After a step in which the process delivered: what waited for that is sent."""
+        if self.over:
+            return
+        if self._armed.get(process):
             forgotten = next(iter(self._armed[process]))
             self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
-        elif delivered and process in self._reactions:
+        elif process in self._reactions:
             for operation, place in self._reactions.pop(process):
                 destinations = self.settings.destinations(process, operation.destination)
                 if not self.over and not (self._can_block and self._waits(process, destinations)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from thence.conformance.cases.schedule import describe
-from thence.conformance.harness.pictures import svg_of, text_of
 from thence.conformance.harness.shortening import PRINTED_LINES, Counterexample
-from thence.conformance.replay.findings import CaseOutcome
-from thence.spec import oracle
+from thence.conformance.replay.findings import SENT, CaseFinding, CaseOutcome
+from thence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
 
 DRAWN_EVENTS: Final = 60
 """Events of the longest execution that is drawn in text."""
@@ -16,7 +16,22 @@ DRAWN_EVENTS: Final = 60
 
 def explained(shown: Counterexample) -> str:
     """A shortened failure in words, and drawn."""
-    return f"{shown.text()}{drawn(shown.outcome)}"
+    hint = hint_of(shown.outcome)
+    return "".join([shown.text(), f"\n     {hint}" if hint else "", drawn(shown.outcome, shown.findings)])
+
+
+def hint_of(outcome: CaseOutcome) -> str:
+    """Advice where a system seems to send everything to everybody, and is driven otherwise; empty where not."""
+    if outcome.settings.delivery == "broadcast":
+        return ""
+    sent = {entry[2] for entry in outcome.log if entry[0] == SENT}
+    for finding in outcome.findings:
+        known = finding.judged
+        if known is not None and known.kind == "phantom" and known.message in sent:
+            return (
+                f"hint: {known.message} was sent, but not to p{known.process}; for a broadcast say --delivery broadcast"
+            )
+    return ""
 
 
 def case_explained(outcome: CaseOutcome) -> str:
@@ -30,18 +45,23 @@ def case_explained(outcome: CaseOutcome) -> str:
     return "\n".join(lines) + drawn(outcome)
 
 
-def drawn(outcome: CaseOutcome) -> str:
-    """The diagram in text, after an empty line; nothing of an empty or a long execution."""
+def drawn(outcome: CaseOutcome, findings: Sequence[CaseFinding] | None = None) -> str:
+    """The diagram in text, after an empty line; nothing of an empty or a long execution.
+
+    It highlights the first of the findings, by default of the outcome's, that a diagram can show.
+    """
     execution = outcome.execution
     if not 0 < len(execution.events) <= DRAWN_EVENTS:
         return ""
-    return f"\n\n{text_of(execution, _judged(outcome))}"
+    return f"\n\n{draw_text(execution, _highlight(outcome.findings if findings is None else findings))}"
 
 
 def picture(outcome: CaseOutcome) -> str:
     """The diagram as SVG."""
-    return svg_of(outcome.execution, _judged(outcome))
+    return draw_svg(outcome.execution, _highlight(outcome.findings))
 
 
-def _judged(outcome: CaseOutcome) -> oracle.Finding | None:
-    return next((finding.judged for finding in outcome.findings if finding.judged is not None), None)
+def _highlight(findings: Sequence[CaseFinding]) -> Highlight | None:
+    """Of the first finding that a diagram can show; None where there is none: no other fault is to catch the eye."""
+    judged = next((finding.judged for finding in findings if finding.judged is not None), None)
+    return None if judged is None else highlight_of(judged)

@@ -118,7 +118,24 @@ COUNTERMODELS: Final = {
 """Countermodels of Z3 to theorems of the file `execution` without one of their assumptions, by theorem. A test compares
 them with the prover's."""
 
-BUILT_IN: Final = Corpus((*COUNTERMODELS.values(), ROUND_TRIP))
+OWN_FORGOTTEN: Final[Script] = (
+    (SENT, 0, (2,)), (SENT, 1, (0,)), (DELIVERED, 0, 1), (SENT, 0, (1,)), (DELIVERED, 1, 2), (SENT, 1, (2,)),
+    (DELIVERED, 2, 3),
+)  # fmt: skip
+LEARNED_FORGOTTEN: Final[Script] = (
+    (SENT, 1, (2,)), (SENT, 1, (0,)), (SENT, 2, (0,)), (DELIVERED, 0, 1), (DELIVERED, 0, 2), (SENT, 0, (2,)),
+    (DELIVERED, 2, 3),
+)  # fmt: skip
+HEARD_FORGOTTEN: Final[Script] = (
+    (SENT, 2, (0, 1)), (SENT, 1, (0, 2)), (DELIVERED, 0, 0), (DELIVERED, 0, 1), (SENT, 0, (1, 2)), (DELIVERED, 1, 2),
+)  # fmt: skip
+
+MERGES: Final = (OWN_FORGOTTEN, LEARNED_FORGOTTEN, HEARD_FORGOTTEN)
+"""What a process knows, a message arrives that does not have it, and the process sends where it is needed: of a merge
+that keeps only what the incoming side has, it is forgotten. What the process has sent itself; what it learned from
+another one; what it delivered of a broadcast."""
+
+BUILT_IN: Final = Corpus((*COUNTERMODELS.values(), ROUND_TRIP, *MERGES))
 """The start of every guided run, with or without a protocol. The round trip is a triangle with the sender itself."""
 
 

@@ -118,12 +118,25 @@ class _Finder:
                     yield from self._expression(value)
             case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Delete():
                 yield self._edit("skip statement", node, "pass")
+                yield from self._merge(node)
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr):
                         yield from self._expression(child)
             case ast.AnnAssign(value=value):
                 if value is not None:
                     yield from self._expression(value)
+            case _:
+                return
+
+    def _merge(self, node: ast.stmt) -> Iterator[Edit]:
+        """Of a set or map into which another one is merged, only what the other one has is kept."""
+        match node:
+            case ast.AugAssign(target=target, op=ast.BitOr(), value=value):
+                taken = f"type({self._text(target)})({self._text(value)})"
+                yield self._edit("drop the absent", node, f"{self._text(target)} = {taken}")
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=merged, attr="update"), args=[_])):
+                whole = text_of(self._lines, self._span(node))
+                yield self._edit("drop the absent", node, f"{self._text(merged)}.clear(); {whole}")
             case _:
                 return
 
@@ -154,9 +167,14 @@ class _Finder:
             case ast.BinOp(left=left, right=right):
                 yield self._edit("discard merge", node, f"({self._text(left)})")
                 yield self._edit("discard merge", node, f"({self._text(right)})")
-            case ast.Call(func=ast.Name(id="max" | "min" | "joined" | "merged"), args=[first, second]):
+            case ast.Call(func=ast.Name(id="max" | "min" | "joined" | "merged" as name), args=[first, second]):
                 yield self._edit("discard merge", node, f"({self._text(first)})")
                 yield self._edit("discard merge", node, f"({self._text(second)})")
+                for incoming in (first, second) if name == "max" else ():
+                    yield self._edit("drop the absent", node, f"({self._text(node)} if {self._text(incoming)} else 0)")
+            case ast.Dict(keys=keys, values=[first, second]) if not any(keys):
+                yield self._edit("discard merge", node, f"{{**({self._text(first)})}}")
+                yield self._edit("drop the absent", node, f"{{**({self._text(second)})}}")
             case ast.Call(func=ast.Name(id="all" | "any"), args=[_]):
                 yield self._edit("drop guard", node, "True")
                 yield self._edit("drop guard", node, "False")

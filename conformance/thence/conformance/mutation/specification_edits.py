@@ -23,6 +23,7 @@ OPERATORS: Final = {
     "negate condition": "a condition is turned round",
     "weaken comparison": "< for <=, = for <=, and so on",
     "discard merge": "of a maximum, minimum or sum, only one side is taken",
+    "drop the absent": "a merge loses what the incoming side does not have",
     "drop metadata": "a packet takes an empty value along",
     "only the head": "a loop looks at the first element only",
     "swap process": "another process is meant",
@@ -170,6 +171,10 @@ class _Body:
             case ir.Arithmetic(left=left, right=right):
                 for side in (left, right):
                     yield self._part("discard merge", expression, side)
+                    if expression.operator == "max":
+                        incoming = text_of(self._lines, side.span)
+                        lost = f"(if {incoming} = 0 then 0 else {text})"
+                        yield self._edit("drop the absent", expression.span, lost)
             case ir.Literal_(value=bool() as value):
                 yield self._edit("negate condition", expression.span, "false" if value else "true")
             case ir.Literal_():

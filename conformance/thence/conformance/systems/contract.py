@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 from thence.conformance.cases.network import Settings
@@ -64,10 +64,11 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A packet was put on the network, a copy to each destination."""
+    """A packet was put on the network, a copy to each destination. `process`: by another process than was asked."""
 
     destinations: tuple[int, ...]
     packet: Foreign
+    process: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Delivered:
 
     message: str
     sender: int | None
+    process: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class Reacted:
     """Inside a delivery callback the application causal-sent the message of an earlier `react`."""
 
     message: str
+    process: int | None = None
 
 
 Event: TypeAlias = Emitted | Delivered | Reacted
@@ -171,6 +174,16 @@ def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
 
 
 def _event(entry: Any, processes: int) -> Event:
+    event = _own_event(entry, processes)
+    if entry.get("process") is None:
+        return event
+    process = _number(entry["process"])
+    if process is None or not 0 <= process < processes:
+        raise Broken(f"reports an event of process {shortened(entry['process'])}; there are 0 to {processes - 1}")
+    return replace(event, process=process)
+
+
+def _own_event(entry: Any, processes: int) -> Event:
     match entry:
         case {"packet": content, "to": to}:
             kind, message = entry.get("kind"), entry.get("message")

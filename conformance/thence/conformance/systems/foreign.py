@@ -23,6 +23,14 @@ class Answered:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """As a command: what another process than the one that was asked does meanwhile."""
+
+    process: int
+    command: Any
+
+
 class SystemFailed(Exception):
     """A system in another operating-system process ended, printed nonsense, gave no answer, or took too much.
 

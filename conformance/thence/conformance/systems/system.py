@@ -10,7 +10,7 @@ from typing import Any, Final
 from thence.conformance.cases.network import Settings
 from thence.conformance.systems import contract
 from thence.conformance.systems.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
-from thence.conformance.systems.foreign import Answered, SystemFailed, SystemRaised
+from thence.conformance.systems.foreign import Answered, Elsewhere, SystemFailed, SystemRaised
 from thence.conformance.systems.os_process import GRACE_S, LINUX, OsProcess, size, split_command
 from thence.impl.commands import Command, Deliver, Send
 
@@ -217,22 +217,27 @@ class ExternalSystem:
             raise self._failed(seat, SystemFailed("crash", str(error))) from None
         if isinstance(events, Raised):
             raise self._refused(seat, events.error)
-        return self._commands(events)
+        return self._commands(events, identity)
 
     def note(self, message: str, sender: int) -> None:
         """Remembers the sender of a message."""
         self._senders[message] = sender
 
-    def _commands(self, events: Iterable[contract.Event]) -> Iterator[Command | Answered]:
+    def _commands(self, events: Iterable[contract.Event], identity: int) -> Iterator[Command | Answered | Elsewhere]:
         for event in events:
-            match event:
-                case Emitted(destinations, packet):
-                    for destination in destinations:
-                        yield Send(destination, packet)  # type: ignore[arg-type]
-                case Delivered(message, sender):
-                    yield Deliver(self._senders.get(message, -1) if sender is None else sender, message)
-                case Reacted(message):
-                    yield Answered(message)
+            for command in self._own_commands(event):
+                away = event.process is not None and event.process != identity
+                yield Elsewhere(event.process, command) if away and event.process is not None else command
+
+    def _own_commands(self, event: contract.Event) -> Iterator[Command | Answered]:
+        match event:
+            case Emitted(destinations, packet):
+                for destination in destinations:
+                    yield Send(destination, packet)  # type: ignore[arg-type]
+            case Delivered(message, sender):
+                yield Deliver(self._senders.get(message, -1) if sender is None else sender, message)
+            case Reacted(message):
+                yield Answered(message)
 
     def _initialise(self, seat: _Seat) -> Abilities:
         fresh = seat.process is None
