@@ -58,10 +58,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "secret.thence"
     path.write_text(SMALL, encoding="utf-8")
 
-    def refuse(_: Path) -> bytes:
+    def refuse(_: Path, _mode: str) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(SourceError, match=r"secret\.thence cannot be read: Permission denied"):
         load(str(path))
 

@@ -108,10 +108,18 @@ def test_an_edit_leaves_the_rest_in_the_cache(thence: Thence, plain: Path) -> No
 
 def test_names_and_comments_are_no_edit(thence: Thence, plain: Path) -> None:
     thence("prove", plain, "no_creation", "--cache", "answers")
-    plain.write_text("# a comment\n" + PLAIN.replace("came_from", "origin").replace("network_sent", "posted_once"))
+    plain.write_text("# a comment\n" + PLAIN.replace("came_from", "origin"))
+    found = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
+    assert (found["exit"], found["cache"]["solved"]) == (0, 0)
+
+
+def test_a_relation_of_another_name_leaves_the_obligations_in_the_cache(thence: Thence, plain: Path) -> None:
+    """The search for the witness is made again: its answer is a run, which has the names in it."""
+    thence("prove", plain, "no_creation", "--cache", "answers")
+    plain.write_text(PLAIN.replace("network_sent", "posted_once"))
     found = thence("prove", plain, "no_creation", "--cache", "answers", "--json").object
     assert found["exit"] == 0
-    assert found["cache"]["solved"] == 0
+    assert found["cache"]["recalled"] > 5 and found["cache"]["solved"] <= 2
 
 
 def test_a_cache_that_cannot_be_is_bad_input(thence: Thence, plain: Path) -> None:

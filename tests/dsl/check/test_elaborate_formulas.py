@@ -24,6 +24,12 @@ machine q:
   transition causal_send(m): {send}
   transition deliver(m): require sent(m) and not delivered(m)
   {more}
+  transition changes_the_rest(m: message, x: message, p: process):
+    network_sent(m) := true
+    waits(m, x) := true
+    knows(p, m) := true
+    num(m) := 1
+    leader(p) := p
   prove causal, fifo, csps
 """
 
@@ -35,6 +41,8 @@ machine q:
   transition causal_send(m): pass
   transition deliver(m, p): require {guard}
   {more}
+  transition changes_the_rest(m: message):
+    network_sent(m) := true
   prove causal
 """
 
@@ -180,7 +188,7 @@ def test_destinations_are_rigid_and_an_axiom_may_speak_of_them() -> None:
 
 
 def test_a_unicast_machine_may_use_the_words_of_multicast() -> None:
-    more = "relation to(p: process)\n  invariant i: forall p. to(p) implies to(p)"
+    more = "constant relation to(p: process)\n  invariant i: forall p. to(p) implies to(p)"
     assert "to" in [symbol.name for symbol in machine(more).symbols]
 
 
@@ -269,5 +277,7 @@ def test_the_greater_and_the_smaller_of_two_numbers(operator: str) -> None:
     assert codes(f"invariant i: forall m. {operator}(num(m)) = 1") == ["E0302"]
     theory = f"theory t:\n  sort message\n  relation r: message\n  property p: forall m: message. {operator}(m, m) = m"
     assert [diagnostic.code for diagnostic in outcome(theory)[1]] == ["E0205"]
-    declared = machine(f"function {operator}(p: process): nat\n  invariant i: forall m. {operator}(src(m)) = 0")
+    declared = machine(
+        f"constant function {operator}(p: process): nat\n  invariant i: forall m. {operator}(src(m)) = 0"
+    )
     assert not [node for node in nodes(declared.invariants[0].body) if isinstance(node, ir.Arithmetic)]

@@ -160,6 +160,6 @@ def test_properties_read_every_process(specify: Callable[[str], Any]) -> None:
         """
     ).protocols[0]
     interpreter = Interpreter(protocol, 3)
-    assert interpreter.broken_invariants([(0, ()), (0, ()), (0, ())]) == ("some_sender",)
-    assert interpreter.broken_invariants([(0, ()), (2, ()), (0, ((0, 1),))]) == ("equal",)
-    assert interpreter.broken_invariants([(2, ()), (2, ((1, 3),)), (2, ())]) == ("bounded",)
+    assert interpreter.broken_invariants([(0, ()), (0, ()), (0, ())]) == (("some_sender", None),)
+    assert interpreter.broken_invariants([(0, ()), (2, ()), (0, ((0, 1),))]) == (("equal", None),)
+    assert interpreter.broken_invariants([(2, ()), (2, ((1, 3),)), (2, ())]) == (("bounded", None),)

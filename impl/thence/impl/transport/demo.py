@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -21,6 +22,8 @@ from typing import Any, Final, Literal
 from thence.impl.transport.disturbance import Disturbance
 from thence.impl.transport.recorder import LogError, merged
 from thence.spec.trace import Trace, write_trace
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 STOPPING_S: Final = 5.0
 """What a worker has to come to an end."""
@@ -125,7 +128,24 @@ def run_demo(settings: DemoSettings, progress: Progress | None = None) -> DemoOu
         LogError: the records do not fit together.
     """
     settings.folder.mkdir(parents=True, exist_ok=True)
-    return asyncio.run(_run(settings, progress))
+    return asyncio.run(_until_interrupted(settings, progress))
+
+
+async def _until_interrupted(settings: DemoSettings, progress: Progress | None) -> DemoOutcome:
+    """In the main thread, Ctrl-C and SIGTERM end the run in order, whatever handles them otherwise."""
+    run = asyncio.ensure_future(_run(settings, progress))
+    if threading.current_thread() is not threading.main_thread():
+        return await run
+    loop, before = asyncio.get_running_loop(), {number: signal.getsignal(number) for number in _SIGNALS}
+    watched = [number for number, handler in before.items() if handler != signal.SIG_IGN]
+    for number in watched:
+        loop.add_signal_handler(number, run.cancel)
+    try:
+        return await run
+    finally:
+        for number in watched:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
 
 
 @dataclass(slots=True)

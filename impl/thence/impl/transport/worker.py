@@ -20,6 +20,7 @@ import asyncio
 import importlib
 import json
 import sys
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -31,8 +32,10 @@ REPORT_EVERY_S: Final = 0.02
 
 
 def load(name: str) -> Any:
-    """The class that `module:Class` means."""
+    """The class that `module:Class` means: an installed one, else one of the current folder."""
     module, _, class_name = name.partition(":")
+    if not module.startswith("thence."):
+        sys.path.append(str(Path.cwd()))
     return getattr(importlib.import_module(module), class_name)
 
 
