@@ -36,7 +36,7 @@ def recheck(
     ] = True,
     jobs: Annotated[int, typer.Option(min=1, help="Solver processes at a time.")] = 2,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
-    limit: Annotated[float, typer.Option(min=1, help="Seconds for all of it.")] = 3600.0,
+    limit: Annotated[float, typer.Option(min=0.01, help="Seconds for all of it.")] = 3600.0,
     json: Json = False,
 ) -> None:
     """Checks a certificate: 0 confirmed, 1 it is not what it says, 2 it is no certificate, 3 not all confirmed."""
