@@ -210,7 +210,8 @@ def test_a_solver_process_has_a_limit_on_memory() -> None:
 
 def test_a_recheck_has_a_limit_on_time(spread: Path) -> None:
     thence = str(Path(sys.executable).parent / "thence")
-    ran = subprocess.run([thence, "recheck", str(spread), "--limit", "0.05"], capture_output=True, text=True, timeout=60)
+    command = [thence, "recheck", str(spread), "--limit", "0.05"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 3
     assert "NOT confirmed: it was not checked within 0.05 s" in ran.stdout
 
