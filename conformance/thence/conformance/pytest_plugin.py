@@ -11,7 +11,7 @@ installed, so that what it needs is imported only when it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -78,6 +78,8 @@ class Run:
 
     plan: Plan
     _judged: Judged | str | None = field(default=None)
+    checked: set[CheckedClaim] = field(default_factory=set)
+    """The claims whose `check` has been called."""
 
     @property
     def judged(self) -> Judged | str:
@@ -103,6 +105,7 @@ class Claim:
     def check(self) -> None:
         """Fails the test, showing the shortest case that refutes the claim, if the run found one."""
         __tracebackhide__ = True
+        self.run.checked.add(self.name)
         judged = self.run.judged
         if isinstance(judged, str):
             pytest.fail(judged, pytrace=False)
@@ -139,6 +142,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         # With --dist loadgroup the tests of a run go to one worker, which then runs it once.
         marks.append(pytest.mark.xdist_group(f"thence-{metafunc.definition.nodeid}"))
     metafunc.parametrize("claim", [pytest.param(Claim(claim, run, folder), id=claim, marks=marks) for claim in claims])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Fails a test that has a claim and does not check it: nothing was tried."""
+    result = yield
+    claim = pyfuncitem.funcargs.get("claim")
+    if isinstance(claim, Claim) and claim.name not in claim.run.checked:
+        pytest.fail("nothing was tested: the test does not call claim.check()", pytrace=False)
+    return result
 
 
 @pytest.fixture

@@ -56,3 +56,15 @@ def test_what_cannot_be_done_is_said(arguments: list[str], said: str, thence: Th
     assert said in done.err
     assert "Traceback" not in done.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("against", [(), ("--against", "rst")])
+@pytest.mark.parametrize("send", ["", '{"event": "send", "process": 0, "message": "a", "destinations": []}\n'])
+def test_a_recording_without_a_delivery_has_no_verdict(
+    against: tuple[str, ...], send: str, thence: Thence, tmp_path: Path
+) -> None:
+    if send and against:
+        pytest.skip("rst sends to one process")
+    (tmp_path / "nothing.ndjson").write_text('{"format": "thence-trace/1", "processes": 2}\n' + send)
+    done = thence("trace", "check", *against, "nothing.ndjson")
+    assert (done.code, "nothing was delivered: no verdict" in done.out) == (3, True)

@@ -250,3 +250,19 @@ def test_without_a_mark_nothing_of_thence_is_imported(suite: pytest.Pytester) ->
         "    assert loaded <= {'thence.conformance', 'thence.conformance.pytest_plugin'}\n"
     )
     suite.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_a_test_that_does_not_check_its_claim_fails(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        """
+        import pytest
+        from mine import Forgets
+
+        @pytest.mark.thence(system=Forgets, cases=5, claims=["causal"])
+        def test_mine(claim):
+            claim.check
+        """
+    )
+    result = suite.runpytest("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*nothing was tested: the test does not call claim.check()*"])

@@ -23,6 +23,9 @@ from thence.spec.verdict import Level, Result, Verdict
 
 _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
 
+_VACUOUS: Final = "nothing was delivered: no verdict"
+"""Why a recording without a delivery, in which nothing is wrong, has no verdict."""
+
 _SHOWN: Final = 5
 """Findings of the oracle that an explanation has."""
 
@@ -45,6 +48,9 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     trace = reader()
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
+    if result.verdict is Verdict.TESTED and not result.facts["detail"]["deliveries"]:
+        facts = {**result.facts, "unknown": _VACUOUS}
+        result = replace(result, verdict=Verdict.UNKNOWN, expected=False, facts=facts)
     return replace(result, seconds=time.perf_counter() - started)
 
 

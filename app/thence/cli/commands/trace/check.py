@@ -145,6 +145,8 @@ def _line(result: Result) -> str:
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
+    if not wrong and not facts["detail"]["deliveries"]:
+        said = "nothing was delivered: no verdict"
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
     events = f"{facts['detail']['events']:,} events"
