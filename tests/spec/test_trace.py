@@ -73,6 +73,7 @@ NESTED = '{"event":' + "[" * 100_000 + "]" * 100_000 + "}"
         (["\x00\x01\x02"], 1, "this is a binary file"),
         ([b"\xff\xfe\x89PNG"], 1, "this is a binary file, or not UTF-8"),
         (["hello"], 1, "the line is not JSON"),
+        ([HEADER, SEND.replace('"message"', '"process": 1, "message"')], 2, "the key process stands twice"),
         (["[1, 2]"], 1, "the line is not a JSON object: [1, 2]"),
         ([SEND], 1, "the header is missing"),
         (['{"format": "other/2", "processes": 2}'], 1, 'the format is "other/2"'),

@@ -148,10 +148,7 @@ def driven(session: Session | None, drive: Drive, terms: Terms) -> Driven:
 
 def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject: Subject) -> Settings:
     """What was asked for; else what the protocol says; else reordering channels without faults."""
-    if protocol is None:
-        default = Settings(drive.processes, delivery=subject.delivery or "unicast")
-    else:
-        default = settings_for(protocol, drive.processes)
+    default = subject.settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     given = {name: value for name, value in terms.network.items() if value is not None}
     try:
         settings = replace(default, **given)

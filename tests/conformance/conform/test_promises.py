@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import pytest
 from faults import FAULTS
@@ -19,13 +19,25 @@ from thence.conformance.conform.rerun import opposite, rerun
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Opposite
 from thence.conformance.replay.findings import REFUTES, FindingKind
-from thence.conformance.systems.subject import Subject
+from thence.conformance.systems.subject import Subject, load_subject
 from thence.dsl import ir
+from thence.impl.commands import Send
+from thence.impl.rst import RST
+from thence.spec.value import value
 from thence.spec.verdict import Result, Verdict, exit_code
 
 Library = Callable[[str], ir.Protocol]
 
 BROADCAST = Settings(delivery="broadcast")
+
+
+@value
+class Junk:
+    """A packet of no protocol."""
+
+    kind: ClassVar[str] = "JUNK"
+    message: ClassVar[None] = None
+
 
 ALL_FAULTS = [(name, fault) for name, faults in FAULTS.items() for fault in faults]
 
@@ -142,3 +154,39 @@ def test_each_claim_can_be_chosen(claim: Claim) -> None:
 def test_every_kind_of_finding_has_a_claim() -> None:
     assert set(REFUTES) == set(get_args(FindingKind))
     assert set(REFUTES.values()) == set(CLAIMS)
+
+
+class Chatty(RST):
+    """From the third send on, a packet of a kind that the protocol does not have follows each message."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        super().__init__(identity, processes)
+        self._identity, self._processes, self._sends = identity, processes, 0
+
+    def causal_send(self, destination: int, message: Any) -> list[Any]:
+        self._sends += 1
+        junk = [Send((self._identity + 1) % self._processes, Junk())] if self._sends > 2 else []
+        return [*super().causal_send(destination, message), *junk]
+
+    def receive(self, sender: int, packet: Any) -> Any:
+        return [] if isinstance(packet, Junk) else super().receive(sender, packet)
+
+
+def test_a_system_of_the_protocols_kinds_that_adds_others_does_not_conform(library: Library) -> None:
+    report = conform(Chatty, Opposite(library("rst")), Settings(), Sampling(cases=60))
+    assert report.refuting["conforming"] > 0
+    assert not any(report.refuting.get(claim) for claim in ("started", "causal", "fifo", "delivered", "once"))
+
+
+@pytest.mark.parametrize("system", ["newtop:Newtop", "mf_pipelined:MFPipelined", "tree:Tree"])
+@pytest.mark.parametrize("place", ["", "isolated:"])
+def test_a_class_is_driven_over_the_channels_that_it_is_made_for(system: str, place: str) -> None:
+    """Without a protocol: FIFO channels, and broadcasts that come back, where the class says so."""
+    subject = load_subject(f"{place}thence.impl.{system}", 3)
+    try:
+        settings = subject.settings(3)
+        assert settings.channels == "fifo" and settings.self_sends == (system == "newtop:Newtop")
+        if not place:
+            assert conform(subject.make_process, None, settings, Sampling(cases=60)).failures == 0
+    finally:
+        subject.close()

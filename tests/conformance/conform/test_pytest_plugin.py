@@ -106,7 +106,7 @@ def test_a_foreign_system(suite: pytest.Pytester) -> None:
     marked(suite, f"system={command + ' --faulty'!r}, protocol='rst', cases=200")
     result = suite.runpytest("--thence-cases=200")
     result.assert_outcomes(passed=4, failed=2)
-    result.stdout.fnmatch_lines(["causal: *", "nonconformance: *"])
+    result.stdout.fnmatch_lines(["nonconformance: *", "causal: *"])
 
 
 def test_what_is_not_promised_is_not_claimed(suite: pytest.Pytester) -> None:

@@ -42,7 +42,7 @@ from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED
 from thence.conformance.systems.system import Limits
 from thence.conformance.systems.trust import Word
-from thence.dsl.find import named_protocol
+from thence.dsl.find import Rejected, named_protocol
 from thence.spec.verdict import Level, Result, Verdict
 
 
@@ -243,6 +243,11 @@ def _read(path: str, protocol: str | None, system: str, trusted: bool) -> Record
         raise BadInput(f"{path}: {error}") from error
     if not system:
         Word(path, trusted).require(recorded.system, nameable=True)
+    if recorded.protocol is not None and protocol is None:
+        try:
+            named_protocol(recorded.protocol)
+        except Rejected as error:  # whose lines are not shown: the file chose what is read
+            raise BadInput(f"{path}: the protocol that it names, {recorded.protocol}, has errors") from error
     return replace(recorded, system=system or recorded.system, protocol=protocol or recorded.protocol)
 
 

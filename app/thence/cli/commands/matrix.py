@@ -27,7 +27,7 @@ from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_json, withheld_text
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import limits_of, subject_name
-from thence.conformance.cases.network import Claim, Settings
+from thence.conformance.cases.network import Claim
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.claims import claims_of
 from thence.conformance.conform.conform import settings_for
@@ -83,7 +83,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     protocol = None if drive.protocol is None else named_protocol(drive.protocol)
     subject = load_subject(drive.system, drive.processes, drive.limits)
     foreign = subject.external
-    default = Settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
+    default = subject.settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     found: list[Cell] = []
     interrupted = False
     try:

@@ -165,10 +165,7 @@ def plan(
         raise ValueError(f"unknown setting {', '.join(unknown)}")
     sampling = Sampling(cases, operations, seed)
     subject = load_subject(system, processes) if isinstance(system, str) else subject_of(system)
-    if protocol is None:
-        default = Settings(processes, delivery=subject.delivery or "unicast", self_sends=processes == 1)
-    else:
-        default = settings_for(named_protocol(protocol), processes)
+    default = subject.settings(processes) if protocol is None else settings_for(named_protocol(protocol), processes)
     chosen = replace(default, **words)
     if claims is not None:
         chosen = chosen.claiming(claims)

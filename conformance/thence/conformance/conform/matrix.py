@@ -209,9 +209,10 @@ class MatrixSubject:
 
     def claims(self, settings: Settings) -> bool | None:
         """Whether the protocol says that it works under these settings: they allow nothing beyond its network and
-        `default`. None without a protocol."""
+        `default`. Without a protocol: False where channels reorder and the class says that it takes FIFO channels,
+        else None."""
         if self.protocol is None:
-            return None
+            return False if self.default.channels == "fifo" and settings.channels != "fifo" else None
         network = self.protocol.network
         return (
             (settings.channels == "fifo" or network.reordering)

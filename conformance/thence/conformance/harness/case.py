@@ -58,6 +58,7 @@ class Case:
         "_reactions",
         "_sent",
         "_sent_packets",
+        "_speaks",
         "_unsettled",
         "has_timers",
         "judge",
@@ -78,6 +79,8 @@ class Case:
         self._is_strict = replay is None or replay.is_strict
         self._matched = 0
         self._other_order = ""
+        self._speaks = False
+        """Whether the subject has sent packets of the protocol's kinds."""
         self._unsettled: CaseFinding | None = None
         self._effective: list[Operation | None] = []
         """The operations that were possible; None in the place of a `React` whose delivery has not come."""
@@ -336,7 +339,8 @@ class Case:
             return
         if self._armed.get(process):
             forgotten = next(iter(self._armed[process]))
-            self._crash(process, f"delivers, and does not send {forgotten} from inside, as it was told to by react")
+            said = f"delivers, and does not send {forgotten} from inside, as it was told to by react"
+            self._crash(process, f'{said} (if it cannot, let it answer init with "react": false)')
         elif process in self._reactions:
             for operation, place in self._reactions.pop(process):
                 destinations = self.settings.destinations(process, operation.destination)
@@ -415,6 +419,7 @@ class Case:
                 )
             lockstep.accept(process, found.expected)
             shadows = found.shadows
+        self._speaks = self._speaks or any(len(one) == 3 for one in signature)
         if len(signature) == len(commands):
             return shadows
         numbers = iter(shadows)
@@ -439,10 +444,12 @@ class Case:
 
     def _part(self, process: int, expected: Expected, signature: Signature) -> None:
         """As `_diverge`. Unless the replay demands the text's order, the events of the whole case decide whether the
-        protocol has a run like this: if the subject sent the packets that the protocol sends, or has kinds of its own.
+        protocol has a run like this: if the subject sent the packets that the protocol sends, or has only kinds of its
+        own.
         """
         assert self.lockstep is not None
-        same, foreign = same_packets(expected.signature, signature), self.lockstep.replay.has_others(signature)
+        same = same_packets(expected.signature, signature)
+        foreign = not self._speaks and self.lockstep.replay.has_others(signature)
         found = self._explained(process, expected, signature)
         if self._is_strict or not (expected.fault is not None or same or foreign):
             self.judge.find("nonconformance", process, str(found), divergence=found)

@@ -125,8 +125,9 @@ class Replay:
         return outcome
 
     def has_others(self, signature: Signature) -> bool:
-        """Whether there are packets of kinds that the protocol does not have."""
-        return any(len(one) == 3 and one[1] not in self._carries for one in signature)
+        """Whether there are packets, and all are of kinds that the protocol does not have."""
+        kinds = [one[1] for one in signature if len(one) == 3]
+        return bool(kinds) and not any(kind in self._carries for kind in kinds)
 
     @property
     def promises_total_order(self) -> bool:

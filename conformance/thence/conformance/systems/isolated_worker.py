@@ -60,7 +60,8 @@ class Host:
         if getattr(subject.make_process(0, processes), "blocked", None) is not None:
             return {"error": f"{self._name} can be blocked, which only a class in the process of Thence can say"}
         file = getattr(sys.modules.get(self._name.partition(":")[0]), "__file__", None)
-        return {"delivery": subject.delivery, "reacts": subject.reacts, "file": file}
+        said = {"delivery": subject.delivery, "reacts": subject.reacts, "file": file}
+        return {**said, "over_fifo": subject.over_fifo, "delivers_own": subject.delivers_own}
 
     def _begun(self, request: dict[str, Any]) -> dict[str, Any]:
         make = load_subject(self._name, request["processes"]).make_process

@@ -58,12 +58,25 @@ class Subject:
         delivery: its attribute `delivery`; unicast where it has none; None for a program, which is told the
             destinations of messages.
         reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
+        over_fifo: whether it says, by its attribute `channels`, that it works over FIFO channels only.
+        delivers_own: its attribute of that name: a broadcast is delivered to its sender, too.
     """
 
     name: str
     make_process: MakeProcess
     delivery: Delivery | None = "unicast"
     reacts: bool = False
+    over_fifo: bool = False
+    delivers_own: bool = False
+
+    def settings(self, processes: int) -> Settings:
+        """The settings that it says it is made for; where it says nothing, reordering channels without faults."""
+        return Settings(
+            processes,
+            channels="fifo" if self.over_fifo else "reordering",
+            self_sends=self.delivers_own or processes == 1,
+            delivery=self.delivery or "unicast",
+        )
 
     @property
     def external(self) -> ExternalSystem | None:
@@ -130,7 +143,8 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     delivery: Any = getattr(process, "delivery", "unicast")
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
-    return Subject(name, subject, delivery, callable(getattr(process, "react", None)))
+    reacts = callable(getattr(process, "react", None))
+    return Subject(name, subject, delivery, reacts, *_stated(process))
 
 
 def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]:
@@ -148,6 +162,11 @@ def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]
         return frozenset()
 
 
+def _stated(process: Any) -> tuple[bool, bool]:
+    """Whether a class says that it works over FIFO channels only, and that its broadcasts are delivered to itself."""
+    return getattr(process, "channels", None) == "fifo", bool(getattr(process, "delivers_own", False))
+
+
 def shows_kinds(make_process: MakeProcess, settings: Settings) -> bool:
     """Whether the first packets that a class sends have the attribute `kind`."""
     return None not in first_kinds(make_process, settings)
@@ -160,7 +179,7 @@ def _isolated(name: str, processes: int, limits: Limits | None) -> Subject:
     except (CommandError, Refused) as error:
         raise SubjectError(str(error)) from error
     said = system.description
-    return Subject(name, system, said["delivery"], said["reacts"])  # type: ignore[arg-type]
+    return Subject(name, system, said["delivery"], said["reacts"], said["over_fifo"], said["delivers_own"])  # type: ignore[arg-type]
 
 
 def _protocol(name: str) -> Subject:
