@@ -15,7 +15,9 @@ class OutOfTime(BaseException):
 
 
 def limited(seconds: float | None) -> AbstractContextManager[None]:
-    """Raise `OutOfTime` in the block after `seconds`, and again at its end, where it was caught; None is no limit.
+    """Raise `OutOfTime` in the block after `seconds`; where it is caught, again after as long, and at the end.
+
+    None is no limit.
 
     Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
     """
@@ -40,7 +42,7 @@ def _ringing(seconds: float) -> Iterator[None]:
         raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
         yield
         if rung:
