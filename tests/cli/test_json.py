@@ -29,11 +29,11 @@ GOOD = [
     ["executions", "--processes", "2", "--messages", "2"],
     ["mutate", "mf", "mf", "--limit", "3"],
     ["conform", "--impl", "thence.impl.mf:MF", "--cases", "20"],
-    ["conform", "--exec", "cat"],
 ]
 
 BAD = [
     [],
+    ["conform", "--exec", "cat"],
     ["nothing"],
     ["check"],
     ["check", "."],

@@ -51,6 +51,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "RowOverwritten": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 4},
         "RowOverwrittenOnSend": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 3},
         "TimerDelivers": {"over_delay": 1, "nonconformance": 1},
+        "AbsentDropped": {"causal": 5, "fifo": 5, "nonconformance": 5, "crash": 3},
     },
     "cykas": {
         "SecretModeIgnored": {"causal": 5, "nonconformance": 4},
@@ -84,7 +85,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "U2StaysBehind": {"crash": 3, "nonconformance": 2},
         "PermitsIgnored": {"causal": 5, "nonconformance": 3},
         "AnySenderTolerated": {"causal": 5, "nonconformance": 3},
-        "SameReceiverForgotten": {"causal": 7, "nonconformance": 3},
+        "SameReceiverForgotten": {"causal": 10, "nonconformance": 3},
         "NeverFlagged": {"causal": 5, "nonconformance": 2},
         "PermitTooEarly": {"causal": 7, "nonconformance": 1},
         "P2StaysBehind": {"nonconformance": 6},
