@@ -225,8 +225,8 @@ def test_from_the_shell(tmp_path: Path) -> None:
     saved = tmp_path / "case.json"
     found = subprocess.run([*faulty, "--save", saved, "--json"], cwd=tests, capture_output=True, text=True, check=False)
     assert found.returncode == 1, found.stderr
-    [result] = json.loads(found.stdout)["results"]
-    assert result["settings"]["delivery"] == "multicast"
+    [result] = [each for each in json.loads(found.stdout)["results"] if each["name"] == "causal"]
+    assert (result["verdict"], result["settings"]["delivery"]) == ("refuted", "multicast")
     assert any(finding.startswith("causal: ") for finding in result["findings"])
     again = subprocess.run(
         [command, "conform", "--replay", saved, "--trust-file"], cwd=tests, capture_output=True, text=True, check=False
