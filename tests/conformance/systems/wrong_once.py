@@ -1,7 +1,8 @@
 """A right system that misbehaves once in its life. Not a test: a program.
 
 python wrong_once.py KIND PROCESS AT MARKER: at the AT-th request to the process (to any process, for -1), unless the
-file MARKER is there. It writes the file when it misbehaves. The system is causal: matrices of what was sent (RST).
+file MARKER is there. It writes the file when it misbehaves. Of kind `none`, it counts these requests in a file. The
+system is causal: matrices of what was sent (RST).
 """
 
 from __future__ import annotations
@@ -192,6 +193,8 @@ for line in sys.stdin:
         case _:
             reply = {"events": processes[request["process"]].receive(request["from"], request["packet"])}
     asked += request["request"] == "init" or PROCESS in (-1, request["process"])
+    if KIND == "none":
+        MARKER.with_name(f"{MARKER.name}.asked-{os.getpid()}").write_text(str(asked))
     if asked >= AT and not MARKER.exists() and misbehave(request, reply):
         continue
     answered(reply)

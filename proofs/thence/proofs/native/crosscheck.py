@@ -9,6 +9,7 @@ from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.system import State
 from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Violation
 from thence.proofs.explore.interpreted import Interpretation
+from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
 
 
@@ -65,9 +66,9 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
 
 
 def _length(violation: Violation) -> int:
-    """The steps of a run that is a shortest one; 0 for a cycle, which need not be a shortest."""
-    counted = violation.finding.property == DELIVERED and violation.system.workload.ticks is not None
-    return 0 if violation.cycle or counted else len(violation.steps)
+    """The steps of a run that is a shortest one; 0 for a fair run that is any one of those that starve a message."""
+    is_shortest = violation.finding.property != DELIVERED or is_decided_at_rest(violation.system)
+    return len(violation.steps) if is_shortest and not violation.cycle else 0
 
 
 def different_states(interpreted: set[State], engine: NativeEngine) -> list[str]:
