@@ -70,9 +70,9 @@ _HEADING: Final = """\
 # Every statement of the library
 
 For each statement its verdict, its level ([proofs](../explanation/proofs.md)), and the command that checks it;
-statements of one declaration and scope with the same verdict share a line. `thence verify` checks all of them. Made by `make statements`
-from the results of a run. `make docs` writes the long form to `build/docs/statements.md`: documentation, sources,
-deviations, assumptions, counts.
+statements of one declaration and scope with the same verdict share a line. `thence verify` checks all of them. Made by
+`make statements` from the results of a run. `make docs` writes the long form to `build/docs/statements.md`:
+documentation, sources, deviations, assumptions, counts.
 """
 
 

@@ -5,8 +5,8 @@
         claim.check()
 
 becomes one test for each claim; docs/reference/conformance.md explains it. Every JSON file in a folder `thence_cases`
-is a test, too: the recorded case is run again, and nothing may be wrong with it. pytest loads this module wherever Thence is
-installed, so that what it needs is imported only when it is used.
+is a test, too: the recorded case is run again, and nothing may be wrong with it. pytest loads this module wherever
+Thence is installed, so that what it needs is imported only when it is used.
 """
 
 from __future__ import annotations
