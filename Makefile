@@ -7,9 +7,9 @@
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
-#   make statements  docs/statements.md and the table of README.md anew: everything that the library states is checked,
+#   make statements  docs/library/statements.md and the table of README.md anew: everything that the library states is checked,
 #                 which takes about 4 minutes
-#   make errata   docs/errata.md anew, from the statements that show what does not hold as printed
+#   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
 #   make docs     the pages that are not kept in git, into build/docs: all statements with their documentation, the
 #                 library, the papers' figures, what each system costs. About 5 minutes
 #   make mutation the library's mutation score, into build/docs: about an hour. Interrupted, it goes on where it was
@@ -95,11 +95,11 @@ $(VERIFIED): $(SOURCES) | setup
 	@mv $@.draft $@
 
 statements: $(VERIFIED)
-	$(BIN)/python -m thence.pages.statement_index docs $(VERIFIED)
+	$(BIN)/python -m thence.pages.statement_index docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.readme . $(VERIFIED)
 
 errata: setup
-	$(BIN)/python -m thence.pages.errata docs
+	$(BIN)/python -m thence.pages.errata docs/library
 
 docs: $(VERIFIED) figures comparison
 	$(BIN)/python -m thence.pages.statements build/docs $(VERIFIED)

@@ -1,4 +1,4 @@
-"""Writes what a campaign over the library's implementations came to into docs/campaigns.md.
+"""Writes what a campaign over the library's implementations came to into docs/reference/campaigns.md.
 
 Run from the top folder: `.venv/bin/python bench/campaign_page.py DIR`, where DIR is the campaign, done or running.
 """
@@ -13,7 +13,7 @@ from thence.conformance.campaign import CampaignError, Report, report
 from thence.conformance.campaign.page import duration
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "campaigns.md"
+PAGE = ROOT / "docs" / "reference" / "campaigns.md"
 NUMBERS = ROOT / "bench" / "campaign.json"
 BEGIN, END = "<!-- campaign: begin -->", "<!-- campaign: end -->"
 

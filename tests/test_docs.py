@@ -15,17 +15,17 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / "README.md",
-    ROOT / "docs" / "tutorial.md",
-    ROOT / "docs" / "language.md",
-    ROOT / "docs" / "exploring.md",
-    ROOT / "docs" / "executions.md",
-    ROOT / "docs" / "proofs.md",
-    ROOT / "docs" / "conformance.md",
-    ROOT / "docs" / "campaigns.md",
-    ROOT / "docs" / "mutation.md",
-    ROOT / "docs" / "transport.md",
-    ROOT / "docs" / "traces.md",
-    ROOT / "docs" / "security.md",
+    ROOT / "docs" / "tutorial" / "index.md",
+    ROOT / "docs" / "reference" / "language.md",
+    ROOT / "docs" / "explanation" / "exploring.md",
+    ROOT / "docs" / "explanation" / "executions.md",
+    ROOT / "docs" / "explanation" / "proofs.md",
+    ROOT / "docs" / "reference" / "conformance.md",
+    ROOT / "docs" / "reference" / "campaigns.md",
+    ROOT / "docs" / "explanation" / "mutation.md",
+    ROOT / "docs" / "how-to" / "transport.md",
+    ROOT / "docs" / "reference" / "traces.md",
+    ROOT / "docs" / "explanation" / "security.md",
 ]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)
 
@@ -49,7 +49,7 @@ def swap(file: Path, one: str, other: str) -> None:
 
 
 @pytest.mark.long(but=("README", "security", "traces", "transport"))
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     commands = 0

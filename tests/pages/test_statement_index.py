@@ -1,4 +1,4 @@
-"""docs/statements.md lists what the library states, and nothing else; verdicts are those of the run that made it."""
+"""docs/library/statements.md lists the statements of the library and no others, with the verdicts of one run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thence.dsl.load import library, load
 from thence.pages.statement_index import command, page
 from thence.pages.statements import stated
 
-PAGE = Path(__file__).parents[2] / "docs" / "statements.md"
+PAGE = Path(__file__).parents[2] / "docs" / "library" / "statements.md"
 LEVELS = {"proved": {"L2", "L3", "L4"}, "holds": {"L1"}, "refuted": {"L1", "L2", "L3"}, "unknown": {"L1", "L2"}}
 
 
@@ -44,7 +44,7 @@ def test_the_page_has_every_statement_and_no_other(path: Path) -> None:
             found |= {f"{title}: {name}" for name in rest.split(", ")}
         else:
             found.add(title)
-    assert found == stated(specification), "docs/statements.md is not current: make statements"
+    assert found == stated(specification), "docs/library/statements.md is not current: make statements"
 
 
 def test_verdicts_have_levels_that_they_can_have() -> None:

@@ -1,4 +1,4 @@
-"""An adapter in front of another one: refuses channels that the system does not have, as docs/conformance.md says."""
+"""An adapter in front of another one: refuses channels that the system lacks; see docs/reference/conformance.md."""
 
 from __future__ import annotations
 

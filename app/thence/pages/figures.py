@@ -91,11 +91,11 @@ _HEADING: Final = """\
 
 Each is a scenario of a library file: the interpreter plays it, and what the papers print of the states is asserted on
 the way. Some are in no paper: they say what a protocol keeps, and when it lets a message go. `thence run FILE
---scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file; the
-[language](../../docs/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the messages of the
-application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and Kuper are
-`cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is `mf_figure_4`,
-center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
+--scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file;
+[language](../../docs/reference/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the
+messages of the application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and
+Kuper are `cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is
+`mf_figure_4`, center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
 """
 
 

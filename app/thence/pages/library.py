@@ -165,7 +165,7 @@ _HEADING: Final = """\
 A row for each system of the papers, every cell from the verdicts of a run (`make docs`): statements that hold in every
 run of the explored scopes (L1), statements that are proved for any number of processes and messages, the cases of
 `thence verify` for each implementation, the mutants and printed faults that are found. Single statements are in
-[statements.md](statements.md), printed faults in [errata.md](../../docs/errata.md).
+[statements.md](statements.md), printed faults in [errata.md](../../docs/library/errata.md).
 """
 
 

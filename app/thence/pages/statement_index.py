@@ -1,4 +1,4 @@
-"""The index of all statements, docs/statements.md: for each its verdict, its level, and the command that checks it.
+"""docs/library/statements.md, the index of all statements: for each its verdict, its level, and its command.
 
 `python -m thence.pages.statement_index FOLDER RESULTS.json...` writes the page.
 """
@@ -69,10 +69,10 @@ def _is_link(result: Mapping[str, Any]) -> bool:
 _HEADING: Final = """\
 # Every statement of the library
 
-For each statement its verdict, its level ([proofs.md](proofs.md)), and the command that checks it; statements of one
-declaration and scope with the same verdict share a line. `thence verify` checks all of them. Made by `make statements`
-from the results of a run. `make docs` writes the long form to `build/docs/statements.md`: documentation, sources,
-deviations, assumptions, counts.
+For each statement its verdict, its level ([proofs](../explanation/proofs.md)), and the command that checks it;
+statements of one declaration and scope with the same verdict share a line. `thence verify` checks all of them. Made by
+`make statements` from the results of a run. `make docs` writes the long form to `build/docs/statements.md`:
+documentation, sources, deviations, assumptions, counts.
 """
 
 

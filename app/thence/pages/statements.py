@@ -159,7 +159,7 @@ which names its source in the papers and says where it deviates from the printed
 put back, or another fault, with what must be found. A *theorem* or a statement about a *machine* is for any number of
 processes and messages; a statement about a *protocol* or a link is for every run of a finite scope. Levels: L1
 exhaustive in a scope, L2 one solver or a replayed run, L3 two solvers, L4 with a checked proof object: see
-[proofs.md](../../docs/proofs.md), which says how to get a level and a certificate of one's own.
+[proofs.md](../../docs/explanation/proofs.md), which says how to get a level and a certificate of one's own.
 """
 
 

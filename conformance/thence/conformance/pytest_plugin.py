@@ -4,9 +4,9 @@
     def test_my_process(claim):
         claim.check()
 
-becomes one test for each claim; docs/conformance.md explains it. Every JSON file in a folder `thence_cases` is a test,
-too: the recorded case is run again, and nothing may be wrong with it. pytest loads this module wherever Thence is
-installed, so that what it needs is imported only when it is used.
+becomes one test for each claim; docs/reference/conformance.md explains it. Every JSON file in a folder `thence_cases`
+is a test, too: the recorded case is run again, and nothing may be wrong with it. pytest loads this module wherever
+Thence is installed, so that what it needs is imported only when it is used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "thence(system, protocol=None, *, processes=3, cases=300, operations=12, seed=0, claims=None, "
         "strict=False, **settings): "
-        "one test for each claim of a system under test; see docs/conformance.md of Thence",
+        "one test for each claim of a system under test; see docs/reference/conformance.md of Thence",
     )
 
 

@@ -1,4 +1,4 @@
-"""A campaign's files are read without Thence, in the words of docs/campaigns.md."""
+"""A campaign's files are read without Thence, in the words of docs/reference/campaigns.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from thence.conformance.campaign.java import ensure_java
 from thence.conformance.campaign.store import create, write_batch
 from thence.conformance.cases.tally import tally_rows
 
-PAGE = Path(__file__).parents[3] / "docs" / "campaigns.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "campaigns.md"
 BLOCKS = dict(re.findall(r"```python\n((?:import|from) (\w+).*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
 SHOWN = {library: text for text, library in BLOCKS.items()}
 SYSTEMS = [

@@ -162,7 +162,7 @@ def test_an_unwritable_report(written: Write, tmp_path: Path) -> None:
 
 
 def test_the_rows_are_read_without_thence(written: Write) -> None:
-    """As docs/campaigns.md shows it."""
+    """As docs/reference/campaigns.md shows it."""
     directory = written(WALK)
     rows = pq.read_table(directory / "batches").to_pylist()
     assert len(rows) == 60

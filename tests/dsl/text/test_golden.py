@@ -49,7 +49,7 @@ def test_every_code_has_a_fixture() -> None:
 
 
 def test_catalogue_page_is_current() -> None:
-    page = Path(__file__).parents[3] / "docs" / "errors.md"
+    page = Path(__file__).parents[3] / "docs" / "reference" / "errors.md"
     if os.environ.get("THENCE_GOLDEN") == "write":
         page.write_text(render_catalogue(), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == render_catalogue()

@@ -16,7 +16,7 @@ from thence.pages.errata.page import page
 from thence.pages.errata.verdicts import check
 from thence.proofs.scopes.reports import describe
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "library"
 ERRATA = read_errata()
 NUMBERED = {
     *(f"C{number}" for number in range(1, 5)),

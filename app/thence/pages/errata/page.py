@@ -1,4 +1,4 @@
-"""docs/errata.md, from the faults and the verdicts of their statements."""
+"""docs/library/errata.md, from the faults and the verdicts of their statements."""
 
 from __future__ import annotations
 
@@ -187,8 +187,9 @@ are text conversions, in which some symbols and the layout were lost.
 
 Each entry has the verdicts that show it, a minimal execution (breadth-first, replayed by the interpreter) or a
 countermodel, the repair, and the verdicts that say that the repair holds. The page is made by `make errata` from the
-statements of the library, and a test holds it against them. Verdicts and levels are those of [proofs.md](proofs.md):
-*holds* and L1 are about every run of a finite scope, *proved* about any number of processes and messages.
+statements of the library, and a test holds it against them. Verdicts and levels are those of
+[proofs](../explanation/proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any number of
+processes and messages.
 
 The whole text of an algorithm as printed is a file of its own, such as `cykas_printed.thence`. As one fault hides
 another there, each fault is also shown by itself: a mutant of the repaired protocol puts it back.

@@ -1,8 +1,8 @@
 """The contract `thence-exec/1` between Thence and a foreign system: one JSON object a line.
 
-`contract.schema.json` has it as a JSON Schema, and docs/conformance.md explains it. Thence asks on the system's
-standard input, the system answers on its standard output, one reply for each request, in order. This module makes
-requests and reads replies; nothing here knows how they travel.
+`contract.schema.json` has it as a JSON Schema, and docs/reference/conformance.md explains it. Thence asks on the
+system's standard input, the system answers on its standard output, one reply for each request, in order. This module
+makes requests and reads replies; nothing here knows how they travel.
 """
 
 from __future__ import annotations

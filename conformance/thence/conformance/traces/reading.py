@@ -21,7 +21,7 @@ WRITTEN: Final = ("ndjson", "itf", "shiviz")
 LARGEST_BYTES: Final = 256 << 20
 """Formats other than NDJSON are read whole, up to this size."""
 
-_ADVICE: Final = "`--format` says which format it is; docs/traces.md says what is expected of each"
+_ADVICE: Final = "`--format` says which format it is; docs/reference/traces.md says what is expected of each"
 
 
 def read(path: str | Path, format_: str | None = None) -> Trace:

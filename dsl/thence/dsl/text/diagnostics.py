@@ -2,7 +2,7 @@
 
 A diagnostic has a stable code. The catalogue below gives each code's meaning in one sentence; the
 message of a diagnostic says it for the case at hand. Adding a code is one line in the catalogue and
-one golden fixture named after it; `docs/errors.md` is generated from the catalogue.
+one golden fixture named after it; `docs/reference/errors.md` is generated from the catalogue.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def render_all(diagnostics: Iterable[Diagnostic], source: SourceText | str) -> s
 
 
 def render_catalogue() -> str:
-    """The text of `docs/errors.md`."""
+    """The text of `docs/reference/errors.md`."""
     lines = [
         "# Error codes",
         "",
