@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,20 @@ from thence.conformance.evaluation.measures import Figures, interval
 from thence.conformance.evaluation.measures import figures as figures_of
 from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.simulation import Life, Run, simulate
-from thence.conformance.evaluation.workload import Chain, HotSpot, Jobs, Near, Target, ToAnybody, Workload, plan
+from thence.conformance.evaluation.workload import (
+    Chain,
+    Everybody,
+    Gossip,
+    HotSpot,
+    Jobs,
+    Near,
+    Planned,
+    Target,
+    ToAnybody,
+    Topics,
+    Workload,
+    plan,
+)
 from thence.conformance.implementations import SHIPPED
 
 BROADCAST = {"cbcast", "newtop"}
@@ -47,7 +61,7 @@ def test_deliveries_are_causal(system: str) -> None:
     """By the times of sends and deliveries alone: m before n at its sender, or delivered where n is sent later."""
     lives = run(system, Workload(4, 12, 0.003, answers=0.5), seed=7).lives
     before = {
-        (one.planned.number, other.planned.number)
+        (one.number, other.number)
         for one in lives
         for other in lives
         if one is not other and _directly_before(one, other)
@@ -57,19 +71,34 @@ def test_deliveries_are_causal(system: str) -> None:
         if not more:
             break
         before |= more
-    by_number = {life.planned.number: life for life in lives}
+    by_number = {life.number: life for life in lives}
     for a, b in before:
         one, other = by_number[a], by_number[b]
-        if one.planned.destination == other.planned.destination:
+        if one.copy.destination == other.copy.destination:
             assert one.delivered is not None and other.delivered is not None
             assert one.delivered <= other.delivered
 
 
+@pytest.mark.parametrize("system", sorted({*SHIPPED} - BLOCKING))
+def test_broadcasts_reach_everybody(system: str) -> None:
+    found = run(system, Workload(4, 6, 0.004, target=Everybody()))
+    assert found.undelivered == 0 and len(found.lives) == 4 * 6 * 3
+
+
+@pytest.mark.parametrize("system", ["mf", "cykas", "hybrid_multicast", "ks", "tree"])
+@pytest.mark.parametrize("target", [Topics(3, 3), Gossip(2, 3)])
+def test_messages_to_several_reach_them(system: str, target: Target) -> None:
+    found = run(system, Workload(5, 4, 0.004, target=target))
+    assert found.undelivered == 0 and len(found.lives) >= 20
+    if isinstance(target, Gossip):
+        assert len(found.lives) == 5 * 4 * (2 + 4 + 8)
+
+
 def _directly_before(one: Life, other: Life) -> bool:
     assert one.sent is not None and other.sent is not None and one.delivered is not None
-    if one.planned.sender == other.planned.sender:
+    if one.sender == other.sender:
         return one.sent < other.sent
-    return one.planned.destination == other.planned.sender and one.delivered < other.sent
+    return one.copy.destination == other.sender and one.delivered < other.sent
 
 
 def test_constant_latency_without_processing_is_just_the_latency() -> None:
@@ -88,7 +117,7 @@ def test_a_buffer_protocol_waits_for_a_round_trip() -> None:
 def test_an_interface_sends_one_packet_after_the_other() -> None:
     workload = Workload(2, 3, 1e-9, pace="regular", payload_bytes=1000)
     lives = run("rst", workload, Network(Constant(0.001), bandwidth=10_000, overhead_bytes=0)).lives
-    first = sorted(life.arrived for life in lives if life.planned.sender == 0 and life.arrived is not None)
+    first = sorted(life.arrived for life in lives if life.sender == 0 and life.arrived is not None)
     gaps = [later - earlier for earlier, later in pairwise(first)]
     assert all(0.1 <= gap <= 0.102 for gap in gaps), "1,000 bytes and a small matrix at 10,000 bytes a second"
 
@@ -126,20 +155,30 @@ def test_systems_that_only_broadcast_are_refused(system: str) -> None:
         run(system, Workload(3, 1, 0.01))
 
 
-@pytest.mark.parametrize("target", [ToAnybody(), HotSpot(0.2), Chain(), Near(2)])
+def with_what_follows(sends: Iterable[Planned]) -> Iterator[Planned]:
+    for one in sends:
+        yield one
+        yield from with_what_follows(copy.then for copy in one.copies if copy.then is not None)
+
+
+@pytest.mark.parametrize(
+    "target", [ToAnybody(), HotSpot(0.2), Chain(), Near(2), Everybody(), Topics(3, 4), Gossip(2, 2)]
+)
 def test_plans_are_the_same_for_a_seed_and_nobody_sends_to_itself(target: Target) -> None:
     workload = Workload(6, 30, 0.01, target=target, answers=0.2, jobs=Jobs(0.1, 0.02, 0.01))
     sends = plan(workload, 3)
     assert sends == plan(workload, 3) != plan(workload, 4)
-    assert len(sends) == 180 and all(one.sender != one.destination for one in sends)
+    assert len(sends) == 180
     assert [one.due for one in sends] == sorted(one.due for one in sends)
-    numbers = [one.number for one in sends] + [one.answer.number for one in sends if one.answer]
-    assert len({*numbers}) == len(numbers) and any(one.answer for one in sends)
+    everything = [*with_what_follows(sends)]
+    assert all(copy.destination != one.sender for one in everything for copy in one.copies)
+    numbers = [one.number + index for one in everything for index, _ in enumerate(one.copies)]
+    assert len({*numbers}) == len(numbers) and len(everything) > len(sends)
 
 
 def test_hot_processes_get_their_share() -> None:
     sends = plan(Workload(20, 100, 0.01, target=HotSpot(0.1, 0.8)), 1)
-    hot = sum(one.destination < 2 for one in sends)
+    hot = sum(copy.destination < 2 for one in sends for copy in one.copies)
     assert 0.75 < hot / len(sends) < 0.85
 
 

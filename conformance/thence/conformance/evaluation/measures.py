@@ -66,7 +66,7 @@ def figures(run: Run) -> Figures | None:
         flight.append(life.arrived - life.posted)
         receiver.append(life.delivered - life.arrived)
         last = max(last, life.delivered)
-        if life.planned.job:
+        if life.copy.job:
             jobs.append(life.delivered)
     if not delays:
         return None

@@ -6,7 +6,17 @@ import re
 from typing import Final
 
 from thence.conformance.evaluation.latency import Constant, Latency, LogNormal, Regions, Uniform
-from thence.conformance.evaluation.workload import Chain, HotSpot, Jobs, Near, Target, ToAnybody
+from thence.conformance.evaluation.workload import (
+    Chain,
+    Everybody,
+    Gossip,
+    HotSpot,
+    Jobs,
+    Near,
+    Target,
+    ToAnybody,
+    Topics,
+)
 from thence.spec.user_error import UserError
 
 _UNITS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -62,7 +72,10 @@ def latency(text: str) -> Latency:
 
 
 def target(text: str) -> Target:
-    """`anybody`, `hot 0.1` (share of the processes), `hot 0.1 0.8` (and of the messages), `chain`, or `near 3`.
+    """To whom messages go.
+
+    `anybody`; `hot 0.1` (share of the processes), `hot 0.1 0.8` (and of the messages); `chain`; `near 3`; `everybody`;
+    `topics 5 4` (topics, and subscribers of each); `gossip 2 3` (fan-out and rounds).
 
     Raises: SettingError.
     """
@@ -75,9 +88,18 @@ def target(text: str) -> Target:
             return HotSpot(_number(share, 1.0), _number(probability, 1.0))
         case ["chain"]:
             return Chain()
-        case ["near", others] if others.isascii() and others.isdigit() and int(others[:9]) > 0:
-            return Near(int(others[:9]))
-    raise SettingError(f"{text!r} is not a target: write 'anybody', 'hot 0.1 0.8', 'chain' or 'near 3'")
+        case ["near", others]:
+            return Near(_count(others, 500))
+        case ["everybody"]:
+            return Everybody()
+        case ["topics", topics, subscribers]:
+            return Topics(_count(topics, 10_000), _count(subscribers, 500))
+        case ["gossip", others, rounds]:
+            return Gossip(_count(others, 10), _count(rounds, 4))
+    raise SettingError(
+        f"{text!r} is not a target: write 'anybody', 'hot 0.1 0.8', 'chain', 'near 3', 'everybody', 'topics 5 4' or "
+        "'gossip 2 3'"
+    )
 
 
 def jobs(text: str, *, blocks: bool) -> Jobs:
@@ -88,6 +110,12 @@ def jobs(text: str, *, blocks: bool) -> Jobs:
         case [share, mean, spread]:
             return Jobs(_number(share, 1.0), duration(mean), duration(spread), blocks)
     raise SettingError(f"{text!r} are not jobs: write '0.1 25ms', or '0.1 25ms 5ms'")
+
+
+def _count(text: str, most: int) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII) or int(text) > most:
+        raise SettingError(f"{text!r} is not a whole number from 1 to {most:,}")
+    return int(text)
 
 
 def _number(text: str, most: float) -> float:

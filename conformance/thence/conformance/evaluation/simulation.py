@@ -14,7 +14,7 @@ import simpy
 
 from thence.conformance.costs.sizes import Payload, metadata_bytes, process_size
 from thence.conformance.evaluation.network import Channels, Network, Wire
-from thence.conformance.evaluation.workload import Planned, Workload, plan
+from thence.conformance.evaluation.workload import Copy, Everybody, Planned, Workload, plan
 from thence.impl.commands import Deliver, Send
 from thence.impl.transport.codec import Codec
 
@@ -30,18 +30,20 @@ Costs = Mapping[str, float]
 
 @dataclass(slots=True)
 class Life:
-    """The life of an application message. Times in seconds; None: not yet.
+    """The life of an application message on its way to one destination. Times in seconds; None: not yet.
 
     Attributes:
+        number: unique in the run; it stands for the content.
         due: the application wants to send it.
         sent: the causal send.
         posted: the first packet with it is given to the network.
         arrived: the first packet with it reaches its destination.
         delivered: it is handed to the application there.
-        job: seconds of work that its delivery starts.
     """
 
-    planned: Planned
+    sender: int
+    number: int
+    copy: Copy
     due: float
     sent: float | None = None
     posted: float | None = None
@@ -82,7 +84,9 @@ class Run:
 def simulate(
     impl: str, workload: Workload, network: Network, seed: int, *, costs: Costs | None = None, clocked: bool = False
 ) -> Run:
-    """Runs the workload on an implementation whose messages go to one process each, or to sets of processes.
+    """Runs the workload on an implementation.
+
+    An implementation for single destinations sends a message to several as several messages, one after the other.
 
     Args:
         impl: `module:Class`.
@@ -90,7 +94,7 @@ def simulate(
         clocked: whether the real time of each call is measured.
 
     Raises:
-        ValueError: the implementation only broadcasts.
+        ValueError: the implementation only broadcasts, and the workload does not.
     """
     return _Simulation(impl, workload, network, seed, costs or {}, clocked).run()
 
@@ -101,12 +105,12 @@ class _Call:
 
     Attributes:
         kind: `send`, `tick`, or the kind of the packet.
-        life: the message that is causal-sent.
+        lives: of the message that is causal-sent, one for each destination.
         arrival: source and packet.
     """
 
     kind: str
-    life: Life | None = None
+    lives: tuple[Life, ...] = ()
     arrival: tuple[int, Any] | None = None
 
 
@@ -115,20 +119,20 @@ class _Simulation:
         module, _, name = impl.partition(":")
         kind = getattr(import_module(module), name)
         self._delivery = getattr(kind, "delivery", "unicast")
-        if self._delivery == "broadcast":
+        if self._delivery == "broadcast" and (workload.target != Everybody() or workload.answers):
             raise ValueError(f"{name} only broadcasts; the workload has messages to one process each")
         self._group = [kind(identity, workload.processes) for identity in range(workload.processes)]
         self._codec = Codec.of(kind)
         self._environment = simpy.Environment()
         channels: Channels = getattr(kind, "channels", "fifo")
         self._wire = Wire(self._environment, network, channels, workload.processes, Random(~seed), self._arrive)
-        self._timers = channels == "lossy"
         self._workload, self._seed = workload, seed
         self._costs, self._clocked = costs, clocked
         self._inboxes = [simpy.Store(self._environment) for _ in self._group]
         self._held: list[deque[_Call]] = [deque() for _ in self._group]
         """Sends that wait until the application is no longer blocked."""
-        self._lives: dict[Payload, Life] = {}
+        self._lives: dict[Payload, dict[int, Life]] = {}
+        """The lives of each message by destination."""
         self._undelivered = 0
         self._unsent = 0
         self._count = 0
@@ -143,8 +147,7 @@ class _Simulation:
             due.callbacks.append(self._sender(one))
         for me in range(len(self._group)):
             self._environment.process(self._participant(me))
-            if self._timers:
-                self._environment.process(self._timer(me))
+            self._environment.process(self._timer(me))
         self._environment.run(until=LONGEST_S)
         return self.result
 
@@ -156,15 +159,19 @@ class _Simulation:
         return due
 
     def _wants(self, planned: Planned) -> None:
-        life = Life(planned, self._environment.now)
-        self.result.lives.append(life)
-        self._undelivered += 1
-        self._inboxes[planned.sender].put(_Call("send", life=life))
+        now = self._environment.now
+        lives = [
+            Life(planned.sender, number, copy, now) for number, copy in enumerate(planned.copies, start=planned.number)
+        ]
+        self.result.lives += lives
+        self._undelivered += len(lives)
+        for sent in [[life] for life in lives] if self._delivery == "unicast" else [lives]:
+            self._inboxes[planned.sender].put(_Call("send", lives=tuple(sent)))
 
     def _arrive(self, destination: int, source: int, packet: Any) -> None:
         self.result.end = self._environment.now
-        life = None if packet.message is None else self._lives[packet.message]
-        if life is not None and life.arrived is None and life.planned.destination == destination:
+        life = None if packet.message is None else self._lives[packet.message].get(destination)
+        if life is not None and life.arrived is None:
             life.arrived = self._environment.now
         self._inboxes[destination].put(_Call(packet.kind, arrival=(source, packet)))
 
@@ -188,10 +195,10 @@ class _Simulation:
                     yield self._environment.timeout(cost)
                 delivered = self._carry_out(me, self._call(me, call))
                 for life in delivered:
-                    if life.planned.answer is not None:
-                        self._wants(life.planned.answer)
+                    if life.copy.then is not None:
+                        self._wants(life.copy.then)
                 jobs = self._workload.jobs
-                if jobs is not None and jobs.blocks and (work := sum(life.planned.job for life in delivered)):
+                if jobs is not None and jobs.blocks and (work := sum(life.copy.job for life in delivered)):
                     yield self._environment.timeout(work)
                 if self._held[me] and not self._group[me].blocked:
                     calls.append(self._held[me].popleft())
@@ -199,15 +206,19 @@ class _Simulation:
     def _call(self, me: int, call: _Call) -> Iterable[Any]:
         process = self._group[me]
         begun = time.perf_counter() if self._clocked else 0.0
-        if call.life is not None:
-            planned = call.life.planned
-            message = Payload(planned.sender, planned.number)
-            call.life.sent = self._environment.now
-            self._lives[message] = call.life
-            unicast = self._delivery == "unicast"
-            commands = process.causal_send(
-                planned.destination if unicast else frozenset({planned.destination}), message
-            )
+        if call.lives:
+            message = Payload(me, call.lives[0].number)
+            for life in call.lives:
+                life.sent = self._environment.now
+            by_destination = {life.copy.destination: life for life in call.lives}
+            self._lives[message] = by_destination
+            match self._delivery:
+                case "unicast":
+                    commands = process.causal_send(*by_destination, message)
+                case "multicast":
+                    commands = process.causal_send(frozenset(by_destination), message)
+                case _:
+                    commands = process.causal_send(message)
         elif call.arrival is not None:
             commands = process.receive(*call.arrival)
         else:
@@ -230,7 +241,10 @@ class _Simulation:
                 case Send(destination, packet):
                     self._post(me, destination, packet, sizes)
                 case Deliver(_, message):
-                    life = self._lives[message]
+                    life = self._lives[message].get(me)
+                    if life is None:
+                        assert message.sender == me, f"{message} was not sent to process {me}"
+                        continue  # a broadcast that its sender delivers as well
                     assert life.delivered is None, f"{message} is delivered twice"
                     life.delivered = self._environment.now
                     self._undelivered -= 1
@@ -244,8 +258,9 @@ class _Simulation:
             self.result.control_packets += 1
             self.result.control_bytes += size
         else:
-            life = self._lives[packet.message]
-            life.posted = self._environment.now if life.posted is None else life.posted
+            lives = self._lives[packet.message]
+            for life in [lives[destination]] if destination in lives else lives.values():  # or it goes by a third one
+                life.posted = self._environment.now if life.posted is None else life.posted
             beside = sizes[id(packet)] if id(packet) in sizes else metadata_bytes(self._codec, packet)
             sizes[id(packet)] = beside
             self.result.data_bytes += beside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeAlias, assert_never
 
@@ -37,7 +37,38 @@ class Near:
     others: int
 
 
-Target: TypeAlias = ToAnybody | HotSpot | Chain | Near
+@dataclass(frozen=True, slots=True)
+class Everybody:
+    """Each message goes to all other processes: a broadcast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Publish and subscribe: each message has a topic, drawn at random, and goes to all others that subscribe to it.
+
+    Attributes:
+        topics: their number.
+        subscribers: of each topic, chosen at random.
+    """
+
+    topics: int
+    subscribers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gossip:
+    """Each message goes to so many others at random, and each of them passes it on in the same way, for some rounds.
+
+    Attributes:
+        others: the fan-out.
+        rounds: how often a message is passed on, at least 1: the sender's own round counts.
+    """
+
+    others: int
+    rounds: int
+
+
+Target: TypeAlias = ToAnybody | HotSpot | Chain | Near | Everybody | Topics | Gossip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +114,33 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """One destination of a message.
+
+    Attributes:
+        job: seconds of work that its delivery starts.
+        then: the message that its delivery makes the receiver send.
+    """
+
+    destination: int
+    job: float
+    then: Planned | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """One application message, before the run.
 
     Attributes:
-        number: unique in the run; it stands for the content.
+        number: of its first copy; the others have the next ones. A copy's number is unique in the run.
         due: when the application wants to send it, in seconds. Of an answer: 0, it is sent when it is called for.
-        job: seconds of work that its delivery starts.
-        answer: the message that its delivery makes the receiver send.
+        copies: one for each destination. A system for single destinations sends each as a message of its own.
     """
 
     number: int
     sender: int
-    destination: int
     due: float
-    job: float
-    answer: Planned | None = None
+    copies: tuple[Copy, ...]
 
 
 def plan(workload: Workload, seed: int) -> tuple[Planned, ...]:
@@ -109,60 +151,95 @@ def plan(workload: Workload, seed: int) -> tuple[Planned, ...]:
     """
     if workload.processes < 2:
         raise ValueError(f"a workload takes two processes or more, not {workload.processes}")
-    random = Random(seed)
-    friends = _friends(workload, random)
-    sends: list[tuple[float, int, int]] = []
-    for sender in range(workload.processes):
-        time = random.uniform(0, workload.interval)
-        for _ in range(workload.messages):
-            sends.append((time, sender, _destination(workload, sender, friends, random)))
-            time += workload.interval if workload.pace == "regular" else random.expovariate(1 / workload.interval)
-    planned, number = [], 0
-    for due, sender, destination in sorted(sends):
-        answer = None
-        if random.random() < workload.answers:
-            number += 1
-            answer = Planned(number, destination, sender, 0.0, _job(workload.jobs, random))
-        number += 1
-        planned.append(Planned(number, sender, destination, due, _job(workload.jobs, random), answer))
-    return tuple(planned)
+    return _Planner(workload, Random(seed)).planned()
 
 
-def _friends(workload: Workload, random: Random) -> tuple[tuple[int, ...], ...]:
-    match workload.target:
-        case Near(others):
-            everybody = range(workload.processes)
-            count = min(others, workload.processes - 1)
-            return tuple(tuple(random.sample([p for p in everybody if p != me], count)) for me in everybody)
-        case ToAnybody() | HotSpot() | Chain():
-            return ()
-        case _:
-            assert_never(workload.target)
+@dataclass(slots=True)
+class _Planner:
+    workload: Workload
+    random: Random
+    groups: tuple[tuple[int, ...], ...] = field(init=False)
+    """The friends of each process, or the subscribers of each topic."""
+    number: int = 0
 
+    def __post_init__(self) -> None:
+        self.groups = self._groups()
 
-def _destination(workload: Workload, sender: int, friends: tuple[tuple[int, ...], ...], random: Random) -> int:
-    match workload.target:
-        case ToAnybody():
-            return _other(range(workload.processes), sender, random)
-        case HotSpot(share, probability):
-            hot = range(max(1, round(share * workload.processes)))
-            chosen = hot if random.random() < probability else range(len(hot), workload.processes)
-            if not any(process != sender for process in chosen):
-                chosen = range(workload.processes)
-            return _other(chosen, sender, random)
-        case Chain():
-            return (sender + 1) % workload.processes
-        case Near():
-            return random.choice(friends[sender])
-        case _:
-            assert_never(workload.target)
+    def planned(self) -> tuple[Planned, ...]:
+        workload, random = self.workload, self.random
+        sends: list[tuple[float, int, tuple[int, ...]]] = []
+        for sender in range(workload.processes):
+            time = random.uniform(0, workload.interval)
+            for _ in range(workload.messages):
+                sends.append((time, sender, self._destinations(sender)))
+                time += workload.interval if workload.pace == "regular" else random.expovariate(1 / workload.interval)
+        rounds = workload.target.rounds - 1 if isinstance(workload.target, Gossip) else 0
+        return tuple(self._message(sender, due, destinations, rounds) for due, sender, destinations in sorted(sends))
+
+    def _message(self, sender: int, due: float, destinations: tuple[int, ...], rounds: int) -> Planned:
+        """A message that is passed on for so many rounds, and all that it leads to."""
+        number = self.number + 1
+        self.number += len(destinations)
+        return Planned(number, sender, due, tuple(self._copy(sender, one, rounds) for one in destinations))
+
+    def _copy(self, sender: int, destination: int, rounds: int) -> Copy:
+        job = self._job()
+        if rounds:
+            passed_on = self._message(destination, 0.0, self._destinations(destination), rounds - 1)
+            return Copy(destination, job, passed_on)
+        if self.random.random() >= self.workload.answers:
+            return Copy(destination, job)
+        self.number += 1
+        return Copy(destination, job, Planned(self.number, destination, 0.0, (Copy(sender, self._job()),)))
+
+    def _groups(self) -> tuple[tuple[int, ...], ...]:
+        everybody = range(self.workload.processes)
+        match self.workload.target:
+            case Near(others):
+                return tuple(self._others(me, others) for me in everybody)
+            case Topics(topics, subscribers):
+                count = max(2, min(subscribers, len(everybody)))
+                return tuple(tuple(self.random.sample(everybody, count)) for _ in range(topics))
+            case ToAnybody() | HotSpot() | Chain() | Everybody() | Gossip():
+                return ()
+            case _:
+                assert_never(self.workload.target)
+
+    def _others(self, me: int, count: int) -> tuple[int, ...]:
+        others = [process for process in range(self.workload.processes) if process != me]
+        return tuple(self.random.sample(others, min(count, len(others))))
+
+    def _destinations(self, sender: int) -> tuple[int, ...]:
+        workload, random = self.workload, self.random
+        everybody = range(workload.processes)
+        match workload.target:
+            case ToAnybody():
+                return (_other(everybody, sender, random),)
+            case HotSpot(share, probability):
+                hot = range(max(1, round(share * workload.processes)))
+                chosen = hot if random.random() < probability else range(len(hot), workload.processes)
+                if not any(process != sender for process in chosen):
+                    chosen = everybody
+                return (_other(chosen, sender, random),)
+            case Chain():
+                return ((sender + 1) % workload.processes,)
+            case Near():
+                return (random.choice(self.groups[sender]),)
+            case Everybody():
+                return tuple(process for process in everybody if process != sender)
+            case Topics():
+                return tuple(sorted(process for process in random.choice(self.groups) if process != sender))
+            case Gossip(others, _):
+                return self._others(sender, others)
+            case _:
+                assert_never(workload.target)
+
+    def _job(self) -> float:
+        jobs = self.workload.jobs
+        if jobs is None or self.random.random() >= jobs.share:
+            return 0.0
+        return max(0.0, self.random.gauss(jobs.seconds, jobs.spread))
 
 
 def _other(chosen: range, sender: int, random: Random) -> int:
     return random.choice([process for process in chosen if process != sender])
-
-
-def _job(jobs: Jobs | None, random: Random) -> float:
-    if jobs is None or random.random() >= jobs.share:
-        return 0.0
-    return max(0.0, random.gauss(jobs.seconds, jobs.spread))
