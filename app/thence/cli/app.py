@@ -45,6 +45,7 @@ COMMANDS = {
     "compare": "Count what implementations cost: metadata, space, operations, latency; beside what the literature "
     "claims.",
     "evaluate": "Measure implementations on a simulated network: latency, throughput, bytes, control packets, state.",
+    "sweep": "Measure implementations under every combination of some settings, on Spark; stopped and resumed.",
     "demo": "Run an implementation in processes of its own over a bad network, record what happens, and judge it.",
 }
 

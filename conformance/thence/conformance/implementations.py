@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 SHIPPED = {
     "mf": "thence.impl.mf:MF",
     "rst": "thence.impl.rst:RST",
@@ -21,3 +23,9 @@ SHIPPED = {
     "synchronous": "thence.impl.synchronous:Synchronous",
     "tree": "thence.impl.tree:Tree",
 }
+
+
+def broadcasts(system: str) -> bool:
+    """Whether the shipped implementation of a system has only messages to the whole group."""
+    module, _, name = SHIPPED[system].partition(":")
+    return getattr(getattr(import_module(module), name), "delivery", "unicast") == "broadcast"

@@ -18,13 +18,13 @@ from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
 from thence.cli.tables import PIPED_WIDTH
-from thence.conformance.evaluation import settings
 from thence.conformance.evaluation.measures import Figures, figures, interval
 from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.processing import measured
+from thence.conformance.evaluation.settings import Settings
 from thence.conformance.evaluation.simulation import simulate
-from thence.conformance.evaluation.workload import Workload
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.evaluation.workload import Everybody, Workload
+from thence.conformance.implementations import SHIPPED, broadcasts
 
 UNICAST = tuple(name for name in SHIPPED if name not in {"cbcast", "newtop", "synchronous", "client_server"})
 """The systems that are evaluated unasked: messages go to any process, and no workload gets them stuck."""
@@ -62,7 +62,9 @@ def evaluate(
     messages: Annotated[int, typer.Option(min=1, max=100_000, help="Sends of each process.")] = 50,
     interval: Annotated[str, typer.Option(help="Mean time between two sends of a process.")] = "10ms",
     regular: Annotated[bool, typer.Option("--regular", help="Sends come after just that time, not at random.")] = False,
-    target: Annotated[str, typer.Option(help="anybody; hot 0.1 0.8; chain; near 3.")] = "anybody",
+    target: Annotated[
+        str, typer.Option(help="anybody; hot 0.1 0.8; chain; near 3; everybody; topics 5 4; gossip 2 3.")
+    ] = "anybody",
     answers: Annotated[float, typer.Option(min=0, max=1, help="Share of the messages that are answered at once.")] = 0,
     jobs: Annotated[Optional[str], typer.Option(help="Long jobs at delivery: '0.1 25ms' or '0.1 25ms 5ms'.")] = None,  # noqa: UP045
     jobs_beside: Annotated[bool, typer.Option("--jobs-beside", help="A process goes on during its jobs.")] = False,
@@ -91,25 +93,13 @@ def evaluate(
     """
 
     def body(session: Session) -> Output:
-        workload = Workload(
-            processes,
-            messages,
-            settings.duration(interval),
-            "regular" if regular else "random",
-            settings.target(target),
-            answers,
-            None if jobs is None else settings.jobs(jobs, blocks=not jobs_beside),
-            payload,
-        )
-        if not workload.interval:
-            raise BadInput("--interval is more than no time")
-        network = Network(
-            settings.latency(latency),
-            None if bandwidth is None else settings.rate(bandwidth),
-            loss=loss,
-            timeout=None if timeout is None else settings.duration(timeout),
-        )
-        evaluation = _Evaluation(workload, network, processing, tuple(range(seed, seed + repeat)))
+        values = {
+            "processes": processes, "messages": messages, "interval": interval, "regular": regular, "target": target,
+            "answers": answers, "jobs": jobs or "", "jobs_beside": jobs_beside, "payload": payload, "latency": latency,
+            "bandwidth": bandwidth or "", "loss": loss, "timeout": timeout or "", "processing": processing,
+        }  # fmt: skip
+        found = Settings.of(values)
+        evaluation = _Evaluation(found.workload, found.network, processing, tuple(range(seed, seed + repeat)))
         return _evaluated(session, tuple(protocols or UNICAST), evaluation, csv)
 
     run_command("evaluate", json, body)
@@ -128,8 +118,9 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
     for name in names:
         if name not in SHIPPED:
             raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
-        if name in {"cbcast", "newtop"}:
-            raise BadInput(f"{name} only broadcasts; the workload has messages to one process each")
+        workload = evaluation.workload
+        if broadcasts(name) and (workload.target != Everybody() or workload.answers):
+            raise BadInput(f"{name} only broadcasts: it takes --target everybody, without --answers")
     rows: list[_Row] = []
     complete = True
     try:

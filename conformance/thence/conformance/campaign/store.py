@@ -138,7 +138,7 @@ def create(directory: Path, parameters: CampaignParameters, facts: Mapping[str, 
     content["hash"] = _hash(content)
     # A line for each part, and not for each number of the schedules that a campaign starts from.
     lines = [f"  {json.dumps(name)}: {json.dumps(part)}" for name, part in content.items()]
-    _write(directory / MANIFEST, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+    write_whole(directory / MANIFEST, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
     return manifest
 
 
@@ -268,7 +268,7 @@ def write_batch(
     sink = io.BytesIO()
     pq.write_table(rows.replace_schema_metadata(metadata), sink, compression="zstd")
     path = directory / BATCHES / f"seeds-{seeds.start:019d}-{seeds.stop:019d}.parquet"
-    _write(path, sink.getvalue())
+    write_whole(path, sink.getvalue())
     return Batch(seeds, path, tally, timing["seconds"], timing["finished"])
 
 
@@ -343,7 +343,7 @@ def _damaged(path: Path) -> CampaignError:
     return CampaignError(f"{path} is damaged; delete it and resume: its seeds run again")
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write the file at `path` atomically and durably.
 
     Raises:

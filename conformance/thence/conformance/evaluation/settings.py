@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from thence.conformance.evaluation.latency import Constant, Latency, LogNormal, Regions, Uniform
+from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.workload import (
     Chain,
     Everybody,
@@ -16,6 +19,7 @@ from thence.conformance.evaluation.workload import (
     Target,
     ToAnybody,
     Topics,
+    Workload,
 )
 from thence.spec.user_error import UserError
 
@@ -110,6 +114,85 @@ def jobs(text: str, *, blocks: bool) -> Jobs:
         case [share, mean, spread]:
             return Jobs(_number(share, 1.0), duration(mean), duration(spread), blocks)
     raise SettingError(f"{text!r} are not jobs: write '0.1 25ms', or '0.1 25ms 5ms'")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A workload, a network, and whether calls take the time that they take on this machine."""
+
+    workload: Workload
+    network: Network
+    processing: bool = False
+
+    @staticmethod
+    def of(values: Mapping[str, object]) -> Settings:
+        """From values by name, as the options of `thence evaluate` have them; what is missing has its default.
+
+        Raises:
+            SettingError: a name or a value is wrong.
+        """
+        for name in values:
+            if name not in DEFAULTS:
+                raise SettingError(f"{name!r} is no setting; there are {', '.join(DEFAULTS)}")
+        given = _Values({**DEFAULTS, **values})
+        between = duration(given.text("interval"))
+        if not between:
+            raise SettingError("interval is more than no time")
+        jobs_given, bandwidth, timeout = given.text("jobs"), given.text("bandwidth"), given.text("timeout")
+        workload = Workload(
+            given.whole("processes", 2, 500),
+            given.whole("messages", 1, 100_000),
+            between,
+            "regular" if given.flag("regular") else "random",
+            target(given.text("target")),
+            given.share("answers", 1.0),
+            jobs(jobs_given, blocks=not given.flag("jobs_beside")) if jobs_given else None,
+            given.whole("payload", 0, 1 << 20),
+        )
+        network = Network(
+            latency(given.text("latency")),
+            rate(bandwidth) if bandwidth else None,
+            loss=given.share("loss", 0.9),
+            timeout=duration(timeout) if timeout else None,
+        )
+        return Settings(workload, network, given.flag("processing"))
+
+
+DEFAULTS: Final[Mapping[str, object]] = {
+    "processes": 10, "messages": 50, "interval": "10ms", "regular": False, "target": "anybody", "answers": 0,
+    "jobs": "", "jobs_beside": False, "payload": 100, "latency": "lognormal 5ms 0.5", "bandwidth": "", "loss": 0,
+    "timeout": "", "processing": False,
+}  # fmt: skip
+"""The settings and their defaults. An empty text: no jobs, no limit of the bandwidth, two typical round trips."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    values: Mapping[str, object]
+
+    def text(self, name: str) -> str:
+        value = self.values[name]
+        if not isinstance(value, str):
+            raise SettingError(f"{name} is a text, not {value!r}")
+        return value
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        value = self.values[name]
+        if type(value) is not int or not least <= value <= most:
+            raise SettingError(f"{name} is a whole number from {least:,} to {most:,}, not {value!r}")
+        return value
+
+    def share(self, name: str, most: float) -> float:
+        value = self.values[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise SettingError(f"{name} is a number from 0 to {most:g}, not {value!r}")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.values[name]
+        if not isinstance(value, bool):
+            raise SettingError(f"{name} is true or false, not {value!r}")
+        return value
 
 
 def _count(text: str, most: int) -> int:

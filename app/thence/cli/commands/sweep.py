@@ -1,0 +1,133 @@
+"""`thence sweep`: systems under every combination of some settings, on Spark, stopped and resumed."""
+
+from __future__ import annotations
+
+import csv as csv_text
+import io
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from thence.cli.options import Json
+from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
+from thence.cli.session import Session, run_command, write_text
+from thence.cli.tables import PIPED_WIDTH
+from thence.conformance.evaluation.measures import Interval
+from thence.conformance.evaluation.study import MEASURES, load_study, shipped_studies
+from thence.conformance.evaluation.summary import UNITS, cells, shown_measures
+from thence.conformance.evaluation.sweep import MANIFEST, Sweep, as_records, run_sweep
+
+
+def sweep(
+    study: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A shipped study, or a TOML file with one; without it, the shipped ones are listed."),
+    ] = None,
+    out: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The folder of the runs; by default the study's name. A sweep that is there goes on."),
+    ] = None,
+    master: Annotated[
+        str, typer.Option(help="A Spark master; by default all processors of this machine.")
+    ] = "local[*]",
+    csv: Annotated[Optional[Path], typer.Option(help="Writes each run as a row.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Measures systems under every combination of some settings, on Spark.
+
+    A sweep that was stopped goes on where it was.
+    """
+
+    def body(session: Session) -> Output:
+        return _listed() if study is None else _swept(session, study, out, master, csv)
+
+    run_command("sweep", json, body)
+
+
+def _listed() -> Output:
+    studies = [load_study(name) for name in shipped_studies()]
+    lines = [f"{study.name:<16} {len(study.points()):>4} runs  {study.title}" for study in studies]
+    fields = {"studies": [{**study.to_json(), "title": study.title, "runs": len(study.points())} for study in studies]}
+    return Output(text="\n".join(lines) + "\n", fields=fields, exit=AS_EXPECTED, table=False)
+
+
+def _swept(session: Session, name: str, out: str | None, master: str, table: Path | None) -> Output:
+    study = load_study(name)
+    directory = Path(out or study.name)
+    if directory.exists() and not directory.is_dir():
+        raise BadInput(f"{directory} is a file; a sweep needs a folder")
+    if directory.is_dir() and not (directory / MANIFEST).exists() and any(directory.iterdir()):
+        raise BadInput(f"{directory} holds something else; name a folder with --out")
+
+    def progress(done: int, runs: int) -> None:
+        session.status(f"{study.name}: {done:,} of {runs:,} runs")
+
+    found = run_sweep(directory, study, master, progress)
+    if table is not None:
+        write_text(str(table), _csv(found))
+    stuck = any(cell.undelivered or cell.silent for cell in cells(found))
+    fields = {
+        "sweep": {**found.study.to_json(), "directory": str(directory), "runs": as_records(found)},
+        **({} if found.complete else {"complete": False}),
+    }
+    exit_code = UNKNOWN if stuck or not found.complete else AS_EXPECTED
+    return Output(text=_text(found, directory), fields=fields, exit=exit_code, table=False)
+
+
+def _text(found: Sweep, directory: Path) -> str:
+    """A table for each measure: a line for each combination, a column for each system."""
+    study, made = found.study, cells(found)
+    systems = [system for system in study.systems if any(cell.system == system for cell in made)]
+    by_place = {(repr(cell.varied), cell.system): cell for cell in made}
+    console = Console(highlight=False, width=PIPED_WIDTH, no_color=True)
+    with console.capture() as capture:
+        console.print(study.title)
+        console.print(
+            f"{len(found.rows):,} of {found.runs:,} runs, {study.repeat} repetitions of each; they are in {directory}"
+        )
+        for measure in shown_measures(found):
+            table = Table(
+                box=box.SIMPLE_HEAD, pad_edge=False, title=f"{measure} ({UNITS[measure][1]})", title_justify="left"
+            )
+            for setting in study.sweep:
+                table.add_column(setting, no_wrap=True)
+            for system in systems:
+                table.add_column(system, justify="right")
+            for varied in study.combinations():
+                row = [by_place.get((repr(varied), system)) for system in systems]
+                table.add_row(
+                    *(str(value) or "none" for value in varied.values()),
+                    *("" if cell is None else _shown(cell.mean(measure)) for cell in row),
+                )
+            console.print(table)
+        for cell in made:
+            where = ", ".join(f"{name} {value}" for name, value in cell.varied.items())
+            if cell.silent:
+                console.print(
+                    f"{cell.system} at {where}: nothing was delivered in {cell.silent} of {len(cell.rows)} runs"
+                )
+            if cell.undelivered:
+                console.print(f"{cell.system} at {where}: {cell.undelivered:,} messages never came; no figure has them")
+    text = "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+    if found.interrupted:
+        text += "incomplete: interrupted; the same command goes on\n"
+    return text
+
+
+def _shown(found: Interval | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found.mean:,.3g}" + (f" ±{found.half:.1g}" if found.half else "")
+
+
+def _csv(found: Sweep) -> str:
+    text = io.StringIO()
+    names = ["system", "seed", *found.study.sweep, *MEASURES]
+    writer: Any = csv_text.DictWriter(text, names, restval="")
+    writer.writeheader()
+    writer.writerows(as_records(found))
+    return text.getvalue()
