@@ -48,7 +48,7 @@ def test_a_system_that_gets_stuck_is_not_a_success(thence: Thence) -> None:
         ("--interval", "0ms", "more than no time"),
         ("--interval", "10", "is not a time"),
         ("--bandwidth", "0k", "is not a rate"),
-        ("--target", "near 0", "is not a target"),
+        ("--target", "near 0", "is not a whole number from 1 to 500"),
         ("--jobs", "often", "are not jobs"),
     ],
 )
@@ -58,4 +58,5 @@ def test_bad_settings(thence: Thence, option: str, value: str, message: str) -> 
 
 def test_systems_that_do_not_take_the_workload(thence: Thence) -> None:
     assert thence("evaluate", "cbcast").rejects("only broadcasts")
+    assert thence("evaluate", "cbcast", "--target", "everybody", "--messages", "3", "--processes", "3").code == 0
     assert thence("evaluate", "nothing").rejects("no implementation of nothing")

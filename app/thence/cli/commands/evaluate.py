@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -23,8 +23,10 @@ from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.processing import measured
 from thence.conformance.evaluation.settings import Settings
 from thence.conformance.evaluation.simulation import simulate
+from thence.conformance.evaluation.sockets import Deliveries, deliveries
 from thence.conformance.evaluation.workload import Everybody, Workload
 from thence.conformance.implementations import SHIPPED, broadcasts
+from thence.impl.transport.endpoint import TransportError
 
 UNICAST = tuple(name for name in SHIPPED if name not in {"cbcast", "newtop", "synchronous", "client_server"})
 """The systems that are evaluated unasked: messages go to any process, and no workload gets them stuck."""
@@ -37,6 +39,7 @@ class _Row:
     system: str
     costs: dict[str, float]
     runs: tuple[Figures | None, ...]
+    sockets: tuple[Deliveries, ...] = ()
 
     @property
     def figures(self) -> tuple[Figures, ...]:
@@ -82,6 +85,9 @@ def evaluate(
         typer.Option(help="Period of retransmission; by default two typical round trips."),
     ] = None,
     processing: Annotated[bool, typer.Option(help="Calls take the time that they take on this machine.")] = False,
+    sockets: Annotated[
+        bool, typer.Option("--sockets", help="Runs the same workload over UDP sockets of this machine as well.")
+    ] = False,
     repeat: Annotated[int, typer.Option(min=1, max=15, help="Repetitions, each with a seed of its own.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
     csv: Annotated[Optional[Path], typer.Option(help="Writes each repetition as a row.")] = None,  # noqa: UP045
@@ -99,7 +105,8 @@ def evaluate(
             "bandwidth": bandwidth or "", "loss": loss, "timeout": timeout or "", "processing": processing,
         }  # fmt: skip
         found = Settings.of(values)
-        evaluation = _Evaluation(found.workload, found.network, processing, tuple(range(seed, seed + repeat)))
+        seeds = tuple(range(seed, seed + repeat))
+        evaluation = _Evaluation(found.workload, found.network, processing, seeds, sockets)
         return _evaluated(session, tuple(protocols or UNICAST), evaluation, csv)
 
     run_command("evaluate", json, body)
@@ -111,6 +118,7 @@ class _Evaluation:
     network: Network
     processing: bool
     seeds: tuple[int, ...]
+    sockets: bool = False
 
 
 def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, table: Path | None) -> Output:
@@ -133,7 +141,7 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
     text = _text(rows, evaluation)
     if not complete:
         text += "incomplete: interrupted; these are the systems so far\n"
-    stuck = any(row.stuck for row in rows)
+    stuck = any(row.stuck or any(run.undelivered for run in row.sockets) for row in rows)
     fields: dict[str, Any] = {"evaluation": _json(rows, evaluation), **({} if complete else {"complete": False})}
     return Output(text=text, fields=fields, exit=UNKNOWN if stuck or not complete else AS_EXPECTED, table=False)
 
@@ -148,7 +156,20 @@ def _measured(session: Session, name: str, evaluation: _Evaluation, progress: st
     for seed in evaluation.seeds:
         session.status(f"evaluate {name}: seed {seed}, {progress}")
         runs.append(figures(simulate(impl, evaluation.workload, evaluation.network, seed, costs=costs)))
-    return _Row(name, costs, tuple(runs))
+    return _Row(name, costs, tuple(runs), _on_sockets(session, name, evaluation, progress))
+
+
+def _on_sockets(session: Session, name: str, evaluation: _Evaluation, progress: str) -> tuple[Deliveries, ...]:
+    if not evaluation.sockets:
+        return ()
+    found = []
+    for seed in evaluation.seeds:
+        session.status(f"evaluate {name}: seed {seed} on sockets, {progress}")
+        try:
+            found.append(deliveries(SHIPPED[name], evaluation.workload, evaluation.network, seed))
+        except (ValueError, OSError, TransportError) as error:
+            raise BadInput(f"{name} cannot be run on sockets: {error}") from error
+    return tuple(found)
 
 
 _COLUMNS = (
@@ -182,14 +203,31 @@ def _text(rows: Sequence[_Row], evaluation: _Evaluation) -> str:
                 continue
             cells = []
             for _, name, scale in _COLUMNS:
-                found = interval([getattr(run, name) * scale for run in row.figures])
-                cells.append(f"{found.mean:,.3g}" + (f" ±{found.half:.1g}" if found.half else ""))
+                cells.append(str(interval([getattr(run, name) * scale for run in row.figures])))
             table.add_row(row.system, *cells)
         console.print(table)
+        if any(row.sockets for row in rows):
+            console.print("Over UDP sockets of this machine, beside the simulation:")
+            console.print(_socket_table(rows))
         for row in rows:
             if row.stuck:
                 console.print(f"{row.system}: {row.stuck}")
     return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+
+
+def _socket_table(rows: Sequence[_Row]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("system", no_wrap=True)
+    for heading in ("mean", "simulated", "median", "simulated", "p99", "simulated", "never came"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        cells = []
+        for measure in ("mean", "median", "p99"):
+            for runs in (row.sockets, row.figures):
+                values = [1e3 * getattr(run, measure) for run in runs]
+                cells.append(str(interval(values)) if values else "-")
+        table.add_row(row.system, *cells, str(sum(run.undelivered for run in row.sockets)))
+    return table
 
 
 def _json(rows: Sequence[_Row], evaluation: _Evaluation) -> dict[str, Any]:
@@ -198,7 +236,12 @@ def _json(rows: Sequence[_Row], evaluation: _Evaluation) -> dict[str, Any]:
         "network": repr(evaluation.network),
         "seeds": list(evaluation.seeds),
         "systems": [
-            {"system": row.system, "costs": row.costs, "runs": [run and run.to_json() for run in row.runs]}
+            {
+                "system": row.system,
+                "costs": row.costs,
+                "runs": [run and run.to_json() for run in row.runs],
+                **({"sockets": [asdict(run) for run in row.sockets]} if row.sockets else {}),
+            }
             for row in rows
         ],
     }

@@ -16,7 +16,6 @@ from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
 from thence.cli.tables import PIPED_WIDTH
-from thence.conformance.evaluation.measures import Interval
 from thence.conformance.evaluation.study import MEASURES, load_study, shipped_studies
 from thence.conformance.evaluation.summary import UNITS, cells, shown_measures
 from thence.conformance.evaluation.sweep import MANIFEST, Sweep, as_records, run_sweep
@@ -101,7 +100,7 @@ def _text(found: Sweep, directory: Path) -> str:
                 row = [by_place.get((repr(varied), system)) for system in systems]
                 table.add_row(
                     *(str(value) or "none" for value in varied.values()),
-                    *("" if cell is None else _shown(cell.mean(measure)) for cell in row),
+                    *("" if cell is None else str(cell.mean(measure) or "-") for cell in row),
                 )
             console.print(table)
         for cell in made:
@@ -116,12 +115,6 @@ def _text(found: Sweep, directory: Path) -> str:
     if found.interrupted:
         text += "incomplete: interrupted; the same command goes on\n"
     return text
-
-
-def _shown(found: Interval | None) -> str:
-    if found is None:
-        return "-"
-    return f"{found.mean:,.3g}" + (f" ±{found.half:.1g}" if found.half else "")
 
 
 def _csv(found: Sweep) -> str:

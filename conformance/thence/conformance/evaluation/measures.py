@@ -76,7 +76,7 @@ def figures(run: Run) -> Figures | None:
         messages=len(run.lives),
         undelivered=run.undelivered,
         median=statistics.median(ordered),
-        p99=ordered[min(count - 1, math.ceil(0.99 * count) - 1)],
+        p99=percentile(ordered, 0.99),
         mean=statistics.fmean(delays),
         at_sender=statistics.fmean(sender),
         in_flight=statistics.fmean(flight),
@@ -92,12 +92,26 @@ def figures(run: Run) -> Figures | None:
     )
 
 
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The smallest value of a sorted sequence that is at least as large as this share of them."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A mean over repetitions, and half of its 95 % confidence interval (Student's t; 0 for a single repetition)."""
 
     mean: float
     half: float
+
+    def __str__(self) -> str:
+        return _rounded(self.mean, 3) + (f" ±{_rounded(self.half, 1)}" if self.half else "")
+
+
+def _rounded(value: float, digits: int) -> str:
+    """At least so many significant digits, never an exponent."""
+    before = math.floor(math.log10(abs(value))) + 1 if value else 1
+    return f"{value:,.{min(9, max(0, digits - before))}f}"
 
 
 def interval(values: Sequence[float]) -> Interval:

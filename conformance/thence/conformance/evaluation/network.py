@@ -47,6 +47,13 @@ class Network:
             raise ValueError(f"the bandwidth is more than 0 bytes per second, not {self.bandwidth}")
 
 
+def period(network: Network, processes: int) -> float:
+    """Seconds after which a packet that was lost is sent again, and the period of timers."""
+    if network.timeout is not None:
+        return network.timeout
+    return PATIENCE * typical(network.latency, processes)
+
+
 @dataclass(slots=True)
 class Wire:
     """A network in a simulation.
@@ -73,9 +80,7 @@ class Wire:
     @property
     def timeout(self) -> float:
         """Seconds after which a packet that was lost is sent again."""
-        if self.network.timeout is not None:
-            return self.network.timeout
-        return PATIENCE * typical(self.network.latency, self.processes)
+        return period(self.network, self.processes)
 
     def transmit(self, source: int, destination: int, packet: Any, size: int) -> None:
         """Sends a packet of `size` bytes."""

@@ -13,8 +13,9 @@ from thence.conformance.evaluation.sweep import Row, Sweep
 UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "median": (1e3, "ms"), "p99": (1e3, "ms"), "mean": (1e3, "ms"), "at_sender": (1e3, "ms"), "in_flight": (1e3, "ms"),
     "at_receiver": (1e3, "ms"), "job_start": (1.0, "s"), "execution": (1.0, "s"), "throughput": (1.0, "deliveries/s"),
-    "bytes_per_message": (1.0, "bytes"), "control_per_message": (1.0, "packets"), "packets_per_message": (1.0, "packets"),
-    "state": (1.0, "entries"), "buffered": (1.0, "messages"), "messages": (1.0, "messages"),
+    "bytes_per_message": (1.0, "bytes"), "control_per_message": (1.0, "packets"),
+    "packets_per_message": (1.0, "packets"), "state": (1.0, "entries"), "buffered": (1.0, "messages"),
+    "messages": (1.0, "messages"),
     "undelivered": (1.0, "messages"),
 }  # fmt: skip
 """Factor and unit in which a measure is shown."""
