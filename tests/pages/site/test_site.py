@@ -55,7 +55,7 @@ def test_the_search_knows_every_page_and_needs_no_server(site: Path) -> None:
     assert {"index.html", "library/cykas.html", "reference/language.html"} <= found
     assert (site / "search.js").is_file()
     page = (site / "index.html").read_text(encoding="utf-8")
-    assert 'src="assets/iframe-worker.js"' in page, "the search of a site in a folder needs it"
+    assert 'src="./assets/iframe-worker.js"' in page, "the search of a site in a folder needs it"
 
 
 def test_light_and_dark(site: Path) -> None:

@@ -72,7 +72,7 @@ toggle.name = "Light"
 
 [project.extra]
 generator = false
-polyfills = ["assets/iframe-worker.js"]
+polyfills = [{{path = "assets/iframe-worker.js", type = "text/javascript", async = false, defer = false}}]
 
 [project.markdown_extensions.admonition]
 [project.markdown_extensions.attr_list]
