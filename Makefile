@@ -7,13 +7,13 @@
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
-#   make statements  docs/library/statements.md and the table of README.md anew: everything that the library states is checked,
-#                 which takes about 4 minutes
+#   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
+#                 that the library states is checked, which takes about 4 minutes
 #   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
-#   make docs     the pages that are not kept in git, into build/docs: all statements with their documentation, the
-#                 library, the papers' figures, what each system costs. About 5 minutes
-#   make mutation the library's mutation score, into build/docs: about an hour. Interrupted, it goes on where it was
-#   make figures, make comparison  one of these pages
+#   make docs     the documentation site, into build/site: open build/site/index.html in a browser. About a minute. The
+#                 verdicts are those of build/verify.json, which `make statements` leaves; where there is none, those
+#                 that are kept in git
+#   make mutation the library's mutation score, a page of the site: about an hour. Interrupted, it goes on where it was
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -26,7 +26,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata docs figures comparison mutation lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata docs mutation lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -95,32 +95,24 @@ $(VERIFIED): $(SOURCES) | setup
 	@mv $@.draft $@
 
 statements: $(VERIFIED)
+	$(BIN)/python -m thence.pages.verdicts docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.statement_index docs/library $(VERIFIED)
-	$(BIN)/python -m thence.pages.readme . $(VERIFIED)
+	$(BIN)/python -m thence.pages.library docs/library $(VERIFIED)
 
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs/library
 
-docs: $(VERIFIED) figures comparison
-	$(BIN)/python -m thence.pages.statements build/docs $(VERIFIED)
-	$(BIN)/python -m thence.pages.library build/docs $(VERIFIED)
-	@if ls build/mutation/* >/dev/null 2>&1; then $(BIN)/python -m thence.pages.mutation build/docs build/mutation; \
-	  else echo "The mutation score is not among them: it takes an hour, by make mutation."; fi
-	@echo "The pages are in build/docs"
-
-figures: setup
-	@echo "The papers' figures are played: a few seconds"
-	$(BIN)/python -m thence.pages.figures build/docs
-
-comparison: setup
-	@echo "The costs of all systems are counted: about half a minute"
-	$(BIN)/python -m thence.pages.comparison build/docs
+# Nothing is checked for the site: it shows what a run has found.
+docs: setup
+	@mkdir -p build
+	$(BIN)/python -m thence.pages.site build/site $(firstword $(wildcard $(VERIFIED)) docs/library/verdicts.json)
+	@echo "The site is in build/site; open build/site/index.html"
 
 mutation: setup
 	@mkdir -p build/mutation
 	@echo "The mutants of the whole library are judged: about an hour on two processors, the first time"
 	$(BIN)/thence mutate --results build/mutation --jobs $(JOBS)
-	$(BIN)/python -m thence.pages.mutation build/docs build/mutation
+	@echo "The results are in build/mutation; make docs makes a page of them"
 
 # uv resolves for every platform and Python version at once; it lives in a throw-away environment.
 lock: setup

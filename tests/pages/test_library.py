@@ -66,6 +66,6 @@ def test_the_page_has_every_row(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     results.write_text(json.dumps({"results": [result("machine", "buffers", "causal", "proved")]}), encoding="utf-8")
     assert make(tmp_path, [results]) == 0
-    text = (tmp_path / "library.md").read_text(encoding="utf-8")
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert [row.system for row in ROWS if f"| {row.system} |" not in text] == []
     assert "1 (L1)" in text and "not as expected" not in text

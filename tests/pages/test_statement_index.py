@@ -74,12 +74,12 @@ def test_statements_of_a_scope_with_the_same_verdict_share_a_line() -> None:
         result("scope", "mf", "two: causal"),
         result("scope", "mf", "two: fifo"),
         result("scope", "mf", "two: sps", verdict="refuted"),
-        result("scope", "mf", "three: sps", verdict="unknown", expected=False),
+        result("scope", "mf", "figure_7: sps", verdict="unknown", expected=False),
     ]
     assert lines_of(page({"mf": specification}, found))["mf.thence"] == [
         ["protocol mf: two: causal, fifo", "holds", "L1", "`thence explore mf --scope two`"],
         ["protocol mf: two: sps", "refuted", "L1", "`thence explore mf --scope two`"],
-        ["protocol mf: three: sps", "**unknown, not expected**", "L1", "`thence explore mf --scope three`"],
+        ["protocol mf: figure_7: sps", "**unknown, not expected**", "L1", "`thence explore mf --scope figure_7`"],
     ]
 
 

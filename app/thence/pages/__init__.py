@@ -1,4 +1,4 @@
-"""Pages made from verdicts: the report, the statements, the errata, the figures, the comparison, the mutation score.
+"""Pages made from verdicts: the report, the library, the statements, the errata, the figures, the comparison, the site.
 
-Begin with `html_report`. Nothing here judges anything.
+Begin with `html_report`; `site` is the documentation site. Nothing here judges anything.
 """

@@ -62,7 +62,7 @@ def page(found: Sequence[Figure]) -> str:
     for figure in found:
         lines += ["", f"## {figure.file} {figure.scenario.name}", ""]
         lines += [f"![{figure.scenario.name} of {figure.scenario.subject}]({figure.picture})", ""]
-        lines += ["```text", figure.text, "```", ""]
+        lines += ["```thence", figure.text, "```", ""]
         lines += [f"- {_said(figure, result)}" for result in figure.results]
         lines += [f"- {line}" for line in _buffered(figure.results[0])]
     return "\n".join(lines) + "\n"
@@ -92,7 +92,7 @@ _HEADING: Final = """\
 Each is a scenario of a library file: the interpreter plays it, and what the papers print of the states is asserted on
 the way. Some are in no paper: they say what a protocol keeps, and when it lets a message go. `thence run FILE
 --scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file;
-[language](../../docs/reference/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the
+[language](../reference/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the
 messages of the application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and
 Kuper are `cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is
 `mf_figure_4`, center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.

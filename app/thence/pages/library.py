@@ -1,4 +1,4 @@
-"""The page of the library, library.md: a row for each system of the papers, every cell from the results of a run.
+"""The page of the library, docs/library/index.md: a row for each system, every cell from the results of a run.
 
 A cell counts the results that are as the file expects, and names the others. A cell without a result is a dash.
 `python -m thence.pages.library FOLDER RESULTS.json...` writes the page.
@@ -18,7 +18,9 @@ from thence.pages.errata.cell import cell
 from thence.pages.folder import run_page
 from thence.pages.results import read_results
 
-PAGE: Final = "library.md"
+PAGE: Final = "index.md"
+SOURCES: Final = "../../spec/thence/spec/library"
+"""The folder of the files, from the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> s
         found = [_specification(name) for name in row.files]
         cells = (
             row.system,
-            ", ".join(f"`{name}`" for name in row.files),
+            ", ".join(f"[`{name}`]({SOURCES}/{name}.thence)" for name in row.files),
             _explored(results, found),
             _proved(results, found),
             _links(results, found),
@@ -81,7 +83,7 @@ def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> s
 
 def page(results: Sequence[Mapping[str, Any]]) -> str:
     """The whole page, in Markdown."""
-    return f"{_HEADING}\n{table(results)}"
+    return _HEADING + table(results)
 
 
 def _specification(name: str) -> ir.Specification:
@@ -162,10 +164,22 @@ def _surprises(found: Sequence[Mapping[str, Any]]) -> str:
 _HEADING: Final = """\
 # The library
 
-A row for each system of the papers, every cell from the verdicts of a run (`make docs`): statements that hold in every
-run of the explored scopes (L1), statements that are proved for any number of processes and messages, the cases of
-`thence verify` for each implementation, the mutants and printed faults that are found. Single statements are in
-[statements.md](statements.md), printed faults in [errata.md](../../docs/library/errata.md).
+Seventeen systems of the literature are written down as specifications and checked. The table has a row for each system.
+
+- **explored**: statements about every run of a finite scope (level L1).
+- **proved**: statements about any number of processes and messages. L3 means that two solvers agree, L2 that one solver
+  proves it.
+- **links**: every step of the protocol is a step of the machine that is proved, checked in finite scopes.
+- **implementation**: the Python class that ships with Thence, tested against the protocol.
+- **mutants killed**: faults that were put in on purpose and that the checks find.
+- **printed faults shown**: faults of the algorithm as its paper prints it; see [errata](errata.md).
+
+A control is a system that is not causal: its statements are about the failure. `execution` and `happens_before` hold
+the theory: FIFO and SPS imply causal delivery, FIFO and CSPS imply it, and each assumption is needed. Files named
+`..._printed` hold the algorithms as their papers print them. [Every statement](statements.md) stands on one page with
+its verdict, its level and the command that checks it. `make statements` makes this page
+from the verdicts of a run.
+
 """
 
 

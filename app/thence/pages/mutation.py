@@ -23,7 +23,7 @@ _HEADING: Final = """\
 # The mutation score of the library
 
 Small faults were put into every protocol, machine and implementation of the library, one at a time;
-[mutation.md](../../docs/explanation/mutation.md) says which, and what becomes of them. The score is the part that was
+[mutation](../explanation/mutation.md) says which, and what becomes of them. The score is the part that was
 killed of those that are not equal; an undecided mutant counts as one that was not killed, and so does one that survives
 with an explanation. The files `*_printed` are left out: their protocols are known to be wrong, and each of their faults
 is a mutant of the repaired protocol. A protocol that two files have is counted once. Made by `make docs`.

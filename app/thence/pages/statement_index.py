@@ -71,8 +71,8 @@ _HEADING: Final = """\
 
 For each statement its verdict, its level ([proofs](../explanation/proofs.md)), and the command that checks it;
 statements of one declaration and scope with the same verdict share a line. `thence verify` checks all of them. Made by
-`make statements` from the results of a run. `make docs` writes the long form to `build/docs/statements.md`:
-documentation, sources, deviations, assumptions, counts.
+`make statements` from the results of a run. On the site that `make docs` builds, each statement has a permanent address
+on the page of its file, with its documentation, its assumptions and its counts.
 """
 
 

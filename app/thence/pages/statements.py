@@ -1,24 +1,14 @@
-"""The page of all statements, statements.md, with their documentation, assumptions and counts, from results of runs.
-
-`python -m thence.pages.statements FOLDER RESULTS.json...` writes the page; of several results about the same statement
-the last one counts. Sources and deviations are the documentation of the library's files; verdicts and levels are those
-of the results.
-"""
+"""The statements of a library file, in sections: one for each declaration, with its documentation and its results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import VACUITY
-from thence.pages.folder import run_page
-from thence.pages.results import library_specifications, read_results
 from thence.proofs.prove import expected_names, provable_names
-
-PAGE: Final = "statements.md"
 
 Key = tuple[str, str, str]
 """Kind, subject, name of a result."""
@@ -33,21 +23,6 @@ class Section:
     rows: tuple[Mapping[str, Any], ...]
 
 
-def page(specifications: Mapping[str, ir.Specification], results: Iterable[Mapping[str, Any]]) -> str:
-    """The page, in Markdown: for each file its documentation, and for each declaration a table."""
-    known = by_key(results)
-    parts = [_HEADING]
-    for name, specification in specifications.items():
-        parts += [f"## {name}.thence", "", _one_line(specification.doc) or "Without documentation.", ""]
-        for section in sections(specification, known):
-            parts += [f"### {section.title}", ""]
-            parts += [_one_line(section.doc), ""] if section.doc else []
-            parts += ["| statement | verdict | level | assumptions, scope, counts |", "|---|---|---|---|"]
-            parts += _rows(section.rows)
-            parts.append("")
-    return "\n".join(parts).rstrip("\n") + "\n"
-
-
 def by_key(results: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
     """The results, the last one of each statement."""
     return {(result["kind"], result["subject"], result["name"]): result for result in results}
@@ -58,14 +33,16 @@ def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, A
     for theory in specification.theories:
         theorems = {theorem.name: theorem for theorem in specification.theorems if theorem.theory.name == theory.name}
         found = [row for row in _about(known, "theorem", theory.name) if row["name"] in theorems]
-        documented = [{**row, "doc": _one_line(theorems[row["name"]].doc)} for row in found]
+        documented = [{**row, "doc": one_line(theorems[row["name"]].doc)} for row in found]
         yield from _section(f"theory {theory.name}", theory.doc, documented)
     for machine in specification.machines:
         names = {*_machine_names(machine)}
         rows = [row for row in _about(known, "machine", machine.name) if row["name"] in names]
         yield from _section(f"machine {machine.name}", machine.doc, rows)
     for protocol in specification.protocols:
-        yield from _section(f"protocol {protocol.name}", protocol.doc, _about(known, "scope", protocol.name))
+        own = {scope.name for scope in specification.scopes if scope.protocol == protocol.name}
+        rows = [row for row in _about(known, "scope", protocol.name) if not own or row["name"].split(": ")[0] in own]
+        yield from _section(f"protocol {protocol.name}", protocol.doc, rows)
     for link in specification.links:
         name = f"{link.protocol.name} to {link.machine.name}"
         yield from _section(f"conforms {name}", link.doc, _about(known, "link", name))
@@ -118,19 +95,8 @@ def _section(title: str, doc: str, rows: Sequence[Mapping[str, Any]]) -> Iterato
         yield Section(title, doc, tuple(rows))
 
 
-def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Rows of a table; statements of one scope, or of one machine, with the same result share one."""
-    shared: dict[tuple[str, ...], list[str]] = {}
-    for result in results:
-        scope, _, name = result["name"].rpartition(": ")
-        verdict = result["verdict"] if result["expected"] else f"**{result['verdict']}, not expected**"
-        shared.setdefault((scope, verdict, result["level"], _details(result)), []).append(name)
-    for (scope, *cells), names in shared.items():
-        first = f"{f'{scope}: ' if scope else ''}{', '.join(names)}"
-        yield f"| {' | '.join(cell.replace('|', '/') for cell in (first, *cells))} |"
-
-
-def _details(result: Mapping[str, Any]) -> str:
+def details(result: Mapping[str, Any]) -> str:
+    """The documentation, assumptions and counts of a result, in one line."""
     parts: list[str] = [result["doc"]] if result.get("doc") else []
     for assumption in result.get("assumptions", ()):
         needed = {True: "needed", False: "not needed", None: "not known to be needed"}[assumption["needed"]]
@@ -146,28 +112,6 @@ def _details(result: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _one_line(doc: str) -> str:
+def one_line(doc: str) -> str:
     """Documentation as one paragraph of Markdown."""
     return " ".join(doc.split()).replace("|", "/").replace("<", "&lt;")
-
-
-_HEADING: Final = """\
-# Every statement of the library
-
-Made by `make docs` from the results of a run. Each file and declaration is introduced by its own documentation,
-which names its source in the papers and says where it deviates from the printed text; a `mutant` is such a deviation
-put back, or another fault, with what must be found. A *theorem* or a statement about a *machine* is for any number of
-processes and messages; a statement about a *protocol* or a link is for every run of a finite scope. Levels: L1
-exhaustive in a scope, L2 one solver or a replayed run, L3 two solvers, L4 with a checked proof object: see
-[proofs.md](../../docs/explanation/proofs.md), which says how to get a level and a certificate of one's own.
-"""
-
-
-def make(folder: Path, sources: Sequence[Path]) -> int:
-    """Writes the page."""
-    (folder / PAGE).write_text(page(library_specifications(), read_results(sources)), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    run_page(make, "statements", "RESULTS.json...")
