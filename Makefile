@@ -54,7 +54,7 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	touch $(STAMP)
 
 verify: setup
-	@$(BIN)/python -m thence.conformance.campaign.java
+	@$(BIN)/python -m thence.conformance.java
 	@$(BIN)/thence verify $(ARGS)
 
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup

