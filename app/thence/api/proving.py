@@ -73,7 +73,7 @@ def prove(
         UserError: the file or a name is at fault; the message says so in the words of the command.
 
     >>> import thence.api as th
-    >>> found = th.prove("order_theory", "causal_fifo", no_cache=True)
+    >>> found = th.prove("execution", "csps_implies_sps", no_cache=True)
     >>> [statement.verdict.value for statement in found]
     ['proved']
     """
