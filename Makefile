@@ -126,7 +126,7 @@ mutation: setup
 lock: setup
 	$(BIN)/python -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
-	build/lock/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	build/lock/bin/uv pip compile pyproject.toml --extra all --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock
 
 clean:

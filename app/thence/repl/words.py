@@ -27,7 +27,8 @@ other runs:
   scope [NAME]       begin again in this scope; by default the scopes there are
   save NAME [FILE]   the run as a scenario; with FILE, the specification with it, for thence run FILE --scenario NAME
   quit               the end (also Ctrl-D)
-A step with (!) violates what the protocol promises. Words may be cut short: `b` is `back`. PROPERTY is a name such as causal, or an invariant's."""
+A step with (!) violates what the protocol promises.
+Words may be cut short: `b` is `back`. PROPERTY is a name such as causal, or an invariant's."""
 
 
 def choices(session: Session) -> Iterator[str]:

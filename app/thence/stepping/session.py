@@ -147,9 +147,9 @@ class Session:
         """Makes the step with this number. Raises: NotPossible."""
         there = self.choices
         if not 1 <= number <= len(there):
-            span = f"steps 1 to {len(there)}" if len(there) > 1 else "step 1 only" if there else "no step"
+            span = f"are steps 1 to {len(there)}" if len(there) > 1 else "is step 1 only" if there else "is no step"
             after = " after a step at fault" if self.failed else ""
-            raise NotPossible(f"there is {span} here{after}, not {number}")
+            raise NotPossible(f"there {span} here{after}, not {number}")
         return self._made(there[number - 1].step)
 
     def take_random(self, draw: random.Random) -> NarratedStep | None:
