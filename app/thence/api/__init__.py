@@ -2,7 +2,7 @@
 
 `load` reads a file, `check` says what is wrong with one, `explore` and `prove` judge what it states, `simulate`,
 `replay` and `play` run its protocols, `conform` drives an implementation, `judge` judges recorded executions. Results
-are frozen objects with the fields of the JSON (docs/json.md). Whatever a caller can get wrong is a `UserError`.
+are frozen objects with the fields of the JSON (docs/reference/json.md). Whatever a caller can get wrong is a `UserError`.
 
 Begin with `specifications` and `statements`. A name is imported when it is used: nothing of a solver is loaded by a
 test of a class. This package knows nothing of the command line, and prints nothing.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from thence.api.statements import Claim, Execution, Explored, Proved, Recording, Results, Statement
     from thence.dsl.find import Rejected
     from thence.dsl.load import library
+    from thence.impl.commands import Deliver, Send
     from thence.spec.extras import ExtraMissing
     from thence.spec.user_error import UserError
     from thence.spec.verdict import Level, Verdict
@@ -39,6 +40,7 @@ _PLACES: Final = {
     "thence.api.statements": ("Claim", "Execution", "Explored", "Proved", "Recording", "Results", "Statement"),
     "thence.dsl.find": ("Rejected",),
     "thence.dsl.load": ("library",),
+    "thence.impl.commands": ("Deliver", "Send"),
     "thence.spec.extras": ("ExtraMissing",),
     "thence.spec.user_error": ("UserError",),
     "thence.spec.verdict": ("Level", "Verdict"),
@@ -52,6 +54,7 @@ __all__ = [
     "Check",
     "Claim",
     "Conformance",
+    "Deliver",
     "Execution",
     "Exploration",
     "Explored",
@@ -63,6 +66,7 @@ __all__ = [
     "Recordings",
     "Rejected",
     "Results",
+    "Send",
     "Source",
     "Specification",
     "Statement",

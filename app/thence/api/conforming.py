@@ -60,8 +60,8 @@ def conform(
     """Drives an implementation through random schedules; failures are shortened.
 
     A class is made by `MyClass(identity, processes)` and has two methods, `causal_send(destination, message)` and
-    `receive(source, packet)`, which return lists of commands: `thence.impl.commands.Send` puts a packet on the network,
-    `thence.impl.commands.Deliver` hands a message over. See docs/conformance.md.
+    `receive(sender, packet)`, which return lists of commands: `Send(destination, packet)` puts a packet on the network,
+    `Deliver(sender, message)` hands a message over. A packet is any immutable value. See docs/reference/conformance.md.
 
     Ctrl-C ends it with the cases so far; `complete` is then False, and what no case refutes is unknown.
 

@@ -1,6 +1,6 @@
 """What was found out: statements with their verdicts, and the results of one call.
 
-A statement has the fields of the JSON object of `thence --json` (docs/json.md): those that all have as attributes, the
+A statement has the fields of the JSON object of `thence --json` (docs/reference/json.md): those that all have as attributes, the
 others as properties, or by name in `facts`.
 """
 
@@ -21,7 +21,7 @@ _REFUTED = 1
 class Statement(Result):
     """One statement and its verdict. A notebook shows it with its counterexample as a space-time diagram.
 
-    `facts` has all fields that apply, by the names of docs/json.md.
+    `facts` has all fields that apply, by the names of docs/reference/json.md.
     """
 
     @classmethod
@@ -51,8 +51,7 @@ class Statement(Result):
 
     def row(self) -> dict[str, Any]:
         """The fields that are texts, numbers and truth values, by name: a row of a table."""
-        row = {name: value for name, value in self.to_json().items() if isinstance(value, str | int | float | bool)}
-        return row
+        return {name: value for name, value in self.to_json().items() if isinstance(value, str | int | float)}
 
     def _text(self, name: str) -> str | None:
         found = self.facts.get(name)
@@ -66,9 +65,16 @@ class Statement(Result):
         found = self.facts.get(name)
         return float(found) if isinstance(found, int | float) else None
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """Subject, statement, verdict and level; and whether that is a surprise."""
         said = f"{self.subject}  {self.name}: {self.verdict.value} ({self.level.name})"
-        return f"{said}\n{self.explanation}" if self.explanation else said
+        if self.facts.get("claimed") is False:
+            return f"{said}, not claimed"
+        return said if self.expected else f"{said}, not as expected"
+
+    def __str__(self) -> str:
+        return f"{self.line}\n{self.explanation}" if self.explanation else self.line
 
     def _repr_html_(self) -> str:
         return statement_html(self)
@@ -89,7 +95,7 @@ class Explored(Statement):
 
     @property
     def scope(self) -> Mapping[str, Any]:
-        """The scope, by the names of docs/json.md; `settings` says everything."""
+        """The scope, by the names of docs/reference/json.md; `settings` says everything."""
         found: Mapping[str, Any] = self.facts["scope"]
         return found
 
@@ -263,7 +269,7 @@ class Results(Sequence[S_co], Generic[S_co]):
         return [each.row() for each in self.statements]
 
     def to_json(self) -> dict[str, Any]:
-        """As the command's `--json`: `results`, each by the fields of docs/json.md, `ok`, `exit` and `complete`."""
+        """As the command's `--json`: `results`, each by the fields of docs/reference/json.md, `ok`, `exit` and `complete`."""
         return {
             "ok": self.ok,
             "exit": self.exit_code,
@@ -304,7 +310,7 @@ class Results(Sequence[S_co], Generic[S_co]):
         raise TypeError("results are neither true nor false; ask .ok whether all came out as expected, or len()")
 
     def __str__(self) -> str:
-        lines = [f"{each.subject}  {each.name}: {each.verdict.value} ({each.level.name})" for each in self.statements]
+        lines = [each.line for each in self.statements]
         return "\n".join([*lines, *([] if self.complete else ["incomplete: interrupted"])])
 
     def _repr_html_(self) -> str:

@@ -81,7 +81,9 @@ def _ivy() -> Path:
     try:
         jars = Path(str(distribution("pyspark").locate_file("pyspark/jars")))
     except PackageNotFoundError as error:
-        raise CheckerMissing("pyspark, which brings Apache Ivy, is not installed") from error
+        raise CheckerMissing(
+            "pyspark, which brings Apache Ivy, is not installed: pip install 'thence[spark]'"
+        ) from error
     found = next(iter(sorted(jars.glob("ivy-*.jar"))), None)
     if found is None:
         raise CheckerMissing(f"there is no Apache Ivy in {jars}")

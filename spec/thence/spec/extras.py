@@ -17,8 +17,14 @@ class ExtraMissing(UserError, ImportError):
     """An extra is not installed; the message says how to install it."""
 
 
+def missing(extra: Extra) -> tuple[str, ...]:
+    """The packages of the extra that are not installed."""
+    return tuple(package for package in PACKAGES[extra] if find_spec(package) is None)
+
+
 def require(extra: Extra, purpose: str) -> None:
     """Raises ExtraMissing where the extra is not installed. `purpose` begins the message: `campaigns run on Spark`."""
-    missing = [package for package in PACKAGES[extra] if find_spec(package) is None]
-    if missing:
-        raise ExtraMissing(f"{purpose}, and {' and '.join(missing)} is not installed: pip install 'thence[{extra}]'")
+    absent = missing(extra)
+    if absent:
+        which = f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed"
+        raise ExtraMissing(f"{purpose}, and {which}: pip install 'thence[{extra}]'")
