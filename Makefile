@@ -54,7 +54,7 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	touch $(STAMP)
 
 verify: setup
-	@$(BIN)/python -m thence.conformance.campaign.java
+	@$(BIN)/python -m thence.conformance.java
 	@$(BIN)/thence verify $(ARGS)
 
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
@@ -118,7 +118,7 @@ mutation: setup
 lock: setup
 	$(BIN)/python -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
-	build/lock/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	build/lock/bin/uv pip compile pyproject.toml --extra all --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock
 
 clean:

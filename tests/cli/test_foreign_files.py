@@ -24,8 +24,8 @@ import pytest
 from thence.conformance.campaign.case import SCHEMA, SeedOutcome, row_digest, words_of
 from thence.conformance.campaign.parameters import CampaignParameters
 from thence.conformance.campaign.store import create, write_batch
+from thence.conformance.campaign.tally_rows import tally_rows
 from thence.conformance.cases.recorded_case import read_case
-from thence.conformance.cases.tally import tally_rows
 from thence.conformance.conform.rerun import pytest_file
 from thence.conformance.mutation.edits import Edit
 from thence.conformance.mutation.fate import Fate

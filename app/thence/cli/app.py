@@ -10,6 +10,7 @@ import typer
 from thence.cli.lazy import LazyGroup, lazy_commands, lazy_group
 from thence.cli.output import BAD_INPUT
 from thence.cli.session import fail_interrupted, fail_usage
+from thence.spec.user_error import UserError
 
 TRACE = {
     "check": "Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing.",
@@ -29,6 +30,7 @@ COMMANDS = {
     "check": "Parse, resolve and type files; every fault with its place and a code.",
     "fmt": "Write files in their canonical form; comments are kept.",
     "run": "Simulate a protocol step by step, replay a counterexample, or play a scenario.",
+    "repl": "Step through a protocol by hand: what can happen, what a step changes, what a property says.",
     "explore": "Explore all that a protocol can do in a scope; shortest counterexamples.",
     "prove": "Prove theorems and machines for any number of processes and messages.",
     "bmc": "Look for violations within so many steps: of a machine of any size, of a protocol in a scope.",
@@ -113,6 +115,8 @@ def run() -> None:
         path = PROGRAM if error.ctx is None else error.ctx.command_path
         message = f"{error.format_message().rstrip('.')}; see {path} --help"
         fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
+    except UserError as error:  # by the import of a command: a package that it needs is not there
+        fail_usage(_named(), "--json" in sys.argv, str(error))
     except BrokenPipeError:
         sys.exit(BAD_INPUT)
     sys.exit(ended)

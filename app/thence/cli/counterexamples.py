@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from thence.api.targets import Target
 from thence.cli.output import BadInput
 from thence.cli.session import check_writable, write_text
-from thence.cli.targets import Target
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
 from thence.dsl.export.itf import itf

@@ -1,13 +1,10 @@
-"""Options that several commands have, and sizes of memory with units, such as 500M."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Optional
 
 import typer
-
-from thence.cli.output import BadInput
 
 MOST_PROCESSES = 256
 """The limit of `Settings`."""
@@ -95,15 +92,3 @@ TrustFile = Annotated[
 ]
 
 CampaignDirectory = Annotated[str, typer.Argument(help="The campaign's directory.")]
-
-LEAST = 2**20
-"""The smallest size that is accepted: a mebibyte."""
-
-
-def byte_size(option: str, given: str) -> int:
-    """Bytes: 500M, 4G, 1.5GB; without a unit, bytes. Raises: BadInput for other texts, and for sizes below `LEAST`."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", given.strip(), re.IGNORECASE | re.ASCII)
-    size = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if size < LEAST:
-        raise BadInput(f"{option} {given}: give a size from 1M up, such as 500M or 4G")
-    return size

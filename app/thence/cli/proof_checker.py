@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from thence.conformance.campaign.java import JavaMissing, ensure_java
+from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 
 ORGANISATION, MODULE, VERSION = "de.uni-freiburg.informatik.ultimate", "smtinterpol", "2.5-1388-ga5a4ab0c"
@@ -81,7 +81,9 @@ def _ivy() -> Path:
     try:
         jars = Path(str(distribution("pyspark").locate_file("pyspark/jars")))
     except PackageNotFoundError as error:
-        raise CheckerMissing("pyspark, which brings Apache Ivy, is not installed") from error
+        raise CheckerMissing(
+            "pyspark, which brings Apache Ivy, is not installed: pip install 'thence[spark]'"
+        ) from error
     found = next(iter(sorted(jars.glob("ivy-*.jar"))), None)
     if found is None:
         raise CheckerMissing(f"there is no Apache Ivy in {jars}")

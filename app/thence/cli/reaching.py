@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.harness.coverage import SCENARIOS
 from thence.conformance.replay.findings import CaseOutcome
@@ -54,27 +52,6 @@ def seen_and_missing(whole: Reach) -> list[str]:
         explained = f" ({SCENARIOS[name]})" if name in SCENARIOS else ""
         lines.append(f"not reached: {kind} {name}{explained}")
     return lines
-
-
-def withheld_json(
-    arrivals: int, withheld: int, slowest: CaseOutcome | None, system: str, protocol: str | None
-) -> dict[str, Any]:
-    """Over-delay as JSON values: deliverable messages that were kept back, and the case of the longest delay."""
-    found: dict[str, Any] = {
-        "arrivals": arrivals,
-        "withheld": withheld,
-        "per_100_arrivals": round(100 * withheld / arrivals, 3) if arrivals else None,
-    }
-    delay = None if slowest is None else slowest.longest_delay
-    if slowest is not None and delay is not None:
-        found["worst"] = {
-            "process": delay.process,
-            "message": delay.message,
-            "arrivals": delay.arrivals,
-            "delivered": delay.delivered,
-            "case": RecordedCase(system, protocol, slowest.settings, slowest.operations).to_json(),
-        }
-    return found
 
 
 def withheld_text(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> str:

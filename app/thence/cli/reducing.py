@@ -1,35 +1,12 @@
-"""`--reductions` of `thence explore`: the chosen reductions, and those that were applied or refused."""
+"""`--reductions` of `thence explore`: the reductions that were applied or refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thence.cli.output import BadInput
-from thence.dsl.find import known
 from thence.proofs.engines import FEW
-from thence.proofs.explore.exploration import Engine
-from thence.proofs.explore.reductions import AUTO, REDUCTIONS, kept_by
+from thence.proofs.explore.reductions import REDUCTIONS, kept_by
 from thence.spec.verdict import Result
-
-
-def reductions_of(given: str | None, engine: Engine) -> tuple[str, ...]:
-    """The chosen reductions; by default the automatic ones, and none where the interpreter takes part.
-
-    Raises:
-        BadInput: for an unknown reduction, or one that the engine does not apply.
-    """
-    if given is None:
-        return (AUTO,) if engine in ("auto", "native") else ()
-    if given == "none":
-        return ()
-    names = [name.strip() for name in given.split(",")]
-    for name in names:
-        known(name, (AUTO, "none", *REDUCTIONS), "reduction")
-    if "none" in names:
-        raise BadInput(f"--reductions {given}: none stands alone")
-    if engine == "interpreted":
-        raise BadInput(f"--reductions {given}: the interpreter makes none")
-    return tuple(dict.fromkeys(names))
 
 
 def reductions_text(results: Sequence[Result]) -> str:

@@ -1,15 +1,10 @@
-"""The system under test and its limits, from the options that name them."""
+"""The system under test, from the options that name it."""
 
 from __future__ import annotations
 
-from thence.cli.options import byte_size
 from thence.cli.output import BadInput
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS
-from thence.conformance.systems.system import Limits
-
-LONGEST_S = 86_400
-"""The longest time limit: a day."""
 
 
 def subject_name(
@@ -29,11 +24,3 @@ def subject_name(
     if not given and needed and protocol not in SHIPPED:
         raise BadInput("what is to be tested? give one of --impl, --exec and --exec-per-process")
     return given[0] if given else SHIPPED.get(protocol or "", "") if needed else ""
-
-
-def limits_of(reply_s: float, start_s: float, memory: str) -> Limits:
-    """The limits of a foreign system. Raises: BadInput."""
-    for option, seconds in (("--reply-limit", reply_s), ("--start-limit", start_s)):
-        if not seconds <= LONGEST_S:
-            raise BadInput(f"{option} {seconds:g}: give at most {LONGEST_S:,} seconds")
-    return Limits(reply_s, start_s, memory_bytes=byte_size("--memory-limit", memory))

@@ -14,7 +14,7 @@ from thence.conformance.campaign import CampaignParameters
 from thence.conformance.campaign.case import load_runner, run_cases, runner_facts
 from thence.conformance.campaign.parameters import canonical_json
 from thence.conformance.campaign.store import create, locked, write_batch
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
 
 Thence = Callable[..., Any]
 

@@ -11,7 +11,7 @@ import pytest
 from thence.conformance.campaign import CampaignParameters, Tally
 from thence.conformance.campaign.case import run_cases
 from thence.conformance.campaign.parameters import canonical_json
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
 
 
 @pytest.fixture(autouse=True)

@@ -138,8 +138,8 @@ def test_what_cannot_begin_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
         start(tmp_path / "other", WALK)
     with pytest.raises(CampaignError, match="is not a campaign"):
         resume(tmp_path / "nowhere")
-    monkeypatch.setattr("thence.conformance.campaign.java.find_java", lambda: None)
-    monkeypatch.setattr("thence.conformance.campaign.java._packaged", lambda: None)
+    monkeypatch.setattr("thence.conformance.java.find_java", lambda: None)
+    monkeypatch.setattr("thence.conformance.java._packaged", lambda: None)
     with pytest.raises(CampaignError, match=r"needs Java 17 or newer"):
         start(tmp_path / "campaign", WALK)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "letter.txt", "other"]

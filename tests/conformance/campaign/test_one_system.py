@@ -15,10 +15,10 @@ import pytest
 from thence.conformance.campaign.case import load_runner, run_cases
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.campaign.parameters import canonical_json
+from thence.conformance.campaign.tally_rows import tally_rows
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import read_case
 from thence.conformance.cases.schedule import Send
-from thence.conformance.cases.tally import tally_rows
 from thence.conformance.conform.rerun import rerun
 from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.subject import SubjectError, load_subject

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from thence.conformance.campaign import CampaignParameters
-from thence.conformance.campaign.java import ensure_java
 from thence.conformance.campaign.store import create, write_batch
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
+from thence.conformance.java import ensure_java
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "campaigns.md"
 BLOCKS = dict(re.findall(r"```python\n((?:import|from) (\w+).*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))

@@ -22,7 +22,7 @@ from thence.conformance.campaign import (
     write_report,
 )
 from thence.conformance.campaign.store import create, finished_batches, write_batch
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
 from thence.spec.verdict import Level, Verdict
 
 WALK = CampaignParameters("campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20)

@@ -28,7 +28,7 @@ from thence.conformance.campaign.store import (
     read_rows,
     write_batch,
 )
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
 
 WALK = CampaignParameters("campaign_demo:walk", {"steps": 20, "limit": 6}, first_seed=5, cases=50, batch=20)
 

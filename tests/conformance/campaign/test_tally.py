@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.conformance.campaign import CampaignParameters, Tally, failure_bound
-from thence.conformance.cases.tally import kind_of, tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
+from thence.conformance.cases.tally import kind_of
 
 WALK = CampaignParameters("campaign_demo:walk", {"steps": 20, "limit": 6}, cases=200)
 

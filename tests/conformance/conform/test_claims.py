@@ -8,9 +8,9 @@ import pytest
 
 from thence.conformance.cases.network import CLAIMS
 from thence.conformance.cases.recorded_case import read_case
-from thence.conformance.conform.claims import can_be_imported, kinds_of, plan, subject_of
+from thence.conformance.conform.claims import can_be_imported, kinds_of, plan
 from thence.conformance.replay.findings import FindingKind
-from thence.conformance.systems.subject import SubjectError
+from thence.conformance.systems.subject import SubjectError, class_name
 from thence.impl.mf import MF
 
 ALWAYS = ("started", "causal", "fifo", "delivered", "once")
@@ -66,10 +66,10 @@ def test_impossible_plans() -> None:
 
 
 def test_names_of_classes() -> None:
-    assert subject_of(MF).name == "thence.impl.mf:MF"
+    assert class_name(MF) == "thence.impl.mf:MF"
     assert can_be_imported("thence.impl.mf:MF")
 
     class Local(MF):
         pass
 
-    assert not can_be_imported(subject_of(Local).name)
+    assert not can_be_imported(class_name(Local))

@@ -11,7 +11,7 @@ import pytest
 from faults import FAULTS
 from textbook import layers, vector_clocks
 
-from thence.cli.driving import Drive, Terms, driven, driven_results
+from thence.api.driving import Drive, Terms, driven, driven_results
 from thence.conformance.cases.network import CLAIMS, Claim, Settings
 from thence.conformance.cases.recorded_case import read_case
 from thence.conformance.conform.conform import conform, settings_for
@@ -100,7 +100,7 @@ def test_what_never_comes_is_stuck_and_the_wait_is_said() -> None:
 
 def judged(system: str, *claims: Claim, **network: Any) -> dict[str, Result]:
     drive = Drive(network.pop("protocol", None), f"textbook.vector_clocks:{system}", 3, 80, 12, 0)
-    results = driven_results(drive, driven(None, drive, Terms(network, claims)))
+    results = driven_results(drive, driven(drive, Terms(network, claims)))
     return {result.name: result for result in results}
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from thence.api.driving import Drive, conform_result
 from thence.cli.commands.matrix import tried_assumptions
-from thence.cli.driving import Drive, conform_result
 from thence.cli.session import Session
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.cases.recorded_case import read_case
@@ -32,7 +32,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def conform(system: str, protocol: str | None) -> bool:
-    return conform_result(None, Drive(protocol, system, 3, 250, 12, 0)).verdict is Verdict.REFUTED
+    return conform_result(Drive(protocol, system, 3, 250, 12, 0)).verdict is Verdict.REFUTED
 
 
 def the_plugin(system: str, protocol: str | None) -> bool:

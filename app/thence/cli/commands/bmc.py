@@ -8,10 +8,10 @@ from typing import Annotated, Optional, TypeAlias
 
 import typer
 
+from thence.api.targets import Choice, Target, targets
 from thence.cli.options import File, Json, ScopeName, Seed, Sends
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
-from thence.cli.targets import Choice, Target, targets
 from thence.dsl import ir
 from thence.dsl.find import known, specification
 from thence.proofs.bounded.history import JUDGED

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from thence.api.specifications import check as checked
 from thence.cli.options import Json
 from thence.cli.output import Output
 from thence.cli.session import run_command
-from thence.dsl.load import load
 
 
 def check(
@@ -22,8 +22,8 @@ def check(
 
 
 def _checked(files: Sequence[str]) -> Output:
-    loaded = [load(file) for file in files]
-    diagnostics = tuple((diagnostic, file) for file in loaded for diagnostic in file.diagnostics)
-    good = [str(file.path) for file in loaded if file.specification is not None]
+    found = checked(*files)
+    diagnostics = tuple((diagnostic, file) for file in found.loaded for diagnostic in file.diagnostics)
+    good = [str(file.path) for file in found.loaded if file.specification is not None]
     text = "\n".join(f"{path}: no errors" for path in good)
-    return Output(diagnostics=diagnostics, text=text, fields={"files": [str(file.path) for file in loaded]})
+    return Output(diagnostics=diagnostics, text=text, fields={"files": list(found.files)})

@@ -9,7 +9,17 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.cli.driving import Drive, Driven, Terms, claims_named, driven, driven_results, recorded_case, short_name
+from thence.api.driving import (
+    Drive,
+    Driven,
+    Terms,
+    claims_named,
+    driven,
+    driven_results,
+    limits_of,
+    recorded_case,
+    short_name,
+)
 from thence.cli.options import (
     Channels,
     Claims,
@@ -33,7 +43,7 @@ from thence.cli.options import (
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
 from thence.cli.session import Session, check_writable, run_command, write_text
-from thence.cli.subjects import limits_of, subject_name
+from thence.cli.subjects import subject_name
 from thence.conformance.cases.recorded_case import RecordedCase, read_case_file
 from thence.conformance.conform.rerun import pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, picture
@@ -147,8 +157,8 @@ def _protocol_named(protocol: str | None, against: str | None) -> str | None:
 def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles) -> Output:
     for path in files.asked:
         check_writable(path)
-    _require_transcript(drive.system, files.transcript)
-    run = driven(session, drive, terms)
+    _require_transcript(drive.name, files.transcript)
+    run = driven(drive, terms, session.status)
     report = run.report
     results = driven_results(drive, run)
     failed = bool(report.counterexamples)
@@ -189,7 +199,7 @@ def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexam
 def _sentence(drive: Drive, driven: Driven) -> str:
     report = driven.report
     said = (
-        f"{drive.system}: {report.failures:,} of {report.cases:,} cases failed; "
+        f"{drive.name}: {report.failures:,} of {report.cases:,} cases failed; "
         f"{report.events:,} sends, arrivals and deliveries"
     )
     if driven.protocol is not None:

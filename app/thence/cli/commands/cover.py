@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.cli.driving import Drive
+from thence.api.driving import Drive, limits_of
 from thence.cli.options import Exec, ExecPerProcess, GroupSize, Json, MemoryLimit, ReplyLimit, Seed, StartLimit
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import reach_table, seen_and_missing
 from thence.cli.session import Session, run_command
-from thence.cli.subjects import limits_of, subject_name
+from thence.cli.subjects import subject_name
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.conform.rerun import opposite
@@ -21,7 +22,6 @@ from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.guided import Corpus, grown, portfolio
 from thence.conformance.systems.protocol_subject import PREFIX
-from thence.conformance.systems.subject import load_subject
 from thence.dsl.find import protocol_of, specification
 from thence.spec.verdict import Level, Result, Verdict
 
@@ -58,7 +58,7 @@ def _covered(session: Session, name: str, drive: Drive) -> Output:
     found = specification(name)
     protocol = protocol_of(name, found)
     settings = settings_for(protocol, drive.processes)
-    subject = load_subject(drive.system or f"{PREFIX}{name}", drive.processes, drive.limits)
+    subject = replace(drive, system=drive.system or f"{PREFIX}{name}").subject()
     trials: Trials | None = None
     interrupted = False
     corpus = Corpus()

@@ -7,10 +7,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from thence.api.targets import Choice, targets
 from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends
 from thence.cli.output import BadInput, Output
 from thence.cli.session import run_command, write_text
-from thence.cli.targets import Choice, targets
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Unsupported

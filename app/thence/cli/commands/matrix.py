@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional, get_args
 
 import typer
 
-from thence.cli.driving import Drive
+from thence.api.driving import Drive, limits_of
 from thence.cli.options import (
     Exec,
     ExecPerProcess,
@@ -24,21 +24,21 @@ from thence.cli.options import (
     TimeBudget,
 )
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
-from thence.cli.reaching import percent, withheld_json, withheld_text
+from thence.cli.reaching import percent, withheld_text
 from thence.cli.session import Session, run_command
-from thence.cli.subjects import limits_of, subject_name
+from thence.cli.subjects import subject_name
 from thence.conformance.cases.network import Claim
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.claims import claims_of
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.matrix import ASSUMPTIONS, Cell, MatrixSubject, cells
 from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.over_delay import withheld_json
 from thence.conformance.conform.rerun import introduced
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.systems.foreign import SystemRaised
-from thence.conformance.systems.subject import load_subject
 from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
@@ -81,7 +81,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
         raise BadInput("what is to be driven? give one of --impl, --exec and --exec-per-process")
     found_in = None if drive.protocol is None else specification(parted(drive.protocol)[0])
     protocol = None if drive.protocol is None else named_protocol(drive.protocol)
-    subject = load_subject(drive.system, drive.processes, drive.limits)
+    subject = drive.subject()
     foreign = subject.external
     default = subject.settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     found: list[Cell] = []
@@ -116,7 +116,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     ran = [cell for cell in found if cell.settings is not None]
     if not any(cell.cases for cell in ran) and not interrupted:
         reasons = {cell.not_applicable for cell in found}
-        raise BadInput(f"{drive.system} cannot be driven: {'; '.join(sorted(reasons))}")
+        raise BadInput(f"{drive.name} cannot be driven: {'; '.join(sorted(reasons))}")
     results = tuple(_result(drive, cell) for cell in ran)
     text = _table(found) + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
     code = None
@@ -142,7 +142,7 @@ def _result(drive: Drive, cell: Cell) -> Result:
         "kinds": dict(cell.kinds),
         "refuted": _refuted(cell),
         "over_delay": withheld_json(
-            cell.arrivals, cell.withheld, cell.slowest, drive.system, drive.protocol if cell.replayed else None
+            cell.arrivals, cell.withheld, cell.slowest, drive.name, drive.protocol if cell.replayed else None
         ),
         "schedulers": [reach.to_json() for reach in cell.reaches],
     }
@@ -153,7 +153,7 @@ def _result(drive: Drive, cell: Cell) -> Result:
     worst = cell.worst
     if worst is not None:
         recorded = RecordedCase(
-            drive.system, drive.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
+            drive.name, drive.protocol if cell.replayed else None, worst.outcome.settings, worst.operations
         )
         facts["findings"] = [str(finding) for finding in worst.findings]
         facts["counterexample"] = recorded.to_json()
@@ -165,7 +165,7 @@ def _result(drive: Drive, cell: Cell) -> Result:
         facts["unknown"] = unknown
     verdict = Verdict.REFUTED if failed else Verdict.UNKNOWN if unknown else Verdict.TESTED
     return Result(
-        f"{cell.assumption.name}, {cell.delivery}", "conform", drive.system,
+        f"{cell.assumption.name}, {cell.delivery}", "conform", drive.name,
         verdict, Level.L0, cell.claimed is False if failed else not unknown,
         cell.seconds, facts, "" if worst is None else explained(worst), "" if worst is None else picture(worst.outcome),
     )  # fmt: skip

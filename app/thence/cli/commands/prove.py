@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
+from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms
 from thence.cli.certificates import CertificateRequest, Proved, certify
 from thence.cli.options import File, Json, Seed
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.watching import watch as watch_file
-from thence.dsl.find import known, specification
-from thence.proofs.prove import proofs_by, provable_names, solver_pool
-from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
-from thence.proofs.solving.assessment import Proof
+from thence.dsl.find import specification
 from thence.proofs.solving.discharge import Options, ProofProgress
-from thence.proofs.solving.solver import SolverPool
-from thence.proofs.solving.stability import measure, proved_obligations, stability_result
-from thence.spec.cache_folder import cache_folder
-from thence.spec.verdict import Result
-
-NO_CACHE = "off"
-"""The value of THENCE_CACHE that means `--no-cache`."""
 
 
 def prove(
@@ -81,32 +68,11 @@ class ProveRequest:
     certificate: CertificateRequest | None = None
 
     def options(self) -> Options:
-        """Raises: BadInput where no cache can be at the place that is named for it."""
-        timeout_ms = round(self.timeout_s * 1000)
-        cache = self._directory()
+        """Raises: BadRequest where no cache can be at the place that is named for it."""
+        cache = cache_directory(self.cache, no_cache=self.no_cache)
         if self.certificate is not None:
             cache = None  # what is cited rests on no answer of an earlier run
-        return Options(timeout_ms=timeout_ms, seed=self.seed, cache=cache, cores=self.cores)
-
-    def _directory(self) -> Path | None:
-        """Where answers are kept: what the command line says, else THENCE_CACHE, else the user's cache."""
-        if self.no_cache:
-            if self.cache is not None:
-                raise BadInput("--cache and --no-cache contradict each other")
-            return None
-        named = self.cache or os.environ.get("THENCE_CACHE")
-        if self.cache is None and named == NO_CACHE:
-            return None
-        if not named:
-            return cache_folder(FOLDER)
-        directory = Path(named)
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{named} cannot be the cache: {error.strerror or error}") from error
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise BadInput(f"{named} cannot be the cache: it cannot be written")
-        return directory
+        return Options(timeout_ms=timeout_ms(self.timeout_s), seed=self.seed, cache=cache, cores=self.cores)
 
 
 def _proved(session: Session, request: ProveRequest) -> Output:
@@ -114,11 +80,7 @@ def _proved(session: Session, request: ProveRequest) -> Output:
     if request.watch:
         return _watch(session, request)
     found = specification(request.file)
-    provable = provable_names(found)
-    if not provable:
-        raise BadInput(f"{request.file} has neither a theorem nor a machine")
-    for name in request.names:
-        known(name, provable, "theorem, machine or statement")
+    provable(request.file, found, request.names)
     options = request.options()
     if request.certificate is not None:
         request.certificate.check()
@@ -128,26 +90,15 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         last[:] = [made]
         session.status(_status(made))
 
-    evidence: list[Proof] = []
-    finished: list[Result] = []
-    with solver_pool(options) as pool:
-        try:
-            with closing(proofs_by(pool, found, request.names, options, progress)) as proved:
-                for proof in proved:
-                    evidence.append(proof)
-                    finished.append(proof.result)
-            if request.stability:
-                finished.extend(_stability(evidence, options, request.stability, progress))
-        except KeyboardInterrupt:
-            text = f"interrupted{_where(last)}: incomplete, this was finished\n"
-            fields = {"complete": False, **_cache_facts(pool, options)}
-            return Output(tuple(finished), text=text, fields=fields, exit=UNKNOWN)
-        if options.cache is not None:
-            AnswerCache(options.cache).prune()
-        output = Output(tuple(finished), text=_cache_text(pool), fields=_cache_facts(pool, options))
+    made = proved(found, request.names, options, request.stability, progress)
+    if not made.complete:
+        text = f"interrupted{_where(last)}: incomplete, this was finished\n"
+        fields = {"complete": False, **_cache_facts(made, options)}
+        return Output(made.statements, text=text, fields=fields, exit=UNKNOWN)
+    output = Output(made.statements, text=_cache_text(made), fields=_cache_facts(made, options))
     if request.certificate is None:
         return output
-    return certify(session, request.certificate, Proved(request.file, found, evidence), options, output)
+    return certify(session, request.certificate, Proved(request.file, found, made.evidence), options, output)
 
 
 def _watch(session: Session, request: ProveRequest) -> Output:
@@ -160,21 +111,6 @@ def _watch(session: Session, request: ProveRequest) -> Output:
         if is_given:
             raise BadInput(f"--watch does not go with {option}")
     return watch_file(session, request.file, request.names, request.options(), _status)
-
-
-def _stability(
-    made: Sequence[Proof], options: Options, count: int, progress: Callable[[ProofProgress], None]
-) -> Iterator[Result]:
-    """A result for each machine and theory of which something is proved."""
-    proofs = [proof for proof in made if proof.result.kind != "mutant"]
-    for subject in dict.fromkeys(proof.result.subject for proof in proofs):
-        obligations = proved_obligations(proof for proof in proofs if proof.result.subject == subject)
-        if obligations:
-
-            def note(done: int, total: int, current: str, subject: str = subject) -> None:
-                progress(ProofProgress(subject, "stability", done, total, current))
-
-            yield stability_result(subject, measure(obligations, options, count, note), count, options)
 
 
 def _status(made: ProofProgress) -> str:
@@ -190,14 +126,14 @@ def _where(last: list[ProofProgress]) -> str:
     return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} were done"
 
 
-def _cache_text(pool: SolverPool) -> str | None:
+def _cache_text(made: Proofs) -> str | None:
     """How much of it was not solved now."""
-    if not pool.recalled:
+    if not made.recalled:
         return None
-    asked = pool.recalled + pool.solved
-    return f"{pool.recalled} of {asked} answers are from the cache; --no-cache solves everything\n"
+    asked = made.recalled + made.solved
+    return f"{made.recalled} of {asked} answers are from the cache; --no-cache solves everything\n"
 
 
-def _cache_facts(pool: SolverPool, options: Options) -> dict[str, Any]:
+def _cache_facts(made: Proofs, options: Options) -> dict[str, Any]:
     directory = None if options.cache is None else str(options.cache)
-    return {"cache": {"directory": directory, "recalled": pool.recalled, "solved": pool.solved}}
+    return {"cache": {"directory": directory, "recalled": made.recalled, "solved": made.solved}}

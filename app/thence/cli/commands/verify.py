@@ -20,6 +20,7 @@ from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
+from thence.spec.extras import ExtraMissing, require
 from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
 
 WORKERS = 2
@@ -67,9 +68,7 @@ class Task:
 def _verified(session: Session, files: Sequence[str], report: str, amount: Amount) -> Output:
     check_writable(report)
     if amount.campaign_cases:
-        from thence.conformance.campaign.java import ensure_java
-
-        ensure_java()
+        _require_spark()
     loaded = [load(file) for file in files or [str(path) for path in library()]]
     diagnostics = tuple((diagnostic, file) for file in loaded for diagnostic in file.diagnostics)
     if any(file.specification is None for file in loaded):
@@ -92,6 +91,17 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
         results=tuple(results), diagnostics=diagnostics, text=f"{said}report: {report}\n",
         fields={"report": report, "complete": complete}, exit=_exit(results, complete), brief=True,
     )  # fmt: skip
+
+
+def _require_spark() -> None:
+    """Raises BadInput where the campaign cannot run: before hours of work, not after them."""
+    from thence.conformance.java import ensure_java
+
+    try:
+        require("spark", "the campaign runs on Spark")
+    except ExtraMissing as error:
+        raise BadInput(f"{error}, or leave it out: --campaign-cases 0") from error
+    ensure_java()
 
 
 def _exit(results: Sequence[Result], complete: bool) -> int | None:
@@ -166,9 +176,9 @@ def run_task(task: Task) -> tuple[Result, ...]:
 
             return play_scenario(next(known for known in found.scenarios if known.name == task.name))
         case "conform":
-            from thence.cli.driving import Drive, conform_result
+            from thence.api.driving import Drive, conform_result
 
-            return (conform_result(None, Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
+            return (conform_result(Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
 
 
 def _run(session: Session, tasks: Sequence[Task]) -> tuple[dict[Task, tuple[Result, ...]], bool]:

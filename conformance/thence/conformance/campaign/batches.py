@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from thence.conformance.campaign.case import load_runner, run_cases, runner_facts
-from thence.conformance.campaign.java import JavaMissing, ensure_java
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
 from thence.conformance.campaign.shipping import as_on_a_worker, fingerprints
 from thence.conformance.campaign.status import Status, status_of, with_batch
@@ -29,7 +28,8 @@ from thence.conformance.campaign.store import (
     read_manifest,
     write_batch,
 )
-from thence.conformance.cases.tally import tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
+from thence.conformance.java import JavaMissing, ensure_java
 
 if TYPE_CHECKING:
     from thence.conformance.campaign.cluster import Cluster

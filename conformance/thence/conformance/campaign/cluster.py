@@ -22,8 +22,8 @@ from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
-from thence.conformance.campaign.java import JavaMissing, ensure_java
 from thence.conformance.campaign.parameters import CampaignError
+from thence.conformance.java import JavaMissing, ensure_java
 
 _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 

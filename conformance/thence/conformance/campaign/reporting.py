@@ -14,7 +14,8 @@ from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.campaign.reached import Point, Reached, Reaching
 from thence.conformance.campaign.status import Status, status_of
 from thence.conformance.campaign.store import finished_batches, read_manifest, read_rows
-from thence.conformance.cases.tally import Tally, tally_rows
+from thence.conformance.campaign.tally_rows import tally_rows
+from thence.conformance.cases.tally import Tally
 
 SHOWN_CASES = 100
 """Failing cases that a report shows; the Parquet files have all."""

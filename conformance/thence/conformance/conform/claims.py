@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from thence.conformance.cases.network import CLAIMS, Claim, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
@@ -16,11 +15,8 @@ from thence.conformance.harness.distinguishing import distinguishing
 from thence.conformance.harness.explain import explained
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import REFUTES, FindingKind
-from thence.conformance.systems.subject import Subject, SubjectError, load_subject
+from thence.conformance.systems.subject import Subject, SubjectError, System, class_name, class_subject, load_subject
 from thence.dsl.find import named_protocol, specification
-
-System: TypeAlias = str | Callable[[int, int], Any]
-"""A class, or a name as `load_subject` takes it."""
 
 CASES: Final = 300
 """Default number of cases of a run."""
@@ -164,20 +160,17 @@ def plan(
     if unknown:
         raise ValueError(f"unknown setting {', '.join(unknown)}")
     sampling = Sampling(cases, operations, seed)
-    subject = load_subject(system, processes) if isinstance(system, str) else subject_of(system)
+    subject = (
+        load_subject(system, processes)
+        if isinstance(system, str)
+        else class_subject(class_name(system), system, processes)
+    )
     default = subject.settings(processes) if protocol is None else settings_for(named_protocol(protocol), processes)
     chosen = replace(default, **words)
     if claims is not None:
         chosen = chosen.claiming(claims)
     subject.require(chosen.delivery)
     return Plan(subject, protocol, chosen, sampling, strict)
-
-
-def subject_of(system: Callable[[int, int], Any]) -> Subject:
-    """A class as a subject, by the name under which it can be imported."""
-    module, name = getattr(system, "__module__", "?"), getattr(system, "__qualname__", type(system).__qualname__)
-    reacts = callable(getattr(system, "react", None))
-    return Subject(f"{module}:{name}", system, getattr(system, "delivery", "unicast"), reacts)
 
 
 def can_be_imported(name: str) -> bool:

@@ -23,6 +23,9 @@ from thence.spec.user_error import UserError
 MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
 """Makes process `identity` of `processes`. See also `thence.conformance.systems.foreign`."""
 
+System: TypeAlias = str | Callable[[int, int], Any]
+"""A class, or a name as `load_subject` takes it."""
+
 EXEC: Final = "exec:"
 EXEC_PER_PROCESS: Final = "exec-per-process:"
 """Prefixes of the names of foreign systems; the command follows."""
@@ -129,10 +132,26 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
         raise SubjectError(f"the module {module_name} has no class {class_name}{_hint(module)}")
     if not callable(subject):
         raise SubjectError(f"{name} is not a class, but {type(subject).__name__}")
-    trial = f"{class_name}(0, {processes})"
+    return class_subject(name, subject, processes)
+
+
+def class_name(system: Callable[..., Any]) -> str:
+    """The name under which a class can be imported, as `module:Class`."""
+    module = getattr(system, "__module__", "?")
+    return f"{module}:{getattr(system, '__qualname__', type(system).__qualname__)}"
+
+
+def class_subject(name: str, system: Callable[[int, int], Any], processes: int = 3) -> Subject:
+    """A class as a subject. One process is made on trial, as the first of `processes`.
+
+    Raises:
+        SubjectError: the class lacks a method, or cannot be called with (identity, processes); its attribute `delivery`
+            is none of the three.
+    """
+    trial = f"{name.rpartition(':')[2]}(0, {processes})"
     try:
         with limited(TRIAL_S):
-            process = subject(0, processes)
+            process = system(0, processes)
     except OutOfTime:
         raise SubjectError(f"{name} could not start: {trial} does not return in {TRIAL_S:g} s") from None
     except (Exception, SystemExit) as error:
@@ -144,7 +163,7 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
     reacts = callable(getattr(process, "react", None))
-    return Subject(name, subject, delivery, reacts, *_stated(process))
+    return Subject(name, system, delivery, reacts, *_stated(process))
 
 
 def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]:

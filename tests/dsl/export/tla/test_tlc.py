@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from thence.conformance.campaign.java import find_java
+from thence.conformance.java import find_java
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.machine import export_machine

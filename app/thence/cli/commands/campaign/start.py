@@ -10,8 +10,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from thence.api.driving import claims_named
+from thence.api.sizes import byte_size
 from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, campaign_output, parameters, show_progress
-from thence.cli.driving import claims_named
 from thence.cli.options import (
     CampaignDirectory,
     Channels,
@@ -22,7 +23,6 @@ from thence.cli.options import (
     Loss,
     SelfSends,
     TrustFile,
-    byte_size,
 )
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from thence.api.recordings import known_format
 from thence.cli.options import Json, Merge, TraceFormat
 from thence.cli.output import BadInput, Output
 from thence.cli.session import check_writable, run_command, write_text
-from thence.cli.trace_formats import known_format
 from thence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from thence.spec.trace import write_trace
 

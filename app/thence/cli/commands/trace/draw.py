@@ -6,10 +6,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from thence.api.recordings import known_format
 from thence.cli.options import Json, TraceFormat
 from thence.cli.output import Output
 from thence.cli.session import run_command, write_text
-from thence.cli.trace_formats import known_format
 from thence.conformance.harness.pictures import svg_of, text_of
 from thence.conformance.traces.reading import FORMATS, read
 from thence.spec.judgement import judge

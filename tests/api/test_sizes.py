@@ -1,11 +1,11 @@
-"""Sizes of memory on the command line."""
+"""Sizes of memory."""
 
 from __future__ import annotations
 
 import pytest
 
-from thence.cli.options import LEAST, byte_size
-from thence.cli.output import BadInput
+from thence.api.errors import BadRequest
+from thence.api.sizes import LEAST, byte_size
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ def test_sizes(given: str, bytes_: int) -> None:
 
 @pytest.mark.parametrize("given", ["", "much", "1K", "0", "-1G", "1e9", "1048575", "4 P", "\u0664G"])
 def test_what_is_no_size(given: str) -> None:
-    with pytest.raises(BadInput, match=r"--memory .*give a size from 1M up"):
+    with pytest.raises(BadRequest, match=r"--memory .*give a size from 1M up"):
         byte_size("--memory", given)

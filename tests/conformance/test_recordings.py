@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.campaign.recordings import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
+from thence.conformance.recordings import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
 from thence.conformance.replay.recordings import judged
 from thence.spec.trace import TraceError
 from thence.spec.verdict import Result, Verdict

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
+from thence.spec.extras import missing, require
 from thence.spec.trace import TraceError
 from thence.spec.verdict import Level, Result, Verdict
 
@@ -82,8 +83,8 @@ def _require_inside(file: Path, directory: Path) -> None:
 
 
 def worth_spark(files: Sequence[str]) -> bool:
-    """Whether there is so much to judge that Spark pays, and there is more than one processor."""
-    if len(files) < 2 or (os.cpu_count() or 1) < 2:
+    """Whether there is so much to judge that Spark pays, there is more than one processor, and Spark is installed."""
+    if len(files) < 2 or (os.cpu_count() or 1) < 2 or missing("spark"):
         return False
     return len(files) >= MANY_FILES or sum(map(_size, files)) >= MANY_BYTES
 
@@ -124,7 +125,9 @@ def on_spark(files: Sequence[str], judge: Judge, master: str) -> Outcomes:
 
     Raises:
         CampaignError: Spark does not start, or loses a part of the work.
+        ExtraMissing: it is not installed.
     """
+    require("spark", "the files are to be judged on Spark")
     from thence.conformance.campaign.cluster import open_cluster
 
     places = [str(Path(file).resolve()) for file in files]

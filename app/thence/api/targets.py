@@ -1,10 +1,10 @@
-"""The protocols and scopes that the options of a command choose."""
+"""The protocols and scopes that a request chooses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from thence.cli.output import BadInput
+from thence.api.errors import BadRequest
 from thence.dsl import ir
 from thence.dsl.check.settings import Unsettled, adapt
 from thence.dsl.check.workload import (
@@ -22,7 +22,7 @@ from thence.dsl.find import known, specification
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The options that name a protocol, a scope or a mutant."""
+    """The settings that name a protocol, a scope or a mutant."""
 
     file: str
     scope: str | None = None
@@ -33,7 +33,7 @@ class Choice:
 
     @property
     def changes(self) -> bool:
-        """Whether the options make a workload of their own."""
+        """Whether the settings make a workload of their own."""
         return self.processes is not None or self.sends is not None or bool(self.settings)
 
 
@@ -54,17 +54,18 @@ class Target:
     expects: tuple[ir.Expectation, ...]
 
 
-def targets(choice: Choice) -> list[Target]:
+def targets(choice: Choice, found: ir.Specification | None = None) -> list[Target]:
     """The chosen protocol in the chosen scopes; by default in all scopes of the file.
 
-    A mutant is by default taken in the scopes that its expectations name.
+    A mutant is by default taken in the scopes that its expectations name. `found` is the content of the file, where
+    it is known already.
 
     Raises:
-        BadInput: for a name that the file does not have, or numbers that make no workload.
+        BadRequest: for a name that the file does not have, or numbers that make no workload.
     """
-    found = specification(choice.file)
+    found = specification(choice.file) if found is None else found
     if not found.protocols:
-        raise BadInput(f"{choice.file} has no protocol to explore")
+        raise BadRequest(f"{choice.file} has no protocol to explore")
     if choice.mutant is None:
         scopes = _scopes(found, choice, found.scopes)
         by_name = {protocol.name: protocol for protocol in found.protocols}
@@ -108,7 +109,7 @@ def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]
     known(name, tuple(mutant.name for mutant in found.mutants), "mutant")
     mutant = next(mutant for mutant in found.mutants if mutant.name == name)
     if not isinstance(mutant.mutated, ir.Protocol):
-        raise BadInput(f"{name} is a mutant of the machine {mutant.subject}: thence prove {found.file} {name}")
+        raise BadRequest(f"{name} is a mutant of the machine {mutant.subject}: thence prove {found.file} {name}")
     return mutant, mutant.mutated
 
 
@@ -132,14 +133,14 @@ def _adapted(
     scopes: tuple[ir.Scope, ...],
     expects: tuple[ir.Expectation, ...],
 ) -> Target:
-    """The protocol in a workload made of the options, on top of the scope if one is named."""
+    """The protocol in a workload made of the settings, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
     workload = _workload(base, choice, protocol.delivery)
     if choice.settings:
         try:
             workload = adapt(workload, choice.settings, kind_of(protocol))
         except Unsettled as reason:
-            raise BadInput(f"--setting: {reason}") from reason
+            raise BadRequest(f"--setting: {reason}") from reason
     same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]
     if protocol is original:
         return Target(subject, protocol, None, workload, same[0].expects if same else ())
@@ -149,9 +150,9 @@ def _adapted(
 def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -> ir.Workload:
     processes = choice.processes or (base.processes if base else DEFAULT_PROCESSES)
     if not 1 <= processes <= MOST_PROCESSES:
-        raise BadInput(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
+        raise BadRequest(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
     if base is not None and base.programs and (choice.processes is not None or choice.sends is not None):
-        raise BadInput("--processes and --sends: the scope has programs, which say that themselves")
+        raise BadRequest("--processes and --sends: the scope has programs, which say that themselves")
     sends = _sends(choice.sends, processes) if choice.sends is not None else None
     if base is not None and base.processes == processes:
         if sends is None:
@@ -161,7 +162,7 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
             return replace(base, sends=sends, sending=replace(base.sending, identities=identities))
         return replace(base, sends=sends)
     if delivery == "multicast" and processes > MOST_MULTICAST:
-        raise BadInput(
+        raise BadRequest(
             f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"
         )
     to_itself = base is not None and any(process in base.destinations[process] for process in range(base.processes))
@@ -170,7 +171,7 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
     if processes == 1 and not to_itself:
         sends = (0,) if sends is None else sends
         if any(sends):
-            raise BadInput("--processes 1: a single process has nobody to send to")
+            raise BadRequest("--processes 1: a single process has nobody to send to")
     groups = () if delivery == "unicast" else choices
     return ir.Workload(processes, sends or default_sends(processes), destinations, groups=groups)
 
@@ -184,7 +185,7 @@ def _sends(given: str, processes: int) -> tuple[int, ...]:
         numbers *= processes
     if len(numbers) != processes or not all(0 <= number <= MOST_OF_ANYTHING for number in numbers):
         each = f"each of the {processes} processes" if processes > 1 else "the one process"
-        raise BadInput(
+        raise BadRequest(
             f"--sends {given}: give one number from 0 to {MOST_OF_ANYTHING}, or one for {each}, such as 2,1,1"
         )
     return tuple(numbers)

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from thence.cli.output import BadInput
-from thence.cli.reaching import withheld_json
-from thence.cli.session import Session
+from thence.api.errors import BadRequest
+from thence.api.sizes import byte_size
 from thence.conformance.cases.network import CLAIMS, Claim, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.tally import failure_bound
 from thence.conformance.conform.claims import claims_of, kinds_of
 from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.outcomes import rounded
+from thence.conformance.conform.over_delay import withheld_json
 from thence.conformance.conform.rerun import opposite
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.harness.explain import explained, picture
 from thence.conformance.harness.sources import known_schedules
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.systems.subject import Subject, load_subject
+from thence.conformance.systems.subject import Subject, System, class_name, class_subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol, parted, specification
 from thence.spec.verdict import Level, Result, Verdict
+
+Status: TypeAlias = Callable[[str], None]
+"""Is told, by a line of text, how far long work is."""
+
+LONGEST_S = 86_400
+"""The longest time limit: a day."""
+
+
+def _silent(line: str) -> None:
+    """Tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,7 @@ class Drive:
 
     Attributes:
         protocol: FILE or FILE:PROTOCOL, where FILE may be a library name; None: the oracle alone judges.
-        system: the implementation, as `load_subject` takes it.
+        system: the implementation, as `load_subject` takes it, or the class itself.
         cases: how many schedules, of `operations` operations each.
         limits: time limits of a foreign system.
         sources: the files of schedules to begin with, as `known_schedules` takes them.
@@ -43,7 +53,7 @@ class Drive:
     """
 
     protocol: str | None
-    system: str
+    system: System
     processes: int
     cases: int
     operations: int
@@ -51,6 +61,17 @@ class Drive:
     limits: Limits = field(default_factory=Limits)
     sources: tuple[str, ...] = ()
     budget_s: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the system: the user's, or the one by which the class can be imported."""
+        return self.system if isinstance(self.system, str) else class_name(self.system)
+
+    def subject(self) -> Subject:
+        """The system, ready to be driven. Raises: SubjectError."""
+        if isinstance(self.system, str):
+            return load_subject(self.system, self.processes, self.limits)
+        return class_subject(self.name, self.system, self.processes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +109,25 @@ class Driven:
         return self.closely == "strictly"
 
 
+def limits_of(reply_s: float, start_s: float, memory: str) -> Limits:
+    """The limits of a foreign system. Raises: BadRequest."""
+    for option, seconds in (("--reply-limit", reply_s), ("--start-limit", start_s)):
+        if not seconds <= LONGEST_S:
+            raise BadRequest(f"{option} {seconds:g}: give at most {LONGEST_S:,} seconds")
+    return Limits(reply_s, start_s, memory_bytes=byte_size("--memory-limit", memory))
+
+
 def claims_named(names: Sequence[str] | None) -> tuple[Claim, ...]:
-    """The claims with these names. Raises: BadInput, for a name that is none."""
+    """The claims with these names. Raises: BadRequest, for a name that is none."""
     for name in names or ():
         if name not in CLAIMS:
-            raise BadInput(f"there is no claim {name}; there is {', '.join(CLAIMS)}")
+            raise BadRequest(f"there is no claim {name}; there is {', '.join(CLAIMS)}")
     return tuple(claim for claim in CLAIMS if claim in (names or ()))
 
 
-def conform_result(session: Session | None, drive: Drive) -> Result:
+def conform_result(drive: Drive) -> Result:
     """One statement: the implementation follows its protocol, and does what the protocol promises."""
-    run = driven(session, drive, Terms())
+    run = driven(drive, Terms())
     results = driven_results(drive, run)
     first = results[0]
     worst = min((result for result in results if result.facts["claimed"]), key=_gravity)
@@ -113,25 +142,27 @@ def _gravity(result: Result) -> int:
     return [Verdict.REFUTED, Verdict.UNKNOWN, Verdict.TESTED].index(result.verdict)
 
 
-def driven(session: Session | None, drive: Drive, terms: Terms) -> Driven:
-    """The run: against the protocol, if there is one. Raises: BadInput, where terms do not fit."""
+def driven(drive: Drive, terms: Terms, status: Status = _silent) -> Driven:
+    """The run: against the protocol, if there is one; `status` is told how far it is.
+
+    Raises:
+        BadRequest: where terms do not fit.
+    """
     if terms.strict and drive.protocol is None:
-        raise BadInput("--strict demands the order of a protocol's text: name a protocol")
+        raise BadRequest("--strict demands the order of a protocol's text: name a protocol")
     if "conforming" in terms.claims and drive.protocol is None:
-        raise BadInput("--claim conforming is about a protocol: name one")
+        raise BadRequest("--claim conforming is about a protocol: name one")
     protocol = None if drive.protocol is None else named_protocol(drive.protocol)
-    subject = load_subject(drive.system, drive.processes, drive.limits)
+    subject = drive.subject()
     began = time.monotonic()
 
     def progress(done: int, planned: int) -> None:
-        if session is not None:
-            spent = "" if drive.budget_s is None else f", {time.monotonic() - began:.0f} of {drive.budget_s:g} s"
-            session.status(f"{drive.system}: {done:,} of {planned:,} cases{spent}")
+        spent = "" if drive.budget_s is None else f", {time.monotonic() - began:.0f} of {drive.budget_s:g} s"
+        status(f"{drive.name}: {done:,} of {planned:,} cases{spent}")
 
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:
-        if session is not None:
-            session.status("counterexamples that are known")
+        status("counterexamples that are known")
         found = None if drive.protocol is None else specification(parted(drive.protocol)[0])
         corpus = known_schedules(found, protocol, drive.sources)
         settings = _settings(drive, terms, protocol, subject)
@@ -153,7 +184,7 @@ def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject:
     try:
         settings = replace(default, **given)
     except ValueError as error:
-        raise BadInput(str(error)) from error
+        raise BadRequest(str(error)) from error
     claims = (*terms.claims, "total_order") if given.get("total_order") else terms.claims
     return settings.claiming(claims) if terms.claims else settings
 
@@ -168,7 +199,7 @@ def driven_results(drive: Drive, driven: Driven) -> tuple[Result, ...]:
     reached = {
         "schedulers": [reach.to_json() for reach in report.reaches],
         "coverage": report.whole.coverage.to_json(),
-        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest, drive.system, driven.protocol),
+        "over_delay": withheld_json(report.arrivals, report.withheld, report.slowest, drive.name, driven.protocol),
     }
     first = replace(results[0], seconds=report.seconds, facts={**results[0].facts, **reached})
     return (first, *results[1:])
@@ -220,7 +251,7 @@ def _claim(drive: Drive, driven: Driven, claim: Claim, *, claimed: bool) -> Resu
     if driven.unlimited:
         facts["unlimited"] = driven.unlimited
     return Result(
-        claim, "conform", drive.system, verdict, Level.L0, not claimed or (not shown and not unknown), 0.0, facts,
+        claim, "conform", drive.name, verdict, Level.L0, not claimed or (not shown and not unknown), 0.0, facts,
         "\n\n".join(explained(each) for each in shown), picture(shown[0].outcome) if shown else "",
     )  # fmt: skip
 
@@ -254,4 +285,4 @@ def short_name(protocol: str | None) -> str | None:
 
 def recorded_case(drive: Drive, driven: Driven, outcome: CaseOutcome) -> RecordedCase:
     """A case of a run, to run again."""
-    return RecordedCase(drive.system, driven.protocol, outcome.settings, outcome.operations, driven.strict)
+    return RecordedCase(drive.name, driven.protocol, outcome.settings, outcome.operations, driven.strict)

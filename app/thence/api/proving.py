@@ -1,0 +1,167 @@
+"""Theorems and machines, for any number of processes and messages: `prove`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from thence.api.errors import BadRequest
+from thence.api.specifications import Source, file_of, load
+from thence.api.statements import Proved, Results
+from thence.dsl import ir
+from thence.dsl.find import known
+from thence.proofs.prove import proofs_by, provable_names, solver_pool
+from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
+from thence.proofs.solving.assessment import Proof
+from thence.proofs.solving.discharge import Options, ProofProgress
+from thence.proofs.solving.stability import measure, proved_obligations, stability_result
+from thence.spec.cache_folder import cache_folder
+from thence.spec.verdict import Result
+
+NO_CACHE = "off"
+"""The value of THENCE_CACHE that means `no_cache`."""
+
+Report: TypeAlias = Callable[[ProofProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs(Results[Proved]):
+    """The results of a proof: one for each statement.
+
+    Attributes:
+        evidence: the proofs, as certificates take them.
+        recalled: answers of solvers that came from the cache.
+        solved: answers that are new.
+    """
+
+    evidence: tuple[Proof, ...] = field(default=(), repr=False)
+    recalled: int = 0
+    solved: int = 0
+
+
+def prove(
+    source: Source,
+    *names: str,
+    timeout: float = 10.0,
+    seed: int = 0,
+    cache: str | None = None,
+    no_cache: bool = False,
+    cores: bool = False,
+    stability: int = 0,
+    progress: Report | None = None,
+) -> Proofs:
+    """Proves the theorems and machines of a file, or those named, and judges the mutants of its machines.
+
+    Ctrl-C ends it: what was finished is returned, and `complete` is False.
+
+    Args:
+        source: a file, the bare name of a library file, or a specification.
+        names: theorems, machines, mutants of machines, or statements of machines; by default all.
+        timeout: seconds per obligation and solver.
+        seed: fixes every random choice.
+        cache: where answers are kept between runs; by default $THENCE_CACHE, or the user's cache.
+        no_cache: solve everything, keep nothing.
+        cores: find the hypotheses that each proof uses.
+        stability: put each obligation again under so many seeds, orders and names.
+        progress: is told how far the proof is.
+
+    Raises:
+        UserError: the file or a name is at fault; the message says so in the words of the command.
+
+    >>> import thence.api as th
+    >>> found = th.prove("execution", "csps_implies_sps", no_cache=True)
+    >>> [statement.verdict.value for statement in found]
+    ['proved']
+    """
+    specification = load(source)
+    options = Options(timeout_ms(timeout), seed, cache=cache_directory(cache, no_cache=no_cache), cores=cores)
+    provable(file_of(source), specification.content, names)
+    return proved(specification.content, names, options, stability, progress)
+
+
+def timeout_ms(seconds: float) -> int:
+    """The time limit of a solver. Raises: BadRequest for less than a tenth of a second."""
+    if not seconds >= 0.1:
+        raise BadRequest(f"--timeout {seconds:g}: give at least 0.1 seconds")
+    return round(seconds * 1000)
+
+
+def cache_directory(named: str | None, *, no_cache: bool) -> Path | None:
+    """Where answers are kept: at the place that is named, else at THENCE_CACHE, else in the user's cache.
+
+    Raises:
+        BadRequest: no cache can be at the place that is named for it.
+    """
+    if no_cache:
+        if named is not None:
+            raise BadRequest("--cache and --no-cache contradict each other")
+        return None
+    place = named or os.environ.get("THENCE_CACHE")
+    if named is None and place == NO_CACHE:
+        return None
+    if not place:
+        return cache_folder(FOLDER)
+    directory = Path(place)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{place} cannot be the cache: {error.strerror or error}") from error
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise BadRequest(f"{place} cannot be the cache: it cannot be written")
+    return directory
+
+
+def provable(file: str, specification: ir.Specification, names: Sequence[str]) -> None:
+    """Raises BadRequest where the file has nothing to prove, and NotThere for a name that it does not have."""
+    there = provable_names(specification)
+    if not there:
+        raise BadRequest(f"{file} has neither a theorem nor a machine")
+    for name in names:
+        known(name, there, "theorem, machine or statement")
+
+
+def proved(
+    specification: ir.Specification,
+    names: Sequence[str],
+    options: Options,
+    stability: int = 0,
+    progress: Report | None = None,
+) -> Proofs:
+    """Proves what is named. Ctrl-C ends it with what was finished."""
+    evidence: list[Proof] = []
+    finished: list[Result] = []
+    complete = True
+    with solver_pool(options) as pool:
+        try:
+            with closing(proofs_by(pool, specification, names, options, progress)) as made:
+                for proof in made:
+                    evidence.append(proof)
+                    finished.append(proof.result)
+            if stability:
+                finished.extend(_stability(evidence, options, stability, progress))
+        except KeyboardInterrupt:
+            complete = False
+        if complete and options.cache is not None:
+            AnswerCache(options.cache).prune()
+        statements = tuple(map(Proved.of, finished))
+        return Proofs(
+            statements, complete=complete, evidence=tuple(evidence), recalled=pool.recalled, solved=pool.solved
+        )
+
+
+def _stability(made: Sequence[Proof], options: Options, count: int, progress: Report | None) -> Iterator[Result]:
+    """A result for each machine and theory of which something is proved."""
+    proofs = [proof for proof in made if proof.result.kind != "mutant"]
+    for subject in dict.fromkeys(proof.result.subject for proof in proofs):
+        obligations = proved_obligations(proof for proof in proofs if proof.result.subject == subject)
+        if obligations:
+
+            def note(done: int, total: int, current: str, subject: str = subject) -> None:
+                if progress is not None:
+                    progress(ProofProgress(subject, "stability", done, total, current))
+
+            yield stability_result(subject, measure(obligations, options, count, note), count, options)

@@ -1,0 +1,123 @@
+"""What a property says of a run that stands at some step: where it was violated, or that it was not, so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.find import known
+from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefined
+from thence.dsl.run.causality import Finding
+from thence.dsl.run.narrate import describe, replay
+from thence.dsl.run.quiescence import blocked, completed
+from thence.dsl.run.system import State, System
+from thence.stepping.session import Session
+
+Standing: TypeAlias = Literal["violated", "not violated", "open", "reached", "not reached", "unknown"]
+"""`open`: the property is about the end of a run, and this one can go on."""
+
+TOTAL_ORDER = "total_order"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a property says of the run.
+
+    Attributes:
+        step: the step after which it was first violated or reached, from 1; 0 is the beginning; None where it was not.
+        why: in words; empty where there is nothing to add.
+        here: of invariants: whether the formula is true in the state where the run stands.
+    """
+
+    property: str
+    standing: Standing
+    step: int | None = None
+    why: str = ""
+    here: bool | None = None
+
+
+def properties(session: Session) -> tuple[str, ...]:
+    """The names that can be asked for: what the protocol states first, then what is judged of any protocol."""
+    protocol = session.protocol
+    stated = (*protocol.properties, *protocol.eventually, *(each.name for each in protocol.invariants))
+    everywhere = (
+        "causal", "fifo", "csps", "sps", "at_most_once", "no_creation", TOTAL_ORDER, DEADLOCK_FREE, DELIVERED, "fault",
+    )  # fmt: skip
+    shape = (COMPLETES,) if session.workload.programs else ()
+    return tuple(dict.fromkeys((*stated, *everywhere, *shape)))
+
+
+def promised(session: Session) -> tuple[str, ...]:
+    """The names of what the protocol promises: its properties and invariants, and that no step is at fault."""
+    protocol = session.protocol
+    invariants = tuple(each.name for each in protocol.invariants if each.name not in protocol.witnesses)
+    return tuple(dict.fromkeys((*protocol.properties, *protocol.eventually, *invariants, "fault")))
+
+
+def judge(session: Session, name: str) -> Answer:
+    """What the property says of the run. Raises: NotThere, where there is none of this name."""
+    known(name, properties(session), "property")
+    why_not = unobservable(session.protocol, name)
+    if why_not is not None:
+        return Answer(name, "unknown", why=why_not)
+    if name == TOTAL_ORDER and name not in session.protocol.properties:
+        session = _watching_order(session)
+    if name in (DELIVERED, DEADLOCK_FREE, COMPLETES):
+        return _at_the_end(session, name)
+    invariants = {each.name for each in session.protocol.invariants}
+    if name in invariants:
+        return _of_states(session, name)
+    for number, step in enumerate(session.steps, 1):
+        for finding in step.outcome.findings:
+            if finding.property == name:
+                return Answer(name, "violated", number, describe(finding))
+    return Answer(name, "not violated")
+
+
+def violated(session: Session) -> tuple[Answer, ...]:
+    """The promises of the protocol that the run violates."""
+    answers = (judge(session, name) for name in promised(session))
+    return tuple(answer for answer in answers if answer.standing == "violated")
+
+
+def _watching_order(session: Session) -> Session:
+    """The same run, in a system that compares the orders of deliveries."""
+    protocol: ir.Protocol = replace(session.protocol, properties=(*session.protocol.properties, TOTAL_ORDER))
+    watching = Session(session.subject, protocol, session.workload)
+    watching.steps = list(replay(watching.system, session.recorded()))
+    return watching
+
+
+def _of_states(session: Session, name: str) -> Answer:
+    """Of an invariant, or of a formula that some run is to reach."""
+    witness = name in session.protocol.witnesses
+    found = [_broken(session.system, state, name) for state in session.states]
+    first = next((at for at, finding in enumerate(found) if finding is not None), None)
+    if witness:
+        here = found[-1] is not None
+        return Answer(name, "not reached" if first is None else "reached", first, here=here)
+    why = "" if first is None or (finding := found[first]) is None else describe(finding)
+    return Answer(name, "not violated" if first is None else "violated", first, why, found[-1] is None)
+
+
+def _broken(system: System, state: State, name: str) -> Finding | None:
+    findings = [finding for finding in system.broken(state) if finding.property in (name, undefined(name))]
+    return next((finding for finding in findings if finding.property == name), None)
+
+
+def _at_the_end(session: Session, name: str) -> Answer:
+    """Of a property that is about the end of a run."""
+    system, state, at = session.system, session.state, len(session.steps)
+    if session.failed:
+        return Answer(name, "unknown", why="the run ended in a step at fault")
+    if name == COMPLETES:
+        done = completed(system, state)
+        return Answer(name, "not reached" if done is None else "reached", None if done is None else at)
+    finding = system.stuck(state) if name == DELIVERED else blocked(system, state)
+    if finding is not None:
+        return Answer(name, "violated", at, describe(finding))
+    if session.at_rest:
+        return Answer(name, "not violated", why="nothing can happen any more")
+    return Answer(name, "open", why="it is judged where nothing can happen any more")

@@ -1,0 +1,35 @@
+"""The tally of rows as a campaign keeps them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thence.conformance.cases.tally import Count, Tally, kind_of
+
+
+def tally_rows(table: pa.Table) -> Tally:
+    """The tally of rows in the schema of `case.SCHEMA`."""
+    digest = 0
+    kinds: dict[str, int] = {}
+    for number in table.column("digest").to_pylist():
+        digest ^= number
+    findings = table.column("findings")
+    failing = pc.greater(pc.list_value_length(findings), 0)
+    for found in findings.filter(failing).to_pylist():
+        for kind in {kind_of(finding) for finding in found}:
+            kinds[kind] = kinds.get(kind, 0) + 1
+    counted = pa.table({
+        "system": table.column("system"), "group": table.column("group"),
+        "failures": pc.cast(failing, pa.int64()), "errors": pc.cast(pc.is_valid(table.column("error")), pa.int64()),
+    }).group_by(["system", "group"]).aggregate([([], "count_all"), ("failures", "sum"), ("errors", "sum")])  # fmt: skip
+    cells = {
+        (row["system"], row["group"]): Count(row["count_all"], row["failures_sum"], row["errors_sum"])
+        for row in counted.to_pylist()
+    }
+    return Tally(
+        events=sum(table.column("events").to_pylist()),
+        digest=digest % 2**64,
+        kinds=dict(sorted(kinds.items())),
+        cells=dict(sorted(cells.items())),
+    )
