@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, Optional
 
 import typer
+import typer.completion
 
 from thence.cli.lazy import LazyGroup, lazy_commands, lazy_group
 from thence.cli.output import BAD_INPUT
@@ -13,7 +15,8 @@ from thence.cli.session import fail_interrupted, fail_usage
 from thence.spec.user_error import UserError
 
 TRACE = {
-    "check": "Judge recorded executions: causal, FIFO, stuck, duplicates; the first violation and what was missing.",
+    "check": "Judge recorded executions. Says whether each is causal and FIFO, and what is stuck or delivered twice; "
+    "shows the first violation and what was missing.",
     "convert": "Write a recorded execution in another format.",
     "draw": "Draw a recorded execution as a space-time diagram.",
 }
@@ -21,34 +24,43 @@ TRACE = {
 CAMPAIGN = {
     "start": "Start a campaign.",
     "resume": "Go on with a campaign that was stopped, exactly where it was.",
-    "status": "Say how far a campaign is; works while it runs.",
+    "status": "Say how far a campaign is. It works while the campaign runs.",
     "report": "Write the report of a campaign.",
 }
 
 COMMANDS = {
-    "verify": "Check everything that the files state: theorems, machines, scopes, links, mutants, implementations.",
-    "check": "Parse, resolve and type files; every fault with its place and a code.",
-    "fmt": "Write files in their canonical form; comments are kept.",
-    "run": "Simulate a protocol step by step, replay a counterexample, or play a scenario.",
-    "repl": "Step through a protocol by hand: what can happen, what a step changes, what a property says.",
-    "explore": "Explore all that a protocol can do in a scope; shortest counterexamples.",
-    "prove": "Prove theorems and machines for any number of processes and messages.",
-    "bmc": "Look for violations within so many steps: of a machine of any size, of a protocol in a scope.",
-    "recheck": "Check a certificate again, trusting nothing in it: 0 confirmed, 1 not what it says, 3 not decided.",
-    "executions": "Say of which kinds executions are (causal, FIFO, ...), what separates the kinds, and who generates "
-    "which.",
-    "export": "Write a protocol or a machine as a TLA+ module that TLC runs.",
-    "conform": "Drive an implementation, in any language, through random schedules, against the oracle and the "
-    "protocol.",
-    "matrix": "Drive a system under each assumption about channels and applications, one by one.",
-    "cover": "Compare the schedulers: what each hits, and which handlers, branches and states of the protocol it "
+    "check": "Read files and report every error, with its place and a code.",
+    "explain": "Explain the code of a diagnostic, a verdict or a level. Without one, lists all codes.",
+    "fmt": "Write files in their canonical form. Comments are kept.",
+    "run": "Run a protocol step by step. Plays a random run, a scenario of the file, or a counterexample again.",
+    "repl": "Step through a protocol by hand. Shows what can happen, what a step changes, and what a property says.",
+    "explore": "Visit every state of a protocol in a scope. A violation is shown by a shortest run that leads to it.",
+    "export": "Write a protocol or a machine as a TLA+ module for TLC.",
+    "prove": "Prove theorems and machines for any number of processes. The number of messages has no bound either.",
+    "bmc": "Look for violations within a number of steps. A machine may have any number of processes; a protocol runs "
+    "in a scope.",
+    "recheck": "Check a certificate again, trusting nothing in it. Exits with 0 if it is confirmed, with 1 if it is "
+    "not what it says, with 3 if that could not be decided.",
+    "conform": "Drive an implementation through random schedules. It may be written in any language; the oracle and, "
+    "where one is given, the protocol judge it.",
+    "mutate": "Plant small faults and see whether anything notices. They go into protocols, machines and "
+    "implementations.",
+    "demo": "Run an implementation over a bad network and judge it. Each process is one of the operating system, and "
+    "what happens is recorded.",
+    "verify": "Check everything that the files state. That is: theorems, machines, scopes, links, mutants, and the "
+    "shipped implementations.",
+    "executions": "Classify executions: causal, FIFO, and others. Shows what separates the kinds, and which protocol "
+    "generates which.",
+    "compare": "Count what implementations cost. Metadata, space, operations and latency stand beside what the "
+    "literature claims.",
+    "evaluate": "Measure implementations on a simulated network. Measured are latency, throughput, bytes, control "
+    "packets and state.",
+    "sweep": "Measure implementations under every combination of some settings. It runs on Spark, and goes on where it "
+    "was stopped.",
+    "matrix": "Drive a system under each assumption about its surroundings. The assumptions are about channels and "
+    "about applications, one by one.",
+    "cover": "Compare the schedulers. Says what each hits, and which handlers, branches and states of the protocol it "
     "reaches.",
-    "mutate": "Put small faults into protocols, machines and implementations, and see whether anything notices.",
-    "compare": "Count what implementations cost: metadata, space, operations, latency; beside what the literature "
-    "claims.",
-    "evaluate": "Measure implementations on a simulated network: latency, throughput, bytes, control packets, state.",
-    "sweep": "Measure implementations under every combination of some settings, on Spark; stopped and resumed.",
-    "demo": "Run an implementation in processes of its own over a bad network, record what happens, and judge it.",
 }
 
 PROGRAM = "thence"
@@ -56,8 +68,10 @@ PROGRAM = "thence"
 app = typer.Typer(
     name=PROGRAM,
     cls=LazyGroup,
-    help="Specifications, proofs and conformance tests for causal message delivery.",
+    help="Specify, prove and test protocols that deliver messages in causal order.\n\nFILE is a path, or the bare name "
+    "of a file of the library, such as rst. 'thence COMMAND -h' shows the options of a command and examples.",
     invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -65,6 +79,9 @@ app = typer.Typer(
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """The error for every fault of a command line; Typer exports the special cases only."""
+
+_COMPLETE = "_THENCE_COMPLETE"
+"""Set by the scripts of shells, which ask for the values that may follow."""
 
 _INTERRUPTED = 130
 """Typer's exit code for Ctrl-C outside of a command's body."""
@@ -78,12 +95,46 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        from thence.cli.help.shells import script
+
+        typer.echo(script(shell), nl=False)
+        raise typer.Exit
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        from thence.cli.help.shells import install
+
+        typer.echo(install(shell))
+        raise typer.Exit
+
+
+_SHELL = "SHELL"
+
+
 @app.callback()
 def _options(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    show_completion: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar=_SHELL,
+            callback=_show_completion,
+            is_eager=True,
+            help="Print the completion script of bash, zsh or fish.",
+        ),
+    ] = None,
+    install_completion: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar=_SHELL, callback=_install_completion, is_eager=True, help="Make bash, zsh or fish complete thence."
+        ),
+    ] = None,
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -94,9 +145,11 @@ def root() -> Any:
     group: Any = typer.main.get_command(app)
     for name, command in lazy_commands(COMMANDS).items():
         group.add_command(command, name)
-    group.add_command(lazy_group("trace", "Recorded executions: judge them, draw them.", TRACE))
+    group.add_command(lazy_group("trace", "Judge, convert and draw recorded executions.", TRACE))
     group.add_command(
-        lazy_group("campaign", "Randomized conformance campaigns on Spark, stopped and resumed.", CAMPAIGN)
+        lazy_group(
+            "campaign", "Run a great many conformance cases on Spark. A campaign can be stopped and resumed.", CAMPAIGN
+        )
     )
     return group
 
@@ -107,6 +160,8 @@ def run() -> None:
     Raises:
         KeyboardInterrupt: before the command began.
     """
+    if _COMPLETE in os.environ:
+        typer.completion.completion_init()
     try:
         ended = root()(prog_name=PROGRAM, standalone_mode=False)
         if ended == _INTERRUPTED:

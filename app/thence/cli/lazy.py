@@ -13,6 +13,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from thence.cli.help.page import ReadableCommand, first_sentence, format_examples, format_group
+from thence.cli.help.values import make_readable
+
 COMMANDS = "thence.cli.commands"
 
 
@@ -20,15 +23,19 @@ class LazyCommand(TyperCommand):
     """A command's name and help, enough for lists of commands. `load` imports the rest."""
 
     def __init__(self, module: str, help: str) -> None:
-        super().__init__(module.rpartition(".")[2], help=help, rich_markup_mode=None)
+        name = module.rpartition(".")[2]
+        super().__init__(name, help=help, short_help=first_sentence(help), rich_markup_mode=None)
         self.module = module
 
     def load(self) -> Any:
         """The command with its options."""
         function = getattr(import_module(self.module), str(self.name))
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name, help=self.help)(function)
-        return typer.main.get_command(app)
+        app.command(self.name, cls=ReadableCommand, help=self.help)(function)
+        command = typer.main.get_command(app)
+        for parameter in command.params:
+            make_readable(parameter)
+        return command
 
 
 class LazyGroup(TyperGroup):
@@ -39,6 +46,14 @@ class LazyGroup(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, LazyCommand) else command, rest
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands under their headings, then the group's own options."""
+        format_group(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The examples."""
+        format_examples(ctx, formatter)
+
 
 def lazy_commands(helps: Mapping[str, str], within: str = "") -> dict[str, Any]:
     """A lazy command for each name, of the group `within`."""
@@ -48,4 +63,5 @@ def lazy_commands(helps: Mapping[str, str], within: str = "") -> dict[str, Any]:
 
 def lazy_group(name: str, help: str, helps: Mapping[str, str]) -> LazyGroup:
     """A group of lazy commands."""
-    return LazyGroup(name=name, help=help, commands=lazy_commands(helps, name), rich_markup_mode=None)
+    short = first_sentence(help)
+    return LazyGroup(name=name, help=help, short_help=short, commands=lazy_commands(helps, name), rich_markup_mode=None)

@@ -37,7 +37,14 @@ def print_diagnostics(output: Output) -> None:
         print(plain(render(diagnostic, loaded.source)), file=sys.stderr, end="\n\n")
     errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
     warnings = len(output.diagnostics) - errors
-    print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}", file=sys.stderr)
+    print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}; {_more(output)}", file=sys.stderr)
+
+
+def _more(output: Output) -> str:
+    """Where the codes are explained."""
+    codes = sorted({diagnostic.code for diagnostic, _ in output.diagnostics})
+    named = codes[0] if len(codes) == 1 else "CODE"
+    return f"'thence explain {named}' says more"
 
 
 def plain(text: str) -> str:

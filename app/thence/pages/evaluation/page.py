@@ -63,7 +63,9 @@ class Numbers:
         lines.append(_rule(len(sweep.study.sweep), len(figure.y)))
         for varied in sweep.study.combinations():
             one, other = cell_at(found, varied, above), cell_at(found, varied, below)
-            values = [MISSING if one is None or other is None else str(one.ratio(other, m) or MISSING) for m in figure.y]
+            values = [
+                MISSING if one is None or other is None else str(one.ratio(other, m) or MISSING) for m in figure.y
+            ]
             lines.append(_line([*_texts(varied), *values]))
         return "\n".join(lines)
 

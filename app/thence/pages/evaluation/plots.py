@@ -24,7 +24,7 @@ _INK: Final = "#808080"
 """Text and axes: readable on white and on black."""
 
 _WIDEST: Final = 4
-_SETTINGS: Final = {"svg.hashsalt": "thence", "svg.fonttype": "none", "font.size": 9.0, "text.color": _INK}
+_SETTINGS: Final[Any] = {"svg.hashsalt": "thence", "svg.fonttype": "none", "font.size": 9.0, "text.color": _INK}
 
 
 @dataclass(frozen=True, slots=True)

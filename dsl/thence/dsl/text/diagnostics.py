@@ -1,8 +1,8 @@
 """Diagnostics: the faults of a text, with codes, places and notes.
 
 A diagnostic has a stable code. The catalogue below gives each code's meaning in one sentence; the
-message of a diagnostic says it for the case at hand. Adding a code is one line in the catalogue and
-one golden fixture named after it; `docs/reference/errors.md` is generated from the catalogue.
+message of a diagnostic says it for the case at hand. Adding a code is one line in the catalogue, one
+explanation in the folder `codes`, and one golden fixture named after it.
 """
 
 from __future__ import annotations
@@ -176,16 +176,6 @@ CODES: dict[str, str] = {
     "W0920": "A parameter of the system is not declared as a constant.",
 }
 
-_CHAPTERS = {
-    "E01": "Text and syntax",
-    "E02": "Names",
-    "E03": "Types",
-    "E04": "Rules of protocols",
-    "E05": "Rules of machines and theories",
-    "E06": "Scopes, links, mutants, expectations and scenarios",
-    "W09": "Warnings",
-}
-
 _EXCERPT_WIDTH = 160
 
 
@@ -293,22 +283,6 @@ def render(diagnostic: Diagnostic, source: SourceText | str) -> str:
 def render_all(diagnostics: Iterable[Diagnostic], source: SourceText | str) -> str:
     """Every diagnostic, separated by blank lines."""
     return "\n".join(render(diagnostic, source) for diagnostic in diagnostics)
-
-
-def render_catalogue() -> str:
-    """The text of `docs/reference/errors.md`."""
-    lines = [
-        "# Error codes",
-        "",
-        "Generated from the catalogue in `dsl/thence/dsl/text/diagnostics.py`; do not edit. Fixtures named after",
-        "the codes, in `tests/dsl/text/golden`, show what each looks like.",
-    ]
-    for prefix, title in _CHAPTERS.items():
-        codes = [code for code in sorted(CODES) if code.startswith(prefix)]
-        if codes:
-            lines += ["", f"## {title}", "", "| code | meaning |", "|---|---|"]
-            lines += [f"| `{code}` | {CODES[code].replace('|', chr(92) + '|')} |" for code in codes]
-    return "\n".join(lines) + "\n"
 
 
 def _excerpt(line: str, span: Span) -> tuple[str, str]:
