@@ -10,6 +10,8 @@
 #   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
 #                 that the library states is checked, which takes about 4 minutes
 #   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
+#   make evaluation  docs/library/evaluation.md and its figures anew: the shipped studies are swept on Spark, in about a
+#                 quarter of an hour. Interrupted, it goes on where it was
 #   make docs     the documentation site, into build/site: open build/site/index.html in a browser. About a minute. The
 #                 verdicts are those of build/verify.json, which `make statements` leaves; where there is none, those
 #                 that are kept in git
@@ -26,7 +28,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata docs mutation lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -107,6 +109,18 @@ docs: setup
 	@mkdir -p build
 	$(BIN)/python -m thence.pages.site build/site $(firstword $(wildcard $(VERIFIED)) docs/library/verdicts.json)
 	@echo "The site is in build/site; open build/site/index.html"
+
+SWEEPS := build/sweeps
+STUDIES := $(notdir $(basename $(wildcard conformance/thence/conformance/evaluation/studies/*.toml)))
+
+# Exit code 3 says that a message of a slow system had not come when the simulated time was over.
+evaluation: setup
+	@$(BIN)/python -m thence.conformance.campaign.java
+	@mkdir -p $(SWEEPS)
+	@for study in $(STUDIES); do \
+	  echo "$$study"; $(BIN)/thence sweep $$study --out $(SWEEPS)/$$study > $(SWEEPS)/$$study.txt || [ $$? = 3 ] || exit 1; \
+	done
+	$(BIN)/python -m thence.pages.evaluation docs/library $(SWEEPS)
 
 mutation: setup
 	@mkdir -p build/mutation

@@ -1,4 +1,4 @@
-"""`python -m thence.pages.evaluation FOLDER SWEEPS` writes evaluation.md and its figures, from the folders of sweeps."""
+"""`python -m thence.pages.evaluation FOLDER SWEEPS` writes evaluation.md and its figures, from folders of sweeps."""
 
 from __future__ import annotations
 
