@@ -68,7 +68,7 @@ def certify(
         for result in output.results
     )
     fields = {**output.fields, "certificate": _facts(request.directory, made, checker)}
-    return replace(output, results=results, text=f"{output.text or ''}{_said(request.directory, made)}", fields=fields)
+    return replace(output, results=results, notes=f"{output.notes}{_said(request.directory, made)}", fields=fields)
 
 
 def _facts(directory: str, made: Certificate, checker: Smtinterpol | None) -> dict[str, Any]:

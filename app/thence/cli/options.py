@@ -22,6 +22,12 @@ ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of th
 MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose", "-v", count=True, help="Show every statement; with -vv also every expected counterexample."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 
 Impl = Annotated[

@@ -27,20 +27,25 @@ class Output:
     Attributes:
         results: the statements and their verdicts.
         diagnostics: each with its file, for excerpts.
-        text: for readers, before the table of results.
+        text: for readers, before the verdicts.
+        notes: for readers, after the verdicts and the counterexamples.
         fields: further fields of the JSON object.
         exit: the exit code, where it does not follow from the results and diagnostics.
-        table: whether readers get the table of results.
-        brief: whether only unexpected results are explained.
+        table: whether readers get the verdicts as rows, with a sum.
+        files: the files (or systems) that the results are about, in order, each with the number of its results; empty
+            where there is but one, which results name themselves.
+        asked: whether the reader asked for these statements by name: each is shown and explained.
     """
 
     results: tuple[Result, ...] = ()
     diagnostics: tuple[tuple[Diagnostic, Loaded], ...] = ()
     text: str | None = None
+    notes: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     exit: int | None = None
     table: bool = True
-    brief: bool = False
+    files: tuple[tuple[str, int], ...] = ()
+    asked: bool = False
 
     def exit_code(self) -> int:
         """The exit code: the given one, or the one that diagnostics and results imply."""

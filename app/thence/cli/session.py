@@ -1,7 +1,7 @@
 """The run of a command: output for readers or as JSON, errors, exit codes.
 
 A command is a function that returns an `Output`. It never prints and never exits; faults of the input
-are raised as `BadInput`, or as the error of the layer that found them. Progress goes to a terminal's stderr.
+are raised as `BadInput`, or as the error of the layer that found them. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from typing import Any, NoReturn
 
 from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
-from thence.spec.events import printable
+from thence.cli.readers.progress import ProgressLine, Stage
 from thence.spec.user_error import UserError
-
-PROGRESS_AFTER_S = 0.5
 
 _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """What JSON need not escape and a terminal may take as an order."""
@@ -33,39 +31,35 @@ _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 @dataclass(slots=True)
 class Session:
-    """One command's run. `status` shows a line of progress, on a terminal only."""
+    """One command's run. `status` shows a line of progress, never with --json.
+
+    `verbosity` is the number of -v.
+    """
 
     name: str
     json: bool
+    verbosity: int = 0
     started: float = field(default_factory=time.perf_counter)
-    _status: Any = None
+    _line: ProgressLine | None = None
 
-    def status(self, line: str) -> None:
-        """Replaces the line of progress; a short run has none."""
-        if self.json or time.perf_counter() - self.started < PROGRESS_AFTER_S or not sys.stderr.isatty():
+    def status(self, doing: str, done: int = 0, of: int = 0, noun: str = "", share: float | None = None) -> None:
+        """Replaces the line of progress: what is done now, and how much of all is done. A short run has none."""
+        if self.json:
             return
-        from rich.console import Console
-        from rich.text import Text
-
-        console = Console(stderr=True)
-        shown = Text(printable(line))
-        shown.truncate(console.width - 4, overflow="ellipsis")
-        if self._status is None:
-            self._status = console.status(shown)
-            self._status.start()
-        else:
-            self._status.update(shown)
+        if self._line is None:
+            self._line = ProgressLine(self.name, self.started)
+        self._line.show(Stage(doing, done, of, noun, share))
 
     def end_status(self) -> None:
         """Removes the line of progress."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        if self._line is not None:
+            self._line.end()
+            self._line = None
 
 
-def run_command(name: str, json_output: bool, body: Callable[[Session], Output]) -> NoReturn:
+def run_command(name: str, json_output: bool, body: Callable[[Session], Output], verbosity: int = 0) -> NoReturn:
     """Runs a command, prints its output, and exits."""
-    session = Session(name, json_output)
+    session = Session(name, json_output, verbosity)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Names of messages and files may hold characters that this stream cannot encode.
@@ -181,7 +175,7 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
         if session.json:
             _print_json(session, {"results": [], "diagnostics": [], "error": found.message}, code)
         else:
-            from thence.cli.readers import plain
+            from thence.cli.readers.printing import plain
 
             _complain(plain(f"{f'thence {session.name}'.rstrip()}: {found.message}"))
         return
@@ -193,9 +187,9 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
         }
         _print_json(session, fields, code)
         return
-    from thence.cli.readers import print_output
+    from thence.cli.readers.printing import print_output
 
-    print_output(found, time.perf_counter() - session.started)
+    print_output(found, time.perf_counter() - session.started, session.verbosity)
 
 
 def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, Output
-from thence.cli.readers import print_output
+from thence.cli.readers.printing import print_output
 from thence.cli.session import Session
 from thence.dsl.load import SourceError, load, locate
 from thence.proofs.prove import UnknownName, proofs_by, solver_pool
@@ -122,7 +122,7 @@ def _round(
         return BAD_INPUT, ()
     session.end_status()
     recalled, solved = pool.recalled - before[0], pool.solved - before[1]
-    output = Output(tuple(proof.result for proof in made), brief=True)
+    output = Output(tuple(proof.result for proof in made), files=((Path(file).stem, len(made)),))
     seconds = time.perf_counter() - started
     print_output(output, seconds)
     _say(f"{solved} answers are new, {recalled} as before; {seconds:.1f} s")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from thence.spec.verdict import Result
+from thence.spec.verdict import Result, Verdict
 
 _FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
 
@@ -51,9 +51,17 @@ def statement(results: Sequence[Result]) -> str:
 
 
 def counts(result: Result) -> str:
-    """The numbers of a result in words."""
+    """The numbers of a result in words, and what limits its verdict."""
+    return "; ".join((*counted(result), *limits(result)))
+
+
+def counted(result: Result) -> list[str]:
+    """The size of the scope, and the numbers of a result, in words."""
     facts = result.facts
-    shown = [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
+    shown = []
+    if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
+        shown.append(size(facts["scope"]))
+    shown += [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):
@@ -61,21 +69,28 @@ def counts(result: Result) -> str:
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
     if isinstance(facts.get("counterexample"), list):
-        shown.append(_count(len(facts["counterexample"]), "steps"))
+        shown.append(f"in {_count(len(facts['counterexample']), 'steps')}")
+    return shown
+
+
+def limits(result: Result) -> list[str]:
+    """What limits a verdict: why it is unknown, what was not tried, what could not have refuted it."""
+    facts = result.facts
+    shown = []
     if "unknown" in facts:
         shown.append(str(facts["unknown"]))
-    if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
-        shown.append(_size(facts["scope"]))
     if (order := facts.get("set_order")) and order["descending"] != result.verdict.value:
         shown.append(f"only as sets are visited in ascending order: {order['descending']} in descending order")
     if facts.get("not_tried"):
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):
         shown.append(f"cannot be refuted here: {facts['cannot_refute']}")
-    return ", ".join(shown)
+    if facts.get("bound") and result.verdict is Verdict.HOLDS:
+        shown.append(f"within {_count(facts['bound']['steps'], 'steps')} only")
+    return shown
 
 
-def _size(scope: Mapping[str, Any]) -> str:
+def size(scope: Mapping[str, Any]) -> str:
     """The size of a scope: processes and sends."""
     among = "1 process" if scope["processes"] == 1 else f"{scope['processes']} processes"
     if scope.get("unbounded"):

@@ -155,14 +155,19 @@ def _machine_proofs(
     share = (middle - started) / len(assessments)
     for name, assessment in assessments.items():
         if name in wanted:
-            yield _proof(machine, name, assessment, _as_expected(machine, name, assessments), share)
+            yield _proof(machine, name, assessment, assessments, share)
     if VACUITY in wanted:
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
         assessment = check_vacuity(session, machine, known)
-        yield _proof(machine, VACUITY, assessment, assessment.verdict is Verdict.PROVED, time.monotonic() - middle)
+        yield _proof(machine, VACUITY, assessment, None, time.monotonic() - middle)
 
 
-def _proof(machine: ir.Machine, name: str, assessment: Assessment, expected: bool, seconds: float) -> Proof:
+def _proof(
+    machine: ir.Machine, name: str, assessment: Assessment, beside: Mapping[str, Assessment] | None, seconds: float
+) -> Proof:
+    """The proof of a statement. `beside`: all statements of the machine; None where `proved` is always expected."""
+    wanted = None if beside is None else _wanted_of(machine, name)
+    expected = assessment.verdict is Verdict.PROVED if beside is None else _as_expected(machine, name, beside)
     result = Result(
         name,
         "machine",
@@ -174,6 +179,7 @@ def _proof(machine: ir.Machine, name: str, assessment: Assessment, expected: boo
         assessment.facts,
         assessment.text,
         assessment.picture,
+        wanted,
     )
     return Proof(result, assessment)
 
@@ -196,6 +202,11 @@ def _as_expected(machine: ir.Machine, name: str, assessments: Mapping[str, Asses
         if not expectation.names:
             return worst(assessments.values()).verdict is Verdict(expectation.verdict)
     return assessments[name].verdict is Verdict.PROVED
+
+
+def _wanted_of(machine: ir.Machine, name: str) -> Verdict | None:
+    """The verdict that the file states of a statement by name; None where it states none."""
+    return next((Verdict(each.verdict) for each in machine.expects if name in each.names), None)
 
 
 def worst(assessments: Iterable[Assessment]) -> Assessment:
@@ -230,6 +241,7 @@ def _mutant_proofs(session: ProofSession, mutant: ir.Mutant, progress: Report | 
                 facts,
                 assessment.text,
                 assessment.picture,
+                Verdict(expectation.verdict),
             )
             yield Proof(result, assessment)
 

@@ -51,6 +51,7 @@ class Result:
             `counterexample`, `unknown`, `seed`, ...); values are JSON values.
         explanation: for a reader: the counterexample as steps or as an execution, the picture, the attempts.
         picture: the space-time diagram as SVG, for reports that can show it; not part of the JSON object.
+        wanted: the verdict that the file states in an `expect`; None where it states none. Not part of the JSON object.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Result:
     facts: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""
     picture: str = ""
+    wanted: Verdict | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The documented JSON object of one result."""

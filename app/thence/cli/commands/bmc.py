@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Optional, TypeAlias
 
 import typer
 
 from thence.api.targets import Choice, Target, targets
-from thence.cli.options import File, Json, ScopeName, Seed, Sends
+from thence.cli.options import File, Json, ScopeName, Seed, Sends, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.dsl import ir
@@ -50,11 +51,12 @@ def bmc(
         float, typer.Option(min=0.1, help="Seconds for a protocol in a scope; for each question about a machine.")
     ] = 60.0,
     seed: Seed = 0,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Looks for violations within so many steps, of everything in the file or of `name`."""
     request = BmcRequest(file, name, depth, tuple(property_ or ()), scope, processes, sends, messages, timeout, seed)
-    run_command("bmc", json, lambda session: _searched(session, request))
+    run_command("bmc", json, lambda session: _searched(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,13 @@ def _searched(session: Session, request: BmcRequest) -> Output:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
         said = "interrupted: incomplete, this was finished\n"
-        return Output(tuple(results), text=said, fields={"complete": False}, exit=UNKNOWN)
+        return Output(tuple(results), notes=said, fields={"complete": False}, exit=UNKNOWN)
     if not results:
         raise BadInput(
             f"{request.file} has nothing that bmc could look at: no protocol, and no machine with a statement"
         )
-    return Output(tuple(results))
+    asked = request.name is not None or bool(request.properties)
+    return Output(tuple(results), files=((Path(request.file).stem, len(results)),), asked=asked)
 
 
 Chosen: TypeAlias = tuple[list[tuple[ir.Machine, str, tuple[ir.Expectation, ...]]], list[Choice]]

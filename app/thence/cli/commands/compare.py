@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from thence.cli.options import Json
 from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.readers.colours import bare
+from thence.cli.readers.layout import Cell, laid_out, width_of, wrapped
 from thence.cli.session import Session, run_command
-from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
 from thence.conformance.implementations import SHIPPED
@@ -76,16 +75,14 @@ def _result(measured: Measured, cells: tuple[Compared, ...], seconds: float) -> 
 
 def _text(columns: Sequence[tuple[Measured, tuple[Compared, ...]]]) -> str:
     """A table for each system, and the counts behind it."""
-    console = Console(highlight=False, width=PIPED_WIDTH, no_color=True)
-    with console.capture() as capture:
-        for measured, cells in columns:
-            table = Table(box=box.SIMPLE_HEAD, title=measured.name, title_justify="left", pad_edge=False)
-            for heading in ("", "Table 1", "measured", "", "why"):
-                table.add_column(heading, overflow="fold")
-            for one in cells:
-                table.add_row(CELLS[one.cell], one.claim or "-", one.measured, one.agreement, one.why)
-            console.print(table)
-            for line in figures(measured):
-                console.print(line)
-            console.print()
-    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+    width, lines = width_of(sys.stdout), []
+    for measured, cells in columns:
+        heading = [Cell(said) for said in ("", "Table 1", "measured", "", "why")]
+        rows = [
+            [Cell(said) for said in (CELLS[one.cell], one.claim or "-", one.measured, one.agreement, one.why)]
+            for one in cells
+        ]
+        lines += [measured.name, *(line for row in laid_out([heading, *rows], width, bare, indent=2) for line in row)]
+        lines += [broken for line in figures(measured) for broken in wrapped(line, width)]
+        lines.append("")
+    return "\n".join(lines)

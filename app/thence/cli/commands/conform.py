@@ -39,6 +39,7 @@ from thence.cli.options import (
     StartLimit,
     TimeBudget,
     TrustFile,
+    Verbose,
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
@@ -105,6 +106,7 @@ def conform(
         Optional[str],  # noqa: UP045
         typer.Option(help="Write what was said to the command in the failing or replayed case, and what it said."),
     ] = None,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Drives the implementation through random schedules, or with `--replay` through a recorded one."""
@@ -129,7 +131,7 @@ def conform(
         drive = Drive(opposite, system, processes, cases, operations, seed, limits, sources, time)
         return _conformed(session, drive, Terms(network, claims_named(claim), strict), files)
 
-    run_command("conform", json, body)
+    run_command("conform", json, body, verbose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Optional, cast
 
 import typer
 
-from thence.cli.options import Json, Seed
+from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.conformance.implementations import SHIPPED
@@ -32,11 +32,12 @@ def demo(
     seed: Seed = 0,
     out: Annotated[str, typer.Option(help="The folder for the recorded traces.")] = "thence-demo",
     time_limit: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds, after which it is over.")] = 60.0,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Runs a group of processes, and judges their trace."""
     request = DemoRequest(protocol, impl, processes, messages, carrier, loss, duplication, delay, seed, out, time_limit)
-    run_command("demo", json, lambda session: _demonstrated(session, request))
+    run_command("demo", json, lambda session: _demonstrated(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
+from thence.cli.readers.layout import grid, width_of, wrapped
 from thence.cli.session import Session, run_command, write_text
-from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.evaluation.measures import Figures, figures, interval
 from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.processing import measured
@@ -188,45 +186,32 @@ _COLUMNS = (
 def _text(rows: Sequence[_Row], evaluation: _Evaluation) -> str:
     """A table: means over the repetitions, with the half of their 95 % interval."""
     workload = evaluation.workload
-    console = Console(highlight=False, width=PIPED_WIDTH, no_color=True)
-    with console.capture() as capture:
-        console.print(
-            f"{workload.processes} processes, {workload.messages} messages each, repetitions: {len(evaluation.seeds)}; "
-            "times in ms from the application's wish to the delivery"
-        )
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("system", no_wrap=True)
-        for heading, _, _ in _COLUMNS:
-            table.add_column(heading, justify="right")
-        for row in rows:
-            if not row.figures:
-                continue
-            cells = []
-            for _, name, scale in _COLUMNS:
-                cells.append(str(interval([getattr(run, name) * scale for run in row.figures])))
-            table.add_row(row.system, *cells)
-        console.print(table)
-        if any(row.sockets for row in rows):
-            console.print("Over UDP sockets of this machine, beside the simulation:")
-            console.print(_socket_table(rows))
-        for row in rows:
-            if row.stuck:
-                console.print(f"{row.system}: {row.stuck}")
-    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+    width = width_of(sys.stdout)
+    said = (
+        f"{workload.processes} processes, {workload.messages} messages each, repetitions: {len(evaluation.seeds)}; "
+        "times in ms from the application's wish to the delivery"
+    )
+    table = [["system", *(heading for heading, _, _ in _COLUMNS)]]
+    for row in rows:
+        if row.figures:
+            values = ([getattr(run, name) * scale for run in row.figures] for _, name, scale in _COLUMNS)
+            table.append([row.system, *(str(interval(each)) for each in values)])
+    lines = [*wrapped(said, width), "", *grid(table, width)]
+    if any(row.sockets for row in rows):
+        lines += ["", "Over UDP sockets of this machine, beside the simulation:", "", *grid(_socket_table(rows), width)]
+    lines += [f"{row.system}: {row.stuck}" for row in rows if row.stuck]
+    return "\n".join(lines) + "\n"
 
 
-def _socket_table(rows: Sequence[_Row]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("system", no_wrap=True)
-    for heading in ("mean", "simulated", "median", "simulated", "p99", "simulated", "never came"):
-        table.add_column(heading, justify="right")
+def _socket_table(rows: Sequence[_Row]) -> list[list[str]]:
+    table = [["system", "mean", "simulated", "median", "simulated", "p99", "simulated", "never came"]]
     for row in rows:
         cells = []
         for measure in ("mean", "median", "p99"):
             for runs in (row.sockets, row.figures):
                 values = [1e3 * getattr(run, measure) for run in runs]
                 cells.append(str(interval(values)) if values else "-")
-        table.add_row(row.system, *cells, str(sum(run.undelivered for run in row.sockets)))
+        table.append([row.system, *cells, str(sum(run.undelivered for run in row.sockets))])
     return table
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
@@ -10,7 +12,7 @@ import typer
 from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
 from thence.cli.counterexamples import Files, write_first
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts
+from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, Output
 from thence.cli.reducing import reductions_text
 from thence.cli.session import Session, run_command
@@ -49,6 +51,7 @@ def explore(
     itf: Annotated[Optional[str], typer.Option(help="Write its states to this file, as an ITF trace.")] = None,  # noqa: UP045
     trace: Annotated[Optional[str], typer.Option(help="Write its events to this file, as thence-trace/1.")] = None,  # noqa: UP045
     pytest: Annotated[Optional[str], typer.Option(help="Write a pytest file that replays it.")] = None,  # noqa: UP045
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Explores the protocol, or a mutant of it, in the chosen scopes."""
@@ -56,7 +59,7 @@ def explore(
     choice = Choice(file, scope, processes, sends, mutant, settings)
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
     files = Files(svg, itf, trace, pytest)
-    run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files))
+    run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files), verbose)
 
 
 def _explored(session: Session, choice: Choice, properties: Sequence[str], manner: Manner, files: Files) -> Output:
@@ -75,7 +78,8 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
     found = explored(targets(choice), properties, options)
     if found.complete:
         write_first(choice.file, zip(found.targets, found, strict=True), files)
-    return _output(found)
+    asked = bool(choice.scope or choice.mutant or properties)
+    return replace(_output(found), files=((Path(choice.file).stem, len(found.statements)),), asked=asked)
 
 
 def _depth(progress: Progress) -> str:
@@ -87,8 +91,8 @@ def _depth(progress: Progress) -> str:
 def _output(found: Exploration) -> Output:
     notes = "".join(f"{note}\n" for note in found.notes) + reductions_text(found.statements)
     if found.complete:
-        return Output(found.statements, text=notes or None)
+        return Output(found.statements, notes=notes)
     covered = max((result.facts["states"] for result in found.statements[-1:]), default=0)
     said = f"incomplete: interrupted; the last exploration had covered {covered:,} states\n"
     code = REFUTED if exit_code(found) == REFUTED else UNKNOWN
-    return Output(found.statements, text=notes + said, fields={"complete": False}, exit=code)
+    return Output(found.statements, notes=notes + said, fields={"complete": False}, exit=code)

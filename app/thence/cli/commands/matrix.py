@@ -22,6 +22,7 @@ from thence.cli.options import (
     Seed,
     StartLimit,
     TimeBudget,
+    Verbose,
 )
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_text
@@ -61,6 +62,7 @@ def matrix(
     start_limit: StartLimit = 20.0,
     memory_limit: MemoryLimit = "2G",
     schedules_from: Schedules = None,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Drives the system under each assumption about channels and applications."""
@@ -72,7 +74,7 @@ def matrix(
         drive = Drive(protocol, system, processes, cases, operations, seed, limits, sources, time)
         return tried_assumptions(session, drive)
 
-    run_command("matrix", json, body)
+    run_command("matrix", json, body, verbose)
 
 
 def tried_assumptions(session: Session, drive: Drive) -> Output:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Optional
 
 import typer
 
-from thence.cli.options import Json
+from thence.cli.options import Json, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
 from thence.conformance.implementations import SHIPPED
@@ -61,12 +61,13 @@ def mutate(
         Optional[str],  # noqa: UP045
         typer.Option(help="Keep every fate in this directory, and judge no mutant again whose fate is there."),
     ] = None,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Judges small faults in a file, or in the whole library."""
     limits = Limits(jobs, timeout, limit, budget)
     request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, save, results)
-    run_command("mutate", json, lambda session: _mutated(session, request))
+    run_command("mutate", json, lambda session: _mutated(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
 from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms
 from thence.cli.certificates import CertificateRequest, Proved, certify
-from thence.cli.options import File, Json, Seed
+from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.watching import watch as watch_file
@@ -44,12 +45,13 @@ def prove(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Whom the certificate says to cite; repeatable."),
     ] = None,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Proves the theorems and machines of a file, or those named."""
     certified = None if certificate is None else CertificateRequest(certificate, tuple(author or ()))
     request = ProveRequest(file, tuple(names or ()), timeout, seed, cache, no_cache, cores, watch, stability, certified)
-    run_command("prove", json, lambda session: _proved(session, request))
+    run_command("prove", json, lambda session: _proved(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,18 @@ def _proved(session: Session, request: ProveRequest) -> Output:
     if not made.complete:
         text = f"interrupted{_where(last)}: incomplete, this was finished\n"
         fields = {"complete": False, **_cache_facts(made, options)}
-        return Output(made.statements, text=text, fields=fields, exit=UNKNOWN)
-    output = Output(made.statements, text=_cache_text(made), fields=_cache_facts(made, options))
+        return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
+    output = Output(
+        made.statements, notes=_cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
+        asked=bool(request.names),
+    )  # fmt: skip
     if request.certificate is None:
         return output
     return certify(session, request.certificate, Proved(request.file, found, made.evidence), options, output)
+
+
+def _files(request: ProveRequest, made: Proofs) -> tuple[tuple[str, int], ...]:
+    return ((Path(request.file).stem, len(made.statements)),)
 
 
 def _watch(session: Session, request: ProveRequest) -> Output:
@@ -126,10 +135,10 @@ def _where(last: list[ProofProgress]) -> str:
     return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} were done"
 
 
-def _cache_text(made: Proofs) -> str | None:
+def _cache_text(made: Proofs) -> str:
     """How much of it was not solved now."""
     if not made.recalled:
-        return None
+        return ""
     asked = made.recalled + made.solved
     return f"{made.recalled} of {asked} answers are from the cache; --no-cache solves everything\n"
 

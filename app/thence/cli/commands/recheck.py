@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from thence.cli.certificates import certificate_status, installed_checker
-from thence.cli.options import Json
+from thence.cli.options import Json, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, Output
 from thence.cli.session import Session, run_command
 from thence.conformance.cases.time_limit import OutOfTime, limited
@@ -37,12 +37,13 @@ def recheck(
     jobs: Annotated[int, typer.Option(min=1, help="Solver processes at a time.")] = 2,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
     limit: Annotated[float, typer.Option(min=0.01, help="Seconds for all of it.")] = 3600.0,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Checks a certificate: 0 confirmed, 1 it is not what it says, 2 it is no certificate, 3 not all confirmed."""
     options = Options(timeout_ms=round(timeout * 1000), workers=jobs)
     thoroughness = Thoroughness(proofs, rederive)
-    run_command("recheck", json, lambda session: _limited(session, directory, options, thoroughness, limit))
+    run_command("recheck", json, lambda session: _limited(session, directory, options, thoroughness, limit), verbose)
 
 
 def _limited(session: Session, directory: str, options: Options, thoroughness: Thoroughness, limit_s: float) -> Output:

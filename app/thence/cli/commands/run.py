@@ -11,7 +11,7 @@ import typer
 
 from thence.api.running import Manner, played, ran
 from thence.api.targets import Choice, targets
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Seed, Sends, SettingTexts
+from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Seed, Sends, SettingTexts, Verbose
 from thence.cli.output import BadInput, Output
 from thence.cli.session import check_writable, run_command, write_text
 from thence.dsl.find import specification
@@ -41,14 +41,15 @@ def run(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the scenarios of the file, and run nothing.")] = False,
     svg: Annotated[Optional[str], typer.Option(help="Write the space-time diagram to this file.")] = None,  # noqa: UP045
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Runs the protocol in one scope; `--scenario` and `--list` are about the file's own executions."""
     choice = Choice(file, scope, processes, sends, mutant, tuple(setting or ()))
     if scenario is not None or listed:
-        run_command("run", json, lambda session: _played(choice, scenario, replayed, svg))
+        run_command("run", json, lambda session: _played(choice, scenario, replayed, svg), verbose)
     manner = Manner(seed, steps, properties=tuple(property_ or ()))
-    run_command("run", json, lambda session: _simulated(choice, manner, replayed, svg))
+    run_command("run", json, lambda session: _simulated(choice, manner, replayed, svg), verbose)
 
 
 def _simulated(choice: Choice, manner: Manner, replayed: str | None, svg: str | None) -> Output:
@@ -103,5 +104,4 @@ def _played(choice: Choice, name: str | None, replay: str | None, svg: str | Non
     shown = next((result for result in results if result.verdict is Verdict.REFUTED), results[0])
     if svg is not None:
         write_text(svg, shown.picture)
-    text = shown.explanation if all(result.expected for result in results) else None
-    return Output(results=results, text=text, brief=True)
+    return Output(results=results, asked=True)

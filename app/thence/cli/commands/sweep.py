@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv as csv_text
 import io
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
+from thence.cli.readers.layout import grid, width_of
 from thence.cli.session import Session, run_command, write_text
-from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.evaluation.study import MEASURES, load_study, shipped_studies
 from thence.conformance.evaluation.summary import UNITS, cells, shown_measures
 from thence.conformance.evaluation.sweep import MANIFEST, Sweep, as_records, run_sweep
@@ -63,7 +61,7 @@ def _swept(session: Session, name: str, out: str | None, master: str, table: Pat
         raise BadInput(f"{directory} holds something else; name a folder with --out")
 
     def progress(done: int, runs: int) -> None:
-        session.status(f"{study.name}: {done:,} of {runs:,} runs")
+        session.status(study.name, done, runs, "runs")
 
     found = run_sweep(directory, study, master, progress)
     if table is not None:
@@ -82,36 +80,26 @@ def _text(found: Sweep, directory: Path) -> str:
     study, made = found.study, cells(found)
     systems = [system for system in study.systems if any(cell.system == system for cell in made)]
     by_place = {(repr(cell.varied), cell.system): cell for cell in made}
-    console = Console(highlight=False, width=PIPED_WIDTH, no_color=True)
-    with console.capture() as capture:
-        console.print(study.title)
-        console.print(
-            f"{len(found.rows):,} of {found.runs:,} runs, {study.repeat} repetitions of each; they are in {directory}"
-        )
-        for measure in shown_measures(found):
-            table = Table(
-                box=box.SIMPLE_HEAD, pad_edge=False, title=f"{measure} ({UNITS[measure][1]})", title_justify="left"
-            )
-            for setting in study.sweep:
-                table.add_column(setting, no_wrap=True)
-            for system in systems:
-                table.add_column(system, justify="right")
-            for varied in study.combinations():
-                row = [by_place.get((repr(varied), system)) for system in systems]
-                table.add_row(
-                    *(str(value) or "none" for value in varied.values()),
-                    *("" if cell is None else str(cell.mean(measure) or "-") for cell in row),
-                )
-            console.print(table)
-        for cell in made:
-            where = ", ".join(f"{name} {value}" for name, value in cell.varied.items())
-            if cell.silent:
-                console.print(
-                    f"{cell.system} at {where}: nothing was delivered in {cell.silent} of {len(cell.rows)} runs"
-                )
-            if cell.undelivered:
-                console.print(f"{cell.system} at {where}: {cell.undelivered:,} messages never came; no figure has them")
-    text = "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+    width = width_of(sys.stdout)
+    lines = [
+        study.title,
+        f"{len(found.rows):,} of {found.runs:,} runs, {study.repeat} repetitions of each; they are in {directory}",
+    ]
+    for measure in shown_measures(found):
+        table = [[", ".join(study.sweep), *systems]]
+        for varied in study.combinations():
+            row = [by_place.get((repr(varied), system)) for system in systems]
+            place = ", ".join(str(value) or "none" for value in varied.values())
+            table.append([place, *("" if cell is None else str(cell.mean(measure) or "-") for cell in row)])
+        lines += ["", f"{measure} ({UNITS[measure][1]})", "", *grid(table, width)]
+    lines.append("")
+    for cell in made:
+        where = ", ".join(f"{name} {value}" for name, value in cell.varied.items())
+        if cell.silent:
+            lines.append(f"{cell.system} at {where}: nothing was delivered in {cell.silent} of {len(cell.rows)} runs")
+        if cell.undelivered:
+            lines.append(f"{cell.system} at {where}: {cell.undelivered:,} messages never came; no figure has them")
+    text = "\n".join(lines) + "\n"
     if found.interrupted:
         text += "incomplete: interrupted; the same command goes on\n"
     return text

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Optional, cast
 
 import typer
 
-from thence.cli.options import Json, Seed
+from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.implementations import SHIPPED
@@ -34,11 +34,12 @@ def verify(
     cases: Annotated[int, typer.Option(min=1, help="Conformance cases per implementation.")] = 400,
     campaign_cases: Annotated[int, typer.Option(min=0, help="Cases of the Spark campaign; 0 leaves it out.")] = 2000,
     seed: Seed = 0,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Checks the files, then everything that they state; writes the HTML report."""
     amount = Amount(cases, campaign_cases, seed)
-    run_command("verify", json, lambda session: _verified(session, files or (), report, amount))
+    run_command("verify", json, lambda session: _verified(session, files or (), report, amount), verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +77,23 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
     started = time.perf_counter()
     tasks = {file.path: list(_tasks_of(file, amount)) for file in loaded}
     done, complete = _run(session, [task for each in tasks.values() for task in each])
-    results = [result for each in tasks.values() for task in each for result in done.get(task, ())]
+    by_file = {path: [result for task in each for result in done.get(task, ())] for path, each in tasks.items()}
+    results = [result for each in by_file.values() for result in each]
+    sizes = [(path.stem, len(each)) for path, each in by_file.items()]
     if complete:
         _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
     if complete and amount.campaign_cases:
         campaign, complete = _campaigns(session, loaded, amount)
         results += campaign
+        sizes += [("campaigns", len(campaign))] if campaign else []
     from thence.pages.html_report import render
 
     seconds = time.perf_counter() - started
     write_text(report, render(results, seconds, complete))
-    said = "" if complete else "interrupted: what follows is what was finished\n"
+    said = "" if complete else "interrupted: this is what was finished\n"
     return Output(
-        results=tuple(results), diagnostics=diagnostics, text=f"{said}report: {report}\n",
-        fields={"report": report, "complete": complete}, exit=_exit(results, complete), brief=True,
+        results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {report}\n",
+        fields={"report": report, "complete": complete}, exit=_exit(results, complete), files=tuple(sizes),
     )  # fmt: skip
 
 

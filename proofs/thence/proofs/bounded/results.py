@@ -59,18 +59,19 @@ def machine_results(
     share = (time.monotonic() - started) / max(1, len(assessments))
     kind: Kind = "mutant" if mutant else "machine"
     for name, assessment in assessments.items():
-        wanted = _wanted(expects, name, "proved")
+        wanted = _wanted(expects, name)
         yield Result(
             name,
             kind,
             subject,
             assessment.verdict,
             assessment.level,
-            _as_wanted(assessment.verdict, wanted),
+            _as_wanted(assessment.verdict, wanted or Verdict.PROVED),
             share,
             assessment.facts,
             assessment.text,
             assessment.picture,
+            wanted,
         )
 
 
@@ -115,18 +116,19 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         ended = "; every run has ended by then" if found.ended else ""
         said = f"no violation within {depth} steps{ended}"
     kind: Kind = "mutant" if "/" in case.subject else "scope"
-    expected = _as_wanted(verdict, _wanted(case.expects, name, "holds"))
+    wanted = _wanted(case.expects, name)
+    expected = _as_wanted(verdict, wanted or Verdict.HOLDS)
     label = f"{case.scope or 'scope'}: {name}"
-    return Result(label, kind, case.subject, verdict, Level.L1, expected, found.seconds, facts, said, picture)
+    return Result(label, kind, case.subject, verdict, Level.L1, expected, found.seconds, facts, said, picture, wanted)
 
 
-def _wanted(expects: Sequence[ir.Expectation], name: str, otherwise: str) -> str:
-    """The verdict that the file expects of a statement."""
-    named = (expect.verdict for expect in expects if name in expect.names)
-    whole = (expect.verdict for expect in expects if not expect.names)
-    return next(named, next(whole, otherwise))
+def _wanted(expects: Sequence[ir.Expectation], name: str) -> Verdict | None:
+    """The verdict that the file states of a statement; None where it states none."""
+    named = (Verdict(expect.verdict) for expect in expects if name in expect.names)
+    whole = (Verdict(expect.verdict) for expect in expects if not expect.names)
+    return next(named, next(whole, None))
 
 
-def _as_wanted(verdict: Verdict, wanted: str) -> bool:
+def _as_wanted(verdict: Verdict, wanted: Verdict) -> bool:
     """Whether the verdict is the expected one. `holds` within some steps agrees with an expected `proved`."""
-    return verdict.value == wanted or (verdict is Verdict.HOLDS and wanted == "proved")
+    return verdict is wanted or (verdict is Verdict.HOLDS and wanted is Verdict.PROVED)

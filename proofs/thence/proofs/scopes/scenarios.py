@@ -87,7 +87,7 @@ def _execution_result(scenario: ir.Scenario, played: Played, violated: set[str],
     shown, picture = _shown(scenario, played, surprises[0] if said and surprises else None)
     return Result(
         scenario.name, "scenario", scenario.subject, verdict, Level.L1, verdict.value == wanted.get("", "holds"),
-        0.0, facts, shown + said, picture,
+        0.0, facts, shown + said, picture, Verdict(wanted[""]) if "" in wanted else None,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], 
         shown += f"\n\n{in_words(describe(finding), _called(played))}."
     return Result(
         f"{scenario.name}: {name}", "scenario", scenario.subject, verdict, Level.L1,
-        verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture,
+        verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture, Verdict(wanted),
     )  # fmt: skip
 
 

@@ -168,9 +168,9 @@ def explore_scope(
     """
     judged = tuple(properties) or judged_in(protocol, workload, expects)
     label = f"{protocol.name} {name or describe(workload)}"
-    wanted = {known: expect.verdict for expect in expects for known in (expect.names or judged)}
+    wanted = {known: Verdict(expect.verdict) for expect in expects for known in (expect.names or judged)}
     subject = Subject("scope", protocol.name, protocol, name, workload, name or _UNNAMED[_is_faulty(workload)])
-    return _results(subject, {property_: wanted.get(property_, "holds") for property_ in judged}, options, label)
+    return _results(subject, {property_: wanted.get(property_) for property_ in judged}, options, label)
 
 
 def explore_unscoped(protocol: ir.Protocol, options: Options = Options()) -> tuple[Result, ...]:
@@ -181,9 +181,11 @@ def explore_unscoped(protocol: ir.Protocol, options: Options = Options()) -> tup
     )
 
 
-def _results(subject: Subject, wanted: Mapping[str, str], options: Options, label: str) -> tuple[Result, ...]:
-    """Judges the properties; `wanted` are the verdicts that are expected."""
-    stop = all(verdict == "refuted" for verdict in wanted.values())
+def _results(
+    subject: Subject, wanted: Mapping[str, Verdict | None], options: Options, label: str
+) -> tuple[Result, ...]:
+    """Judges the properties; `wanted` are the verdicts that the file states, None where it states none."""
+    stop = all(verdict is Verdict.REFUTED for verdict in wanted.values())
     explored = _explored(subject, tuple(wanted), stop, options, label)
     return tuple(_property_result(subject, explored, property_, verdict) for property_, verdict in wanted.items())
 
@@ -225,7 +227,7 @@ def _explored_within(subject: Subject, judged: Collection[str], stop: bool, opti
     return Explored(found, frozenset(judged), search, backwards)
 
 
-def _property_result(subject: Subject, explored: Explored, property_: str, wanted: str) -> Result:
+def _property_result(subject: Subject, explored: Explored, property_: str, wanted: Verdict | None) -> Result:
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
     evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
@@ -241,8 +243,9 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
         **shown.facts,
     }
     return Result(
-        f"{subject.title}: {property_}", subject.kind, subject.name, verdict, Level.L1, verdict.value == wanted,
-        covered.seconds, facts, _with_restriction(shown.explanation, timers, verdict), shown.picture,
+        f"{subject.title}: {property_}", subject.kind, subject.name, verdict, Level.L1,
+        verdict is (wanted or Verdict.HOLDS), covered.seconds, facts,
+        _with_restriction(shown.explanation, timers, verdict), shown.picture, wanted,
     )  # fmt: skip
 
 
@@ -342,11 +345,11 @@ def check_mutant(
 def _mutant_results(
     specification: ir.Specification, mutant: ir.Mutant, mutated: ir.Protocol, options: Options
 ) -> Iterator[Result]:
-    groups: dict[tuple[str | None, ir.Workload], dict[str, str]] = {}
+    groups: dict[tuple[str | None, ir.Workload], dict[str, Verdict]] = {}
     for expect in mutant.expects:
         assert expect.settings is not None
         for name in expect.names:
-            groups.setdefault((expect.scope, expect.settings), {})[name] = expect.verdict
+            groups.setdefault((expect.scope, expect.settings), {})[name] = Verdict(expect.verdict)
     for (scope, workload), wanted in groups.items():
         title = scope or describe(workload)
         label = f"{mutant.name} {title}"
@@ -367,15 +370,15 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
     """Checks a link in each of its scopes."""
     results = []
     for scope in link.scopes:
-        wanted = next((expect.verdict for expect in link.expects if expect.scope in (None, scope.name)), "holds")
+        stated = (Verdict(expect.verdict) for expect in link.expects if expect.scope in (None, scope.name))
         label = f"{link.name} {scope.name}"
         check = check_link(link, link.protocol, scope.workload, progress=options.progress(label))
         subject = Subject("link", link.name, link.protocol, scope.name, scope.workload, scope.name)
-        results.append(_link_result(subject, link, check, wanted))
+        results.append(_link_result(subject, link, check, next(stated, None)))
     return tuple(results)
 
 
-def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: str) -> Result:
+def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: Verdict | None) -> Result:
     unbroken = Verdict.HOLDS if check.complete else Verdict.UNKNOWN
     verdict = unbroken if check.broken is None else Verdict.REFUTED
     shown = show_link(check)
@@ -387,6 +390,6 @@ def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: str)
     }
     name = f"{subject.title}: every event is enabled in {link.machine.name}"
     return Result(
-        name, subject.kind, subject.name, verdict, Level.L1, verdict.value == wanted, check.seconds, facts,
-        shown.explanation, shown.picture,
+        name, subject.kind, subject.name, verdict, Level.L1, verdict is (wanted or Verdict.HOLDS), check.seconds,
+        facts, shown.explanation, shown.picture, wanted,
     )  # fmt: skip

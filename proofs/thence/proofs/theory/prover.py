@@ -77,11 +77,12 @@ def prove_theorem(session: ProofSession, theorem: ir.Theorem) -> Proof:
         theorem.theory.name,
         assessment.verdict,
         assessment.level,
-        _wanted(theorem) is assessment.verdict and not surprises,
+        (_wanted(theorem) or Verdict.PROVED) is assessment.verdict and not surprises,
         time.monotonic() - started,
         assessment.facts,
         "\n".join([assessment.text, *surprises]),
         assessment.picture,
+        _wanted(theorem),
     )
     return Proof(result, assessment)
 
@@ -221,9 +222,9 @@ def _proof_text(scheme: Scheme, needs: Sequence[Need]) -> str:
     return "\n".join(lines)
 
 
-def _wanted(theorem: ir.Theorem) -> Verdict:
-    """The verdict that the file expects; without a word, `proved`."""
-    return Verdict(theorem.expects[-1].verdict) if theorem.expects else Verdict.PROVED
+def _wanted(theorem: ir.Theorem) -> Verdict | None:
+    """The verdict that the file states; None where it states none, which means `proved`."""
+    return Verdict(theorem.expects[-1].verdict) if theorem.expects else None
 
 
 def _surprising_needs(theorem: ir.Theorem, needs: Sequence[Need]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from thence.cli.campaigns import campaign_output, require_word, show_progress
-from thence.cli.options import CampaignDirectory, Json, TrustFile
+from thence.cli.options import CampaignDirectory, Json, TrustFile, Verbose
 from thence.cli.output import Output
 from thence.cli.session import Session, run_command
 from thence.conformance.campaign import resume as resume_campaign
@@ -23,6 +23,7 @@ def resume(
         typer.Option(min=0, help="Another number of Spark tasks a batch than before."),
     ] = None,
     trust_file: TrustFile = False,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Goes on where the campaign was stopped."""
@@ -35,4 +36,4 @@ def resume(
         )
         return campaign_output(directory, status, time.perf_counter() - started)
 
-    run_command("campaign resume", json, body)
+    run_command("campaign resume", json, body, verbose)

@@ -23,6 +23,7 @@ from thence.cli.options import (
     Loss,
     SelfSends,
     TrustFile,
+    Verbose,
 )
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command
@@ -99,6 +100,7 @@ def start(
         typer.Option(help="An archive that is sent to the workers and unpacked, as FILE#FOLDER; repeatable."),
     ] = None,
     trust_file: TrustFile = False,
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Starts a campaign and runs it to its end, or until Ctrl-C."""
@@ -128,7 +130,7 @@ def start(
         case = CasePlan(processes, operations, scheduler, {**network, **made}, limits)
         return _started(session, directory, CampaignPlan(tested, cases, first_seed, case, work))
 
-    run_command("campaign start", json, body)
+    run_command("campaign start", json, body, verbose)
 
 
 def _started(session: Session, directory: str, plan: CampaignPlan) -> Output:

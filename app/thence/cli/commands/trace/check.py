@@ -9,7 +9,7 @@ import typer
 
 from thence.api.recordings import Reading, Recordings, judge_files, known_format, opposite
 from thence.api.statements import Recording
-from thence.cli.options import Json, Merge, TraceFormat
+from thence.cli.options import Json, Merge, TraceFormat, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.recordings import listed
@@ -36,6 +36,7 @@ def check(
         typer.Option(min=1, help="With --against: how many possible states are looked at; 20,000 by default."),
     ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of what is wrong to this file.")] = None,  # noqa: UP045
+    verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given."""
@@ -43,7 +44,7 @@ def check(
     def body(session: Session) -> Output:
         return _checked(session, files, Reading(format_, merge, spark, master), Against(against, states), svg)
 
-    run_command("trace check", json, body)
+    run_command("trace check", json, body, verbose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,258 @@
+"""An output for readers: diagnostics, text, verdicts, counterexamples, notes, and a sum at the end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+
+from thence.cli.output import Output
+from thence.cli.readers.colours import Ink, Painter, painter
+from thence.cli.readers.layout import Cell, laid_out, length, width_of, wrapped
+from thence.spec.events import printable
+from thence.spec.verdict import Result, Verdict
+
+FEW = 12
+"""So many rows are shown without being asked for; of more, those with surprises only."""
+
+MOST_EXPLAINED = 3
+"""So many counterexamples are shown without being asked for."""
+
+BRIEF, ALL, EXPLAINED = range(3)
+"""How much is shown: surprises; with -v every row; with -vv every counterexample, also the expected ones."""
+
+
+def print_output(output: Output, seconds: float, verbosity: int = BRIEF) -> None:
+    """Prints diagnostics on stderr, then the rest on stdout."""
+    print_diagnostics(output)
+    if output.text:
+        print(plain(output.text))
+    if output.results and output.table:
+        print("\n".join(_answer(output, seconds, verbosity, painter(sys.stdout), width_of(sys.stdout))))
+    elif output.notes:
+        print(plain(output.notes.rstrip("\n")))
+
+
+def print_diagnostics(output: Output) -> None:
+    """Prints each diagnostic with its excerpt on stderr."""
+    if not output.diagnostics:
+        return
+    from thence.cli.readers.sums import counted
+    from thence.dsl.text.diagnostics import render
+
+    paint = painter(sys.stderr)
+    for diagnostic, loaded in output.diagnostics:
+        ink = Ink.BAD if diagnostic.severity == "error" else Ink.WARNING
+        for line in plain(render(diagnostic, loaded.source)).split("\n"):
+            print(_diagnostic_line(line, diagnostic.severity, ink, paint), file=sys.stderr)
+    errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
+    warnings = len(output.diagnostics) - errors
+    print(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; {_more(output)}", file=sys.stderr)
+
+
+def _more(output: Output) -> str:
+    """Where the codes are explained."""
+    codes = sorted({diagnostic.code for diagnostic, _ in output.diagnostics})
+    named = codes[0] if len(codes) == 1 else "CODE"
+    return f"'thence explain {named}' says more"
+
+
+def _diagnostic_line(line: str, severity: str, ink: Ink, paint: Painter) -> str:
+    """A line of a diagnostic: its head and its carets in the colour of the severity, the gutter faint."""
+    if line.startswith(f"{severity}["):
+        head, colon, message = line.partition(": ")
+        return paint(head, ink) + colon + paint(message, Ink.STRONG)
+    gutter, bar, rest = line.partition(" | ")
+    if bar and not gutter.strip().strip("0123456789"):
+        return paint(gutter + bar, Ink.FAINT) + (paint(rest, ink) if not rest.strip(" ^") else rest)
+    return paint(line, Ink.FAINT) if line.lstrip().startswith(("-->", "|")) else line
+
+
+def plain(text: str) -> str:
+    """Text for a terminal: line ends and tabs stay, whatever else is not printable is escaped. Names of messages, of
+    files and of systems come from others, and could otherwise move the cursor, or turn the text round."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
+def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, width: int) -> list[str]:
+    from thence.cli.readers.blocks import blocks, rows_of
+
+    found = blocks(output.results, whole_mutants=verbosity < EXPLAINED and not output.asked)
+    rows = list(rows_of(found))
+    whole = verbosity >= ALL or output.asked or len(rows) <= FEW
+    lines = _table(found, whole=whole, paint=paint, width=width)
+    explained, left = _explained(output, verbosity, few=len(rows) <= FEW)
+    for part in explained:
+        lines += ["", *part]
+    if left:
+        which = "counterexample is" if left == 1 else "counterexamples are"
+        lines += ["", f"{left} more {which} shown with -v"]
+    if lines:
+        lines.append("")
+    lines += [line for line in plain(output.notes).rstrip("\n").split("\n") if output.notes]
+    hidden = [] if whole else [result for row in rows if not row.surprises for result in row.results]
+    return [*lines, *_sums(output, hidden, seconds, paint, width)]
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+_INKS = {
+    Verdict.PROVED: Ink.GOOD,
+    Verdict.HOLDS: Ink.GOOD,
+    Verdict.TESTED: Ink.TESTED,
+    Verdict.REFUTED: Ink.SHOWN,
+    Verdict.UNKNOWN: Ink.OPEN,
+}
+
+
+def _table(found: Sequence[object], *, whole: bool, paint: Painter, width: int) -> list[str]:
+    """The blocks: a title and its rows, in the same columns throughout; without `whole`, the surprises only."""
+    from thence.cli.readers.blocks import Block
+
+    titles: list[tuple[int, str, str]] = []
+    cells: list[list[Cell]] = []
+    for block in found:
+        assert isinstance(block, Block)
+        rows = [row for row in block.rows if whole or row.surprises]
+        if rows:
+            said = "; ".join((*block.remarks, *([f"{block.seconds:.1f} s"] if block.seconds >= SLOW_S else [])))
+            titles.append((len(cells), block.title, said))
+        for row in rows:
+            bad = row.surprises
+            cells.append(
+                [Cell(_escaped(row.name)), Cell(row.verdict.value, Ink.BAD if bad else _INKS[row.verdict]),
+                 Cell(row.level.name, Ink.FAINT), Cell(row.said, Ink.BAD if bad else Ink.PLAIN),
+                 Cell(_escaped("; ".join(row.remarks)))]
+            )  # fmt: skip
+    return list(_with_titles(titles, cells, paint, width))
+
+
+SLOW_S = 1.0
+"""Blocks that took longer say so."""
+
+
+def _with_titles(
+    titles: Sequence[tuple[int, str, str]], cells: Sequence[Sequence[Cell]], paint: Painter, width: int
+) -> Iterator[str]:
+    laid = laid_out(cells, width, paint, indent=2)
+    at = {row: (title, said) for row, title, said in titles}
+    for row, lines in enumerate(laid):
+        if row in at:
+            yield from _title(*at[row], paint, width)
+        yield from lines
+
+
+def _title(title: str, said: str, paint: Painter, width: int) -> Iterator[str]:
+    title, said = _escaped(title), _escaped(said)
+    if not said:
+        yield paint(title, Ink.STRONG)
+    elif length(title) + 2 + length(said) <= width:
+        yield f"{paint(title, Ink.STRONG)}: {said}"
+    else:
+        yield f"{paint(title, Ink.STRONG)}:"
+        yield from (f"    {line}" for line in wrapped(said, width - 4))
+
+
+def _escaped(text: str) -> str:
+    return " ".join(map(printable, text.split()))
+
+
+# --- counterexamples ---------------------------------------------------------------------------
+
+
+def _explained(output: Output, verbosity: int, *, few: bool) -> tuple[list[list[str]], int]:
+    """The explanations to show, and how many of surprises are left out. Results that share one have it once."""
+    from thence.cli.readers.blocks import is_of_mutant, statement, title
+
+    found: dict[tuple[str, str], list[Result]] = {}
+    for result in output.results:
+        if result.explanation:
+            found.setdefault((title(result), result.explanation), []).append(result)
+    surprising = [key for key, results in found.items() if any(not result.expected for result in results)]
+    others = [key for key in found if key not in surprising]
+    if not (verbosity >= EXPLAINED or (output.asked and len(found) <= MOST_EXPLAINED)):
+        shown = (Verdict.REFUTED, Verdict.UNKNOWN)
+        weighty = [
+            key for key in others
+            if few and not output.files and any(one.verdict in shown and not is_of_mutant(one) for one in found[key])
+        ]  # fmt: skip
+        others = weighty if len(weighty) + len(surprising) <= MOST_EXPLAINED else []
+    kept = surprising if verbosity >= ALL else surprising[:MOST_EXPLAINED]
+    texts = []
+    for key in found:
+        if key in kept or key in others:
+            results = found[key]
+            names = ", ".join(statement(result) for result in results)
+            head = f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}"
+            texts.append([head, *(f"  {line}".rstrip() for line in plain(key[1]).rstrip().split("\n"))])
+    return texts, len(surprising) - len(kept)
+
+
+# --- sums --------------------------------------------------------------------------------------
+
+
+def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Painter, width: int) -> list[str]:
+    """A line for each file, in columns where a terminal is low; of several files, a line for all of them."""
+    from thence.cli.readers.sums import by_verdict, counted, marked, summed
+
+    lines: list[str] = []
+    files = list(_of_files(output))
+    if len(files) > 1:
+        lines += _listed([(name, summed(results)) for name, results in files], width)
+        name = counted(len(files), "file")
+    else:
+        name = files[0][0] if files else ""
+    incomplete = "incomplete: " if output.fields.get("complete") is False else ""
+    surprises = any(not result.expected for result in output.results)
+    sum_ = f"{incomplete}{summed(output.results)}{_named(output.results)}"
+    head = paint(f"{name}: {sum_}" if name else sum_, Ink.BAD if surprises else Ink.STRONG)
+    lines.append(f"{head}, {seconds:.1f} s")
+    if hidden or len(files) > 1:
+        lines += [f"  {line}" for line in wrapped(by_verdict(output.results), width - 2)]
+    limits = marked(hidden)
+    if limits:
+        lines += [f"  {line}" for line in wrapped(f"not shown: {limits}", width - 2)]
+    if hidden:
+        lines.append("  -v shows every statement, -vv every counterexample too")
+    return lines
+
+
+MOST_NAMED = 3
+"""The sum names so many statements that surprise."""
+
+
+def _named(results: Sequence[Result]) -> str:
+    """The statements that surprise, where they are few."""
+    from thence.cli.readers.blocks import statement
+
+    names = [_escaped(statement(result)) for result in results if not result.expected]
+    return f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
+
+
+def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
+    start = 0
+    for name, number in output.files:
+        yield _escaped(name), output.results[start : start + number]
+        start += number
+    if not output.files:
+        subjects = {result.subject.partition("/")[0] for result in output.results}
+        yield (_escaped(subjects.pop()) if len(subjects) == 1 else ""), output.results
+
+
+def _listed(sums: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """A line for each; on a terminal that is too low for that, several beside each other."""
+    lines = [f"{name}: {said}" for name, said in sums]
+    if not sys.stdout.isatty() or len(lines) + ROOM_BELOW <= shutil.get_terminal_size((80, 24)).lines:
+        return lines
+    short = [f"{name}: {said.removesuffix(' as expected')}" for name, said in sums]
+    wide = max(map(length, short)) + 2
+    beside = max(1, width // wide)
+    high = -(-len(short) // beside)
+    columns = [short[at : at + high] for at in range(0, len(short), high)]
+    rows = [[column[at] for column in columns if at < len(column)] for at in range(high)]
+    return ["as expected:", *("".join(text.ljust(wide) for text in row).rstrip() for row in rows)]
+
+
+ROOM_BELOW = 6
+"""Lines that follow the list of files."""

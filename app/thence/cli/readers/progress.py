@@ -1,0 +1,126 @@
+"""The line of progress of long work: done of all, the time so far, about how long it still takes, what is done now.
+
+On a terminal it is one line of standard error that changes; elsewhere a line of its own each minute.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from thence.spec.events import printable
+
+AFTER_S = 0.5
+"""A run that ends sooner has no line of progress."""
+
+QUIET_EVERY_S = 60.0
+"""Where there is no terminal, the pause between two lines."""
+
+LEAST_SHARE = 0.02
+"""The share of the work that must be done before the rest is estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A moment of the work: what is done now, and how much of all is done, in any unit; `share` if units differ.
+
+    Attributes:
+        all: 0 where it is not known.
+        share: of the time, between 0 and 1, where that is better known than by `done` of `all`.
+        noun: the unit, in the plural; empty where `doing` names it.
+    """
+
+    doing: str
+    done: int = 0
+    all: int = 0
+    noun: str = ""
+    share: float | None = None
+
+    def said(self, elapsed_s: float) -> str:
+        """`12 of 45 tasks, 0:35, about 1:20 left: scope cykas`."""
+        parts = []
+        if self.all:
+            parts.append(f"{self.done:,} of {self.all:,} {self.noun}".rstrip())
+        parts.append(duration(elapsed_s))
+        left = self.left(elapsed_s)
+        if left is not None:
+            parts.append(f"about {duration(left)} left")
+        return f"{', '.join(parts)}: {self.doing}" if self.doing else ", ".join(parts)
+
+    def left(self, elapsed_s: float) -> float | None:
+        """Seconds that are left, if the rest goes as fast as what is done; None where that says nothing."""
+        share = self.share if self.share is not None else self.done / self.all if self.all else 0.0
+        return elapsed_s * (1 - share) / share if LEAST_SHARE <= share <= 1 else None
+
+
+def duration(seconds: float) -> str:
+    """`0:35`, `12:03`, `1:05:10`."""
+    whole = round(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+@dataclass(slots=True)
+class ProgressLine:
+    """Shows stages. `began` is when the work began, by `time.perf_counter`."""
+
+    name: str
+    began: float
+    stage: Stage | None = None
+    stage_began: float = 0.0
+    _live: Any = None
+    _said: float = field(default=0.0)
+
+    def show(self, stage: Stage) -> None:
+        """Replaces what is shown. Elapsed time and rest count from the first stage with the same noun and number."""
+        now = time.perf_counter()
+        before = self.stage
+        if before is None or (before.all, before.noun) != (stage.all, stage.noun) or stage.done < before.done:
+            self.stage_began = now if stage.all and before is not None else self.began
+        self.stage = stage
+        if now - self.began < AFTER_S:
+            return
+        if not sys.stderr.isatty():
+            self._say_sometimes(now)
+        elif self._live is None:
+            self._start()
+
+    def end(self) -> None:
+        """Removes the line."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _say_sometimes(self, now: float) -> None:
+        if now - max(self._said, self.began) >= QUIET_EVERY_S:
+            self._said = now
+            print(f"thence {self.name}: {printable(self._text())}", file=sys.stderr, flush=True)
+
+    def _text(self) -> str:
+        assert self.stage is not None
+        return self.stage.said(time.perf_counter() - self.stage_began)
+
+    def _start(self) -> None:
+        """A line that is drawn anew several times a second, so that its time goes on while one piece of work lasts."""
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        self._live = console.status(_Shown(self, console.width - 4))
+        self._live.start()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The present text of a line, cut to a width."""
+
+    line: ProgressLine
+    width: int
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        shown = Text(printable(self.line._text()))
+        shown.truncate(self.width, overflow="ellipsis")
+        return shown

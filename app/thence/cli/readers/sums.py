@@ -1,0 +1,83 @@
+"""Sums of results, in words. Every number is counted from the results that it sums up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from thence.cli.readers.blocks import SUCCESSES, is_of_mutant, is_stated, mutant_of
+from thence.spec.verdict import Level, Result, Verdict
+
+_VERBS = {Verdict.HOLDS: ("holds", "hold")}
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 statement`, `2,052 statements`."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def said_of(verdict: Verdict, number: int) -> str:
+    """`1 holds`, `2 hold`, `3 proved`."""
+    one, several = _VERBS.get(verdict, (verdict.value, verdict.value))
+    return f"{number:,} {one if number == 1 else several}"
+
+
+def summed(results: Sequence[Result]) -> str:
+    """The sum of a file: `134 of 134 as expected`, `3 of 3 hold`, `2 of 3 hold, 1 refuted`.
+
+    `as expected` is said only where the file states what it expects of something.
+    """
+    claimed = [result for result in results if result.facts.get("claimed") is not False]
+    good = [result for result in claimed if result.expected]
+    rest = [*_surprises(claimed), *_unclaimed(len(results) - len(claimed))]
+    if any(is_stated(result) for result in claimed):
+        return ", ".join([f"{len(good):,} of {len(claimed):,} as expected", *rest])
+    verdicts = Counter(result.verdict for result in good)
+    if len(verdicts) == 1 or not good:
+        verdict = next(iter(verdicts), Verdict.HOLDS)
+        kept = [f"{len(good):,} of {said_of(verdict, len(claimed))}"] if good else []
+    else:
+        kept = [said_of(verdict, verdicts[verdict]) for verdict in SUCCESSES if verdicts[verdict]]
+    return ", ".join([*kept, *rest]) or "nothing is stated"
+
+
+def _surprises(results: Sequence[Result]) -> list[str]:
+    """The verdicts that surprise: `1 not as expected` where the file states another, else `1 refuted`."""
+    missed = sum(not result.expected and is_stated(result) for result in results)
+    found = Counter(result.verdict for result in results if not result.expected and not is_stated(result))
+    said = [said_of(verdict, found[verdict]) for verdict in Verdict if found[verdict]]
+    return [*said, *([f"{missed:,} not as expected"] if missed else [])]
+
+
+def _unclaimed(number: int) -> list[str]:
+    return [f"{number:,} not claimed"] if number else []
+
+
+def by_verdict(results: Sequence[Result]) -> str:
+    """`25 proved (L3), 2 proved (L2), 11 refuted; 11 of them of 6 mutants`: every result is counted once."""
+    found = Counter((result.verdict, result.level if result.verdict is Verdict.PROVED else None) for result in results)
+    parts = []
+    for verdict in Verdict:
+        for level in (*sorted(Level, reverse=True), None):
+            if number := found[verdict, level]:
+                parts.append(said_of(verdict, number) + ("" if level is None else f" ({level.name})"))
+    mutants = {mutant_of(result) for result in results if is_of_mutant(result)}
+    about = sum(is_of_mutant(result) for result in results)
+    aside = [f"{about:,} of them about {counted(len(mutants), 'mutant')}"] if 0 < about < len(results) else []
+    return "; ".join([", ".join(parts), *aside])
+
+
+def marked(results: Sequence[Result]) -> str:
+    """What limits verdicts that are not shown, with the number of results of each; empty where nothing does."""
+    ascending = sum(
+        "set_order" in result.facts and result.facts["set_order"]["descending"] != result.verdict.value
+        for result in results
+    )
+    kinds = (
+        (sum(result.verdict is Verdict.UNKNOWN for result in results), "unknown"),
+        (sum(bool(result.facts.get("not_tried")) for result in results), "without all that the network may do"),
+        (sum(bool(result.facts.get("cannot_refute")) for result in results), "that no run of the scope can refute"),
+        (ascending, "only as sets are visited in ascending order"),
+        (sum(bool(result.facts.get("bound")) for result in results), "within a number of steps"),
+    )
+    return ", ".join(f"{number:,} {words}" for number, words in kinds if number)
