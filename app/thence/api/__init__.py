@@ -2,7 +2,8 @@
 
 `load` reads a file, `check` says what is wrong with one, `explore` and `prove` judge what it states, `simulate`,
 `replay` and `play` run its protocols, `conform` drives an implementation, `judge` judges recorded executions. Results
-are frozen objects with the fields of the JSON (docs/reference/json.md). Whatever a caller can get wrong is a `UserError`.
+are frozen objects with the fields of the JSON (docs/reference/json.md). Whatever a caller can get wrong is a
+`UserError`.
 
 Begin with `specifications` and `statements`. A name is imported when it is used: nothing of a solver is loaded by a
 test of a class. This package knows nothing of the command line, and prints nothing.

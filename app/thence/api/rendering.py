@@ -52,7 +52,9 @@ def _row(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
-    said = f"{_MARK[result.verdict]} {result.verdict.value}"
+    said = f'<span style="white-space: nowrap">{_MARK[result.verdict]} {result.verdict.value}</span>'
+    if result.facts.get("claimed") is False:
+        return f"{said} <small>(not claimed)</small>"
     return said if result.expected else f'<b style="color: #c62828">{said}</b>'
 
 

@@ -1,7 +1,7 @@
 """What was found out: statements with their verdicts, and the results of one call.
 
-A statement has the fields of the JSON object of `thence --json` (docs/reference/json.md): those that all have as attributes, the
-others as properties, or by name in `facts`.
+A statement has the fields of the JSON object of `thence --json` (docs/reference/json.md): those that all have as
+attributes, the others as properties, or by name in `facts`.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ class Results(Sequence[S_co], Generic[S_co]):
         return [each.row() for each in self.statements]
 
     def to_json(self) -> dict[str, Any]:
-        """As the command's `--json`: `results`, each by the fields of docs/reference/json.md, `ok`, `exit` and `complete`."""
+        """As the command's `--json`: `ok`, `exit`, `complete`, `results`."""
         return {
             "ok": self.ok,
             "exit": self.exit_code,

@@ -187,7 +187,7 @@ class _Work:
                     step.subject.span,
                     f"`{step.subject.text}` has {plural(len(step.peers), 'destination')}, but delivery is `unicast`",
                 )
-            case "broadcast" if seen != set(self.processes) - {step.process.text}:
+            case "broadcast" if seen | {step.process.text} != set(self.processes):
                 self._misfit(
                     step.subject.span,
                     f"`{step.subject.text}` does not go to every other process, but delivery is `broadcast`",
