@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json as json_text
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, describe, execution, record, replay, text
 from thence.dsl.run.quiescence import blocked
 from thence.dsl.run.simulate import at_rest, simulate
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, watching
 from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import judgeable, properties_of
@@ -84,9 +83,7 @@ def _simulated(choice: Choice, manner: Manner, svg: str | None) -> Output:
         known(name, judgeable(target.protocol, target.workload), "property")
     recorded, about = ([], ()) if manner.replay is None else _recorded(manner.replay)
     judged = manner.properties or tuple(dict.fromkeys((*properties_of(target.protocol), *about)))
-    protocol = target.protocol
-    if "total_order" in judged and "total_order" not in protocol.properties:  # the system then watches it
-        protocol = dataclasses.replace(protocol, properties=(*protocol.properties, "total_order"))
+    protocol = watching(target.protocol, judged)
     system = system_of(protocol, target.workload)
     again = manner.replay is not None
     taken = replay(system, recorded) if again else simulate(system, manner.seed, manner.steps, judged)
