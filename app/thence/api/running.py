@@ -22,7 +22,7 @@ from thence.dsl.run.narrate import replay as replayed
 from thence.dsl.run.quiescence import blocked
 from thence.dsl.run.simulate import at_rest
 from thence.dsl.run.simulate import simulate as simulated
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, watching
 from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import judgeable, properties_of
@@ -142,9 +142,7 @@ def ran(target: Target, manner: Manner) -> Execution:
     for name in manner.properties:
         known(name, judgeable(target.protocol, target.workload), "property")
     judged = manner.properties or tuple(dict.fromkeys((*properties_of(target.protocol), *manner.about)))
-    protocol = target.protocol
-    if "total_order" in judged and "total_order" not in protocol.properties:  # the system then watches it
-        protocol = dataclasses.replace(protocol, properties=(*protocol.properties, "total_order"))
+    protocol = watching(target.protocol, judged)
     system = system_of(protocol, target.workload)
     again = manner.replay is not None
     taken = (

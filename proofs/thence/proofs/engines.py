@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.local_steps import LocalStep
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, watching
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
@@ -44,9 +44,7 @@ def explore(
         EnginesDisagree: by `both`, where they do not find the same.
         ValueError: where native code is asked for and cannot take the scope, or cannot store it so.
     """
-    if "total_order" in properties and "total_order" not in protocol.properties:
-        protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
-    system = system_of(protocol, workload)
+    system = system_of(watching(protocol, properties), workload)
     assert REDUCTIONS.keys() | {AUTO} >= {*method.reductions}, "there is no such reduction"
     request = ExplorationRequest(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,

@@ -33,6 +33,7 @@ from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
+from thence.spec.user_error import UserError
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with the cases done and the cases planned."""
@@ -109,6 +110,11 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
     """
     network = protocol.network
     stated = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
+    if "causally_ordered" in stated and "causal" not in stated:
+        raise UserError(
+            f"cases of classes judge `causal`, the strict reading of causal delivery; {protocol.name} promises"
+            " `causally_ordered` only"
+        )
     return Settings(
         processes,
         channels="reordering" if network.reordering else "fifo",

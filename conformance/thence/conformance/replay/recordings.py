@@ -131,6 +131,7 @@ def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any
         judgement.duplicate
         or bool(judgement.phantoms)
         or ("causal" in promised and (not judgement.causal or bool(judgement.gaps)))
+        or ("causally_ordered" in promised and not judgement.causal)
         or ("fifo" in promised and not judgement.fifo)
         or ("delivered" in promised and judgement.stuck and not lost)
     )

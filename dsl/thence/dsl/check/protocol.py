@@ -24,7 +24,7 @@ from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
 PROTOCOL_PROPERTIES = (
-    "causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
+    "causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
 )  # fmt: skip
 """The names under `property`."""
 LIVENESS = ("delivered",)

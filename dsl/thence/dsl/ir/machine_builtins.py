@@ -52,7 +52,7 @@ SYMBOLS = (SRC, DST, SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE)
 MULTICAST_SYMBOLS = (SRC, TO, SENT, DELIVERED_AT, BEFORE, PAST, HB, DELIVERED_BEFORE_AT)
 """Those of a multicast or broadcast machine."""
 
-MACHINE_PROPERTIES = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order")
+MACHINE_PROPERTIES = ("causal", "causally_ordered", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order")
 """The names under `prove` besides the machine's own invariants."""
 
 HISTORY = "history"

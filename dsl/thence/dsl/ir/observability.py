@@ -29,7 +29,7 @@ from thence.dsl.ir.types import MESSAGE, Type
 OF_NETWORK_SENDS = ("csps", "sps")
 """The properties of network sends."""
 
-OF_DELIVERIES = ("causal", "fifo", "at_most_once", "no_creation", "total_order")
+OF_DELIVERIES = ("causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "total_order")
 """The properties of what is handed over."""
 
 

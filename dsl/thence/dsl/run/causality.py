@@ -9,11 +9,14 @@ see `ir.machine_builtins`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from thence.dsl.run.values import Message
+
+WATCHED: Final = ("total_order", "causally_ordered")
+"""The properties for which the history keeps more: only where a protocol claims them, or a check asks for them."""
 
 
 class Pending(NamedTuple):
@@ -29,11 +32,15 @@ class History(NamedTuple):
 
     `order` has the pairs (a, b) such that some process delivered a before b, while another destination of both has
     still to deliver a: no other pair can come to be delivered in the other order. It is kept for `total_order` only.
+
+    `overtaken` has the pairs (a, p) such that process p delivered a message that a happened before, and has still to
+    deliver a. It is kept for `causally_ordered` only.
     """
 
     pasts: tuple[int, ...]
     pending: tuple[Pending, ...]
     order: tuple[tuple[Message, Message], ...] = ()
+    overtaken: tuple[tuple[Message, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,13 @@ def network_sent(history: History, process: int, message: Message, bit_of: Calla
 
 
 def delivered(
-    history: History, process: int, message: Message, bit_of: Callable[[Message], int], *, ordered: bool = False
+    history: History,
+    process: int,
+    message: Message,
+    bit_of: Callable[[Message], int],
+    watched: Collection[str] = (),
 ) -> tuple[History, list[Finding]]:
-    """After `process` delivered `message`, with the violations; those of `total_order` only if `ordered`."""
+    """After `process` delivered `message`, with the violations; those of `WATCHED` properties only if `watched`."""
     entry = next((pending for pending in history.pending if pending.message == message), None)
     if entry is None or process not in entry.due:
         kind = "at_most_once" if process in message.dsts else "no_creation"
@@ -104,8 +115,14 @@ def delivered(
             for other in history.pending
             if other is not entry
         ]
-    after = History(tuple(pasts), tuple(pending), history.order)
-    if ordered:
+    after = History(tuple(pasts), tuple(pending), history.order, history.overtaken)
+    if "causally_ordered" in watched:
+        over = tuple(one.missing for one in findings if one.property == "causal")
+        if (message, process) in history.overtaken:
+            findings.append(Finding("causally_ordered", process, message))
+        late = {*history.overtaken, *((one, process) for one in over if one is not None)} - {(message, process)}
+        after = after._replace(overtaken=tuple(sorted(late)))
+    if "total_order" in watched:
         findings += _crossed(history, process, message)
         after = after._replace(order=_order(history, after, process, message))
     return after, findings

@@ -105,6 +105,8 @@ def describe(finding: Finding) -> str:
         case "causal" | "fifo" if finding.missing is not None:
             past = "its sender sent first" if finding.property == "fifo" else "is in its causal past"
             return f"{where} delivers {message.name} before {finding.missing.name}, which {past}"
+        case "causally_ordered":
+            return f"{where} delivers {message.name} after a message that {message.name} happened before"
         case "total_order" if finding.missing is not None:
             return f"{where} delivers {message.name} after {finding.missing.name}, another process before it"
         case "csps" | "sps" if finding.missing is not None:

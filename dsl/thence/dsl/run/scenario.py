@@ -12,7 +12,7 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, narrate, show_packet
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import Action, State, System, watching
 from thence.dsl.run.values import Fault, Message, Packet, Value
 
 
@@ -79,9 +79,7 @@ class _Player:
 
     def __post_init__(self) -> None:
         protocol, asked = self.scenario.protocol, {name for expect in self.scenario.expects for name in expect.names}
-        if "total_order" in asked - {*protocol.properties}:  # the system then watches it
-            protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
-        self.system = System(protocol, self.scenario.workload)
+        self.system = System(watching(protocol, asked), self.scenario.workload)
         self.state = self.system.initial()
         self.findings += self.system.broken(self.state)
         self.pasts = [set() for _ in self.scenario.processes]

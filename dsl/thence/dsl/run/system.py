@@ -5,14 +5,14 @@ A global state is a small tuple of numbers: local states and packets have number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import undefined
-from thence.dsl.run.causality import Finding, History, delivered, network_sent, sent
+from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import LocalStep, LocalSteps
@@ -72,9 +72,16 @@ def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
     return replace(protocol, network=replace(protocol.network, reordering=False))
 
 
+def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
+    """The protocol, claiming those of the `WATCHED` properties that are asked for: the system then judges them."""
+    asked = {*properties}
+    more = [name for name in WATCHED if name in asked and name not in protocol.properties]
+    return replace(protocol, properties=(*protocol.properties, *more)) if more else protocol
+
+
 @dataclass(slots=True)
 class System:
-    """The transition system of a protocol in a workload; `total_order` is watched where the protocol claims it."""
+    """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them."""
 
     protocol: ir.Protocol
     workload: ir.Workload
@@ -82,12 +89,12 @@ class System:
     steps: LocalSteps = field(init=False)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
-    _ordered: bool = field(init=False, default=False)
+    _watched: frozenset[str] = field(init=False, default=frozenset())
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
-        self._ordered = "total_order" in self.protocol.properties
+        self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
         self._bases = (0, *accumulate(self.workload.sends))
@@ -398,7 +405,7 @@ class System:
         for emission in emissions:
             match emission:
                 case Delivered(delivery, then):
-                    history, wrong = delivered(history, process, delivery, self.bit, ordered=self._ordered)
+                    history, wrong = delivered(history, process, delivery, self.bit, self._watched)
                     findings += wrong
                     if then is not None:
                         history = sent(history, process, then, self.bit(then))

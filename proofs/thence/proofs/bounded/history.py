@@ -9,7 +9,7 @@ from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Messages
 from thence.proofs.bounded.symbolic import Choice, condition_of
 
-JUDGED = ("causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order")
+JUDGED = ("causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order")
 """The properties that are judged at events."""
 
 
@@ -23,6 +23,7 @@ class History:
         due: (message, process): sent to the process and not delivered there.
         done: (message, process): delivered there.
         order: (a, b): some process delivered a before b.
+        overtaken: (message, process): the process delivered a message that this one happened before, and not this one.
     """
 
     circuit: Circuit
@@ -34,6 +35,7 @@ class History:
     due: dict[tuple[int, int], Literal] = field(default_factory=dict)
     done: dict[tuple[int, int], Literal] = field(default_factory=dict)
     order: dict[tuple[int, int], Literal] = field(default_factory=dict)
+    overtaken: dict[tuple[int, int], Literal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.is_sent = [FALSE] * len(self.messages.sources)
@@ -41,14 +43,14 @@ class History:
     def literals(self) -> Iterator[Literal]:
         """Every literal of the history."""
         yield from self.is_sent
-        for table in (self.past, self.before, self.due, self.done, self.order):
+        for table in (self.past, self.before, self.due, self.done, self.order, self.overtaken):
             yield from table.values()
 
     def refine(self) -> None:
         """Simplifies the history by the literals that the circuit has learnt."""
         now = self.circuit.now
         self.is_sent = [now(literal) for literal in self.is_sent]
-        for table in (self.past, self.before, self.due, self.done, self.order):
+        for table in (self.past, self.before, self.due, self.done, self.order, self.overtaken):
             for key, literal in list(table.items()):
                 table[key] = now(literal)
 
@@ -130,13 +132,16 @@ class History:
                     earlier = self.before.get((other, number), FALSE)
                     if other == number or earlier == FALSE:
                         continue
-                    if {"causal", "fifo"} & set(properties):
+                    if {"causal", "causally_ordered", "fifo"} & set(properties):
                         wrong = circuit.conj((now, earlier, self.due.get((other, process), FALSE)))
+                        late = self.overtaken.get((other, process), FALSE)
+                        self.overtaken[other, process] = circuit.disj((late, wrong))
                         yield "causal", wrong
                         if self.messages.sources[other] == self.messages.sources[number]:
                             yield "fifo", wrong
                     learnt.append((process, other, circuit.conj((now, earlier))))
                 learnt.append((process, number, now))
+                yield "causally_ordered", circuit.conj((now, self.overtaken.get((number, process), FALSE)))
                 if "total_order" in properties:
                     yield "total_order", self._crossed(number, process, now)
                     self._line_up(number, process, now)

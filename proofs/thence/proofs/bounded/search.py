@@ -17,7 +17,7 @@ from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
-from thence.dsl.run.system import Action, State, System, in_scope
+from thence.dsl.run.system import Action, State, System, in_scope, watching
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
@@ -89,9 +89,7 @@ def search(
     Raises: CrossCheckError where the interpreter does not confirm a violation.
     """
     started = time.monotonic()
-    protocol = in_scope(protocol, workload)
-    if "total_order" in properties and "total_order" not in protocol.properties:
-        protocol = replace(protocol, properties=(*protocol.properties, "total_order"))  # the system then watches it
+    protocol = watching(in_scope(protocol, workload), properties)
     result = Bounded(bounds=_first_bounds(workload))
     attempt = _DeepeningSearch(protocol, workload, depth, result, started + timeout_ms / 1000, started, progress)
     goals = [name for name in properties if attempt.judges(name)]

@@ -75,6 +75,8 @@ def why_not(system: System) -> str | None:
         return "the application follows programs"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
+    if "causally_ordered" in system.protocol.properties:
+        return "`causally_ordered` is judged by the interpreter"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"

@@ -153,6 +153,7 @@ def _sps(sending: _Sending) -> bool:
 _RULES = {
     "fifo": (_fifo, "no process sends two messages, of which one could overtake the other"),
     "causal": (_causal, "no message can come causally before another one to the same process"),
+    "causally_ordered": (_causal, "no message can come causally before another one to the same process"),
     "total_order": (_total_order, "no two messages have two destinations in common"),
     "at_most_once": (_anything, ""),
     "delivered": (_anything, ""),
@@ -218,8 +219,7 @@ class _Executions:
         return program is None or receives(program, point.places[process], message.src)
 
     def _handed(self, point: _Point, process: int, message: Message) -> tuple[History, set[str]]:
-        ordered = self.property_ == "total_order"
-        history, findings = delivered(point.history, process, message, self._bit, ordered=ordered)
+        history, findings = delivered(point.history, process, message, self._bit, {self.property_})
         return history, {finding.property for finding in findings}
 
     def violates(self, point: _Point) -> bool:

@@ -22,6 +22,7 @@ from thence.proofs.scopes.link import LinkCheck
 from thence.spec.delivery_order import first_crossing
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.events import Execution
+from thence.spec.judgement import judge
 from thence.spec.oracle import Finding, Oracle
 
 _SATURATED = (
@@ -335,6 +336,8 @@ def confirm(violation: Violation, observed: Execution) -> Finding | None:
     """
     if violation.finding.property == "total_order":
         assert first_crossing(observed) is not None, "the deliveries of the run agree"
+    if violation.finding.property == "causally_ordered":
+        assert not judge(observed).causal, "the deliveries of the run are in causal order"
     kind = ORACLE_KINDS.get(violation.finding.property)
     if kind is None:
         return None

@@ -11,6 +11,7 @@ from thence.dsl.check.workload import default_workloads
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.dsl.ir.visiting import in_descending_order
+from thence.dsl.run.causality import WATCHED
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import (
@@ -96,7 +97,7 @@ def judgeable(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
     """Everything that can be judged of the protocol in the workload, whether the protocol claims it or not."""
     everywhere = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", DEADLOCK_FREE, LIVE, FAULT)
     shape = (COMPLETES,) if workload.programs else ()
-    return tuple(dict.fromkeys((*properties_of(protocol), *everywhere, "total_order", *shape)))
+    return tuple(dict.fromkeys((*properties_of(protocol), *everywhere, *WATCHED, *shape)))
 
 
 def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir.Expectation]) -> tuple[str, ...]:

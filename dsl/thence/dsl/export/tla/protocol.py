@@ -48,6 +48,8 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
     notes = []
     if "total_order" in protocol.properties:
         notes.append("total_order is not in the export: the observer forgets deliveries")
+    if "causally_ordered" in protocol.properties:
+        notes.append("causally_ordered is not in the export: the observer forgets deliveries; `causal` implies it")
     if writer.timers:
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
