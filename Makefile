@@ -4,7 +4,8 @@
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
 #   make test-all every test: long differential and statistical runs, clusters, the whole library under every option
-#   make tools    what some tests need: the model checker TLC (by Maven), zsh and ksh (on Debian); they are skipped without
+#   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian); they are
+#                 skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
@@ -77,6 +78,10 @@ tools:
 	@command -v zsh >/dev/null && command -v ksh >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	  && { apt-get install -qq -y zsh ksh || { apt-get update -qq && apt-get install -qq -y zsh ksh; }; } >/dev/null 2>&1; } \
 	  || echo "zsh and ksh could not be installed: the tests in these shells will be skipped." >&2
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] \
+	  && command -v apt-get >/dev/null && { apt-get install -qq -y chromium chromium-driver \
+	  || { apt-get update -qq && apt-get install -qq -y chromium chromium-driver; }; } >/dev/null 2>&1; } \
+	  || echo "chromium could not be installed: the tests of pages in a browser will be skipped." >&2
 
 lint: setup
 	$(BIN)/ruff check .

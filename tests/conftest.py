@@ -6,8 +6,9 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ os.environ["THENCE_CACHE"] = "off"
 TESTS = str(Path(__file__).resolve().parent)
 if TESTS not in sys.path:
     sys.path.append(TESTS)  # so that the planted faults are importable as faults.mf, as `thence conform` sees them
+
+if TYPE_CHECKING:
+    from browser import Browser
 
 WATCHDOG = Path(__file__).with_name("watchdog.py")
 MARK = "THENCE_TEST_RUN"
@@ -50,6 +54,24 @@ def _end(watchdog: subprocess.Popen[bytes]) -> None:
     assert watchdog.stdin is not None
     watchdog.stdin.close()
     watchdog.wait()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The one browser of a run; tests take `browser`."""
+    from browser import started
+
+    with started() as found:
+        yield found
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """A browser for pages that work without a network; a complaint of the console fails the test."""
+    from browser import watched
+
+    with watched(chromium) as found:
+        yield found
 
 
 @pytest.fixture
