@@ -138,6 +138,7 @@ def continuations(text: str) -> Continuations:
     here = next((word for word in reversed(words) if word.type not in ("NEWLINE", "INDENT", "DEDENT")), None)
     if here is None or here is words[0]:
         return Continuations(frozenset(TOP_LEVEL), frozenset(), ())
+    words.append(_end_behind(words[-1]))
     grammar = _grammar()
     automaton = Automaton(grammar.table, grammar.keywords, grammar.start)
     _faults_in(words, grammar, "", automaton, here)
@@ -235,10 +236,14 @@ def _cut(words: Sequence[Word]) -> list[list[Word]]:
     return chunks
 
 
+def _end_behind(last: Word) -> Word:
+    """The end of a declaration, as a word."""
+    return Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0)
+
+
 def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
     """A declaration, and what is wrong with it. What the builder reports comes besides, in its `faults`."""
-    last = words[-1]
-    words.append(Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
+    words.append(_end_behind(words[-1]))
     first = words[0]
     if str(first) not in TOP_LEVEL:
         if first.type == "INDENT":
