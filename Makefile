@@ -17,6 +17,7 @@
 #                 verdicts are those of build/verify.json, which `make statements` leaves; where there is none, those
 #                 that are kept in git
 #   make mutation the library's mutation score, a page of the site: about an hour. Interrupted, it goes on where it was
+#   make vscode   the extension for Visual Studio Code, as build/thence.vsix; needs node and npm
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
 
@@ -29,7 +30,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation vscode lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -82,6 +83,16 @@ tools:
 	  && command -v apt-get >/dev/null && { apt-get install -qq -y chromium chromium-driver \
 	  || { apt-get update -qq && apt-get install -qq -y chromium chromium-driver; }; } >/dev/null 2>&1; } \
 	  || echo "chromium could not be installed: the tests of pages in a browser will be skipped." >&2
+
+EXTENSION := editors/vscode
+
+vscode: setup
+	@command -v npm >/dev/null || { echo "make vscode needs node and npm." >&2; exit 2; }
+	$(BIN)/python -m thence.highlight.textmate $(EXTENSION)/syntaxes/thence.tmLanguage.json
+	@mkdir -p build
+	cd $(EXTENSION) && npm ci --no-audit --no-fund --loglevel=error && npx vsce package --skip-license \
+	  --allow-missing-repository --out ../../build/thence.vsix
+	@echo "Install it by: code --install-extension build/thence.vsix"
 
 lint: setup
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ import thence.api
 
 ROOT = Path(__file__).parents[1]
 PORTIONS = ("spec", "dsl", "impl", "proofs", "conformance", "app")
-PACKAGES = {portion: (portion,) for portion in PORTIONS} | {"app": ("cli", "pages", "stepping", "api", "repl")}
+PACKAGES = {portion: (portion,) for portion in PORTIONS} | {"app": ("cli", "pages", "stepping", "api", "repl", "highlight", "lsp")}
 """The packages of the namespace in each portion."""
 
 MAY_IMPORT = {
@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "dsl": {"dsl", "spec"},
     "proofs": {"proofs", "dsl", "spec"},
     "conformance": {"conformance", "proofs", "dsl", "impl", "spec"},
-    "app": {"cli", "repl", "api", "stepping", "pages", "conformance", "proofs", "dsl", "impl", "spec"},
+    "app": {"cli", "lsp", "highlight", "repl", "api", "stepping", "pages", "conformance", "proofs", "dsl", "impl", "spec"},
 }
 ONLY_IN = {
     "z3": "proofs",

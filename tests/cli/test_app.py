@@ -37,6 +37,7 @@ SMALL = {
     ("mutate",): ["mf", "impl", "--limit", "1"],
     ("compare",): ["fifo"],
     ("evaluate",): ["mf", "--processes", "2", "--messages", "1"],
+    ("lsp",): [],
     ("demo",): ["mf", "--messages", "2", "--loss", "0"],
     ("trace", "check"): ["nothing.ndjson"],
     ("trace", "convert"): ["nothing.ndjson", "-o", "out"],

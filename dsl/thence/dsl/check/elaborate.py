@@ -6,8 +6,9 @@ checked without it. All errors of the file are reported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration
@@ -21,9 +22,11 @@ from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
+from thence.dsl.ir.types import Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order
 from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Span
 
 DEEPEST = 200
 """The greatest depth of the abstract syntax: the later passes are recursive."""
@@ -39,6 +42,29 @@ def elaborate(file: syntax.File, name: str) -> tuple[ir.Specification | None, tu
     work = _Elaboration(Reporter(name))
     specification = work.file(file, name)
     return (specification if work.reporter.errors == 0 else None), in_reading_order(work.reporter.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What is known of a file, whether or not it has errors.
+
+    `specification` has the declarations that have a typed form. `types` are those of expressions and local names, by
+    their places.
+    """
+
+    specification: ir.Specification
+    diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[Span, Type]
+
+
+def examine(file: syntax.File, name: str) -> Examined:
+    """As `elaborate`, for an editor: with the types that were found on the way, and what there is beside errors."""
+    reporter = Reporter(name)
+    typed: list[tuple[Span, Any]] = []
+    reporter.typed = typed
+    specification = _Elaboration(reporter).file(file, name)
+    first_hand = dict(reversed(typed))  # a mutant is typed once more with what it takes over
+    return Examined(specification, in_reading_order(reporter.found), first_hand)
 
 
 class _Elaboration:

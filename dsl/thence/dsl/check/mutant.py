@@ -29,7 +29,7 @@ def check_mutant(
     before = reporter.errors
     merge = _Merge(mutant, reporter)
     typed: ir.Protocol | ir.Machine | None
-    inner = Reporter(reporter.file, (f"in mutant `{mutant.name.text}` of `{subject.name.text}`",))
+    inner = reporter.within((f"in mutant `{mutant.name.text}` of `{subject.name.text}`",))
     if isinstance(subject, syntax.Protocol):
         merge.refuse(mutant.transitions, "a protocol has no transitions")
         changed = replace(

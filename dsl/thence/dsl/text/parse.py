@@ -63,20 +63,39 @@ def decode(data: bytes, file: str, size: int = 0) -> tuple[str | None, tuple[Dia
         return None, (_fault("E0101", message, file, Span(line, column, line, column + 1)),)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What can be read of a text. `tree` is the file's where `diagnostics` is empty.
+
+    Else it has the declarations that are without fault, and those that could be mended: in these, the lines at fault
+    are left out. `words` are the text's, as they were before anything was mended.
+    """
+
+    tree: File
+    words: tuple[Word, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
 def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     """The syntax tree of a text, or None and at least one error. Never raises, whatever the text.
 
     `file` is the name that diagnostics carry.
     """
+    reading = read(text, file)
+    return (None if reading.diagnostics else reading.tree), reading.diagnostics
+
+
+def read(text: str, file: str) -> Reading:
+    """As `parse`, and what can be read of a text that is at fault. Never raises, whatever the text."""
     refusal = _refuse(text, file)
     if refusal is not None:
-        return None, (refusal,)
+        return Reading(File(()), (), (refusal,))
     lines = read_lines(text, file)
     grammar = _grammar()
     labels = {comment.line: comment.text for comment in lines.comments if comment.trailing}
     grammar.builder.begin(file, labels)
     if any(fault.code == "E0152" for fault in lines.diagnostics):
-        return None, _capped(lines.diagnostics, file)
+        return Reading(File(()), lines.words, _capped(lines.diagnostics, file))
     doc, chunks, faults = _chunks(lines, file)
     declarations: list[TopLevel] = []
     for chunk in chunks:
@@ -91,11 +110,74 @@ def parse(text: str, file: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
         # On a line whose words are at fault already, what the grammar says is mostly an echo.
         marked = {fault.span.line for fault in lines.diagnostics}
         first_hand = [fault for fault in faults if fault.span.line not in marked]
-        return None, _capped([*lines.diagnostics, *first_hand], file)
+        told = _capped([*lines.diagnostics, *first_hand], file)
+    else:
+        told = ()
     last = lines.words[-1] if lines.words else None
     span = Span(1, 1, last.end_line, last.end_column) if last else Span(1, 1, 1, 1)
     bare_lines = grammar.builder.bare_lines | ({lines.words[0].line} if doc else set())
-    return File(tuple(declarations), doc, lines.comments, tuple(sorted(bare_lines)), span=span), ()
+    tree = File(tuple(declarations), doc, lines.comments, tuple(sorted(bare_lines)), span=span)
+    return Reading(tree, lines.words, told)
+
+
+@dataclass(frozen=True, slots=True)
+class Continuations:
+    """What can stand in a place: keywords, other terminals of the grammar, and the words of its line before it."""
+
+    keywords: frozenset[str]
+    terminals: frozenset[str]
+    before: tuple[Word, ...]
+
+
+def continuations(text: str) -> Continuations:
+    """What can stand where the text ends, in the place of its last word. Faults before it are left out."""
+    if _refuse(text, "") is not None:
+        return Continuations(frozenset(), frozenset(), ())
+    chunks = _cut(read_lines(text, "").words)
+    words = [word for chunk in chunks[-1:] for word in chunk]
+    here = next((word for word in reversed(words) if word.type not in ("NEWLINE", "INDENT", "DEDENT")), None)
+    if here is None or here is words[0]:
+        return Continuations(frozenset(TOP_LEVEL), frozenset(), ())
+    words.append(_end_behind(words[-1]))
+    grammar = _grammar()
+    automaton = Automaton(grammar.table, grammar.keywords, grammar.start)
+    _faults_in(words, grammar, "", automaton, here)
+    at = next((index for index, word in enumerate(words) if word is here), None)
+    if at is None:
+        return Continuations(frozenset(), frozenset(), ())
+    terminals = automaton.accepted()
+    known = frozenset(word for word, terminal in grammar.keywords.items() if terminal in terminals)
+    line = words[start_of_line(words, at) : at]
+    return Continuations(known, terminals, tuple(word for word in line if word.type not in ("INDENT", "DEDENT")))
+
+
+def keyword_words() -> frozenset[str]:
+    """The words that the grammar gives a meaning; all but the reserved ones are names elsewhere."""
+    return frozenset(_grammar().keywords)
+
+
+def word_kinds(words: Sequence[Word]) -> list[str | None]:
+    """The terminal that each word of a text is in its place; None from where its declaration cannot be read.
+
+    Structure (line ends, indentation) has its own kinds.
+    """
+    grammar = _grammar()
+    kinds: list[str | None] = []
+    for chunk in _cut(words):
+        automaton: Automaton | None = Automaton(grammar.table, grammar.keywords, grammar.start)
+        if [word.type for word in chunk] == ["DOC", "NEWLINE"]:
+            kinds += ["DOC", "NEWLINE"]
+            continue
+        for index in range(len(chunk)):
+            kind = None if automaton is None else automaton.kind_of(chunk, index)
+            if kind == "EACH":
+                colon = update_colon(chunk, index)
+                if colon is not None:
+                    chunk[colon].type = "EACH_COLON"
+            if automaton is not None and kind is not None and not automaton.advance(kind):
+                automaton, kind = None, None
+            kinds.append(kind)
+    return kinds
 
 
 def _grammar() -> _Grammar:
@@ -125,10 +207,22 @@ def _refuse(text: str, file: str) -> Diagnostic | None:
 
 def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagnostic]]:
     """The file's documentation string, and the words of each top-level declaration."""
-    chunks: list[list[Word]] = []
+    chunks = _cut(lines.words)
     faults: list[Diagnostic] = []
-    doc, depth, start = "", 0, 0
-    words = lines.words
+    doc = ""
+    if chunks and [word.type for word in chunks[0]] == ["DOC", "NEWLINE"]:
+        doc = str(chunks.pop(0)[0])
+    for chunk in [chunk for chunk in chunks if chunk[0].type == "DOC"]:
+        chunks.remove(chunk)
+        note = "the file's own comes first of all, a declaration's right after its first line"
+        faults.append(_fault("E0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
+    return doc, chunks, faults
+
+
+def _cut(words: Sequence[Word]) -> list[list[Word]]:
+    """The words of each top-level declaration or stray documentation string."""
+    chunks: list[list[Word]] = []
+    depth, start = 0, 0
     for index, word in enumerate(words):
         if word.type == "INDENT":
             depth += 1
@@ -139,19 +233,17 @@ def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagno
         if following is None or (at_end and following.type not in ("INDENT", "DEDENT")):
             chunks.append(list(words[start : index + 1]))
             start = index + 1
-    if chunks and [word.type for word in chunks[0]] == ["DOC", "NEWLINE"]:
-        doc = str(chunks.pop(0)[0])
-    for chunk in [chunk for chunk in chunks if chunk[0].type == "DOC"]:
-        chunks.remove(chunk)
-        note = "the file's own comes first of all, a declaration's right after its first line"
-        faults.append(_fault("E0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
-    return doc, chunks, faults
+    return chunks
+
+
+def _end_behind(last: Word) -> Word:
+    """The end of a declaration, as a word."""
+    return Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0)
 
 
 def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
-    """A declaration, or what is wrong with it. What the builder reports comes besides, in its `faults`."""
-    last = words[-1]
-    words.append(Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
+    """A declaration, and what is wrong with it. What the builder reports comes besides, in its `faults`."""
+    words.append(_end_behind(words[-1]))
     first = words[0]
     if str(first) not in TOP_LEVEL:
         if first.type == "INDENT":
@@ -169,12 +261,14 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
         place = fault.span
         words[0] = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
         words.pop()
-        return None, [fault, *_declaration(words, grammar, file)[1]]
+        mended, more = _declaration(words, grammar, file)
+        return mended, [fault, *more]
     tree = _build(words, grammar)
     if tree is None:
         faults = _faults_in(words, grammar, file)
-        _build(words, grammar)  # what the builder has to say of the words as mended
-        return None, faults
+        rebuilt = _build(words, grammar)  # what the builder has to say of the words as mended
+        usable = rebuilt is not None and not isinstance(rebuilt, Span) and _deepest(rebuilt) is None
+        return (rebuilt if usable and not isinstance(rebuilt, Span) else None), faults
     deepest = tree if isinstance(tree, Span) else _deepest(tree)
     if isinstance(tree, Span) or deepest is not None:
         assert deepest is not None
@@ -205,14 +299,19 @@ def _build(words: list[Word], grammar: _Grammar) -> TopLevel | Span | None:
     return tree  # type: ignore[no-any-return]
 
 
-def _faults_in(words: list[Word], grammar: _Grammar, file: str) -> list[Diagnostic]:
-    """All the faults of a declaration that is at fault, in one run that mends or leaves out what does not fit."""
+def _faults_in(
+    words: list[Word], grammar: _Grammar, file: str, automaton: Automaton | None = None, until: Word | None = None
+) -> list[Diagnostic]:
+    """All the faults of a declaration that is at fault, in one run that mends or leaves out what does not fit.
+
+    The run can be of an automaton that is given, and only `until` a word.
+    """
     faults: list[Diagnostic] = []
-    automaton = Automaton(grammar.table, grammar.keywords, grammar.start)
+    automaton = automaton or Automaton(grammar.table, grammar.keywords, grammar.start)
     starts: dict[int, list[int]] = {}  # the automaton's stack at the start of each line
     mended: set[int] = set()
     index = 0
-    while index < len(words) and len(faults) < MAX_FAULTS:
+    while index < len(words) and words[index] is not until and len(faults) < MAX_FAULTS:
         if starts_line(words, index):
             starts[index] = automaton.stack
         if len(automaton.stack) > MAX_STATES:

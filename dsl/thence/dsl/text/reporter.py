@@ -6,6 +6,8 @@ type (`None`) silence everything that would only follow from them.
 
 from __future__ import annotations
 
+from typing import Any
+
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.syntax import Span
 
@@ -17,6 +19,14 @@ class Reporter:
         self.file = file
         self.notes = notes
         self.found: list[Diagnostic] = []
+        self.typed: list[tuple[Span, Any]] | None = None
+        """The types of expressions and local names, by place, as they are found out; kept where it is a list."""
+
+    def within(self, notes: tuple[str, ...]) -> Reporter:
+        """A collector with other notes, of the same file. The types that it is told are kept here."""
+        inner = Reporter(self.file, notes)
+        inner.typed = self.typed
+        return inner
 
     def error(self, code: str, span: Span, message: str, *notes: str) -> None:
         """The text is at fault."""

@@ -37,6 +37,8 @@ def introduce(checker: Checker, name: syntax.Name, type_: Type | None, kind: Loc
         )
     elif text in words.types:
         checker.reporter.error("E0209", name.span, f"`{text}` hides the type `{text}`", "choose another name")
+    if type_ is not None and checker.reporter.typed is not None:
+        checker.reporter.typed.append((name.span, type_))
     return LocalName(type_, name.span, kind)
 
 

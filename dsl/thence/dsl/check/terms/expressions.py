@@ -71,6 +71,12 @@ class ExpressionChecker:
 
     def infer(self, expr: syntax.Expr, expected: Expected = None) -> ir.Expr | None:
         """The typed expression; `expected` only helps where the expression itself does not tell its type."""
+        found = self._inferred(expr, expected)
+        if found is not None and self.reporter.typed is not None:
+            self.reporter.typed.append((expr.span, found.type))
+        return found
+
+    def _inferred(self, expr: syntax.Expr, expected: Expected) -> ir.Expr | None:
         if self.formal and not self._is_formal(expr):
             return None
         span = expr.span

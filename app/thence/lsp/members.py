@@ -1,0 +1,188 @@
+"""The names that a theory, machine or protocol declares, by the kind of place in which they are looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from thence.dsl.check.terms.delivery import delivery_of
+from thence.dsl.ir.machine_builtins import built_in_symbols
+from thence.dsl.ir.topology import BUILT_IN
+from thence.dsl.text import syntax
+from thence.dsl.write.expressions import text_of, type_text
+from thence.lsp.symbols import Symbol, SymbolKind
+
+Names: TypeAlias = dict[str, Symbol]
+
+
+@dataclass(slots=True)
+class Members:
+    """The names of one declaration.
+
+    Attributes:
+        values: sorts, functions, relations, state variables, records and other types: what expressions name.
+        fields: of records, by record and field.
+        statements: axioms, properties, invariants, stable and reachable formulas.
+        packets: the names of the parameters of each packet kind.
+    """
+
+    name: str = ""
+    values: Names = field(default_factory=dict)
+    types: Names = field(default_factory=dict)
+    fields: dict[tuple[str, str], Symbol] = field(default_factory=dict)
+    kinds: Names = field(default_factory=dict)
+    packets: dict[str, Names] = field(default_factory=dict)
+    procedures: Names = field(default_factory=dict)
+    transitions: Names = field(default_factory=dict)
+    statements: Names = field(default_factory=dict)
+
+    def copy(self) -> Members:
+        """The same names, to be added to."""
+        return Members(
+            self.name, dict(self.values), dict(self.types), dict(self.fields), dict(self.kinds), dict(self.packets),
+            dict(self.procedures), dict(self.transitions), dict(self.statements),
+        )  # fmt: skip
+
+    def declare(self, names: Names, kind: SymbolKind, name: syntax.Name, detail: str = "", doc: str = "") -> Symbol:
+        """Enters a declared name; the first of a name stays."""
+        symbol = Symbol(kind, name.text, name.span, self.name, detail, doc)
+        names.setdefault(name.text, symbol)
+        return symbol
+
+
+def built_in(name: str, detail: str = "") -> Symbol:
+    """Something that the language brings."""
+    return Symbol("built-in", name, None, "", detail)
+
+
+def parameters_text(parameters: tuple[syntax.Parameter, ...]) -> str:
+    """`(m: message, n: nat)`; empty where there are none."""
+    if not parameters:
+        return ""
+    listed = (parameter_text(parameter) for parameter in parameters)
+    return f"({', '.join(listed)})"
+
+
+def parameter_text(parameter: syntax.Parameter) -> str:
+    """`m: message`, or what is there of it."""
+    written = None if parameter.type is None else type_text(parameter.type)
+    return ": ".join(part for part in (parameter.name.text, written) if part)
+
+
+def formula_text(keyword: str, formula: syntax.Formula) -> str:
+    """A named formula in one line."""
+    return f"{keyword} {formula.name.text}{parameters_text(formula.parameters)}: {text_of(formula.body)}"
+
+
+def _sorts(members: Members) -> None:
+    for name in ("process", "message"):
+        members.types[name] = built_in(name, name)
+
+
+def members_of_theory(theory: syntax.Theory) -> Members:
+    """The names of a theory."""
+    members = Members(theory.name.text)
+    for sorts in theory.sorts:
+        for name in sorts.names:
+            members.declare(members.types, "sort", name, f"sort {name.text}{' ordered' if sorts.ordered else ''}")
+    _symbols(members, theory.functions, theory.relations)
+    for inductive in theory.inductives:
+        detail = f"inductive {inductive.name.text}{parameters_text(inductive.parameters)}"
+        members.declare(members.values, "relation", inductive.name, detail)
+    _formulas(members, "axiom", theory.axioms)
+    _formulas(members, "property", theory.properties)
+    return members
+
+
+def _symbols(
+    members: Members, functions: tuple[syntax.FunctionDecl, ...], relations: tuple[syntax.RelationDecl, ...]
+) -> None:
+    for function in functions:
+        for name in function.names:
+            constant = "constant " if function.constant else ""
+            takes, gives = parameters_text(function.parameters) or "()", type_text(function.result)
+            members.declare(members.values, "function", name, f"{constant}function {name.text}{takes}: {gives}")
+    for relation in relations:
+        for name in relation.names:
+            constant = "constant " if relation.constant else ""
+            detail = f"{constant}relation {name.text}{parameters_text(relation.parameters)}"
+            members.declare(members.values, "relation", name, detail)
+
+
+def _formulas(members: Members, keyword: str, formulas: tuple[syntax.Formula, ...]) -> None:
+    for formula in formulas:
+        if formula.name.text:
+            detail = formula_text(keyword, formula)
+            members.declare(members.statements, "statement", formula.name, detail, formula.doc)
+
+
+def members_of_machine(machine: syntax.Machine) -> Members:
+    """The names of a machine, and those of the history that every machine has."""
+    members = Members(machine.name.text)
+    _sorts(members)
+    for symbol in built_in_symbols(delivery_of(machine.delivery)):
+        takes = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in symbol.parameters)
+        members.values[symbol.name] = built_in(symbol.name, f"{symbol.name}({takes}): {symbol.result}")
+    _symbols(members, machine.functions, machine.relations)
+    _of_machine(members, machine)
+    return members
+
+
+def _of_machine(members: Members, machine: syntax.Machine | syntax.Mutant) -> None:
+    for transition in machine.transitions:
+        detail = f"transition {transition.name.text}{parameters_text(transition.parameters)}"
+        members.declare(members.transitions, "transition", transition.name, detail)
+    if isinstance(machine, syntax.Machine):
+        _formulas(members, "axiom", machine.axioms)
+    _formulas(members, "invariant", machine.invariants)
+    _formulas(members, "stable", machine.stable)
+    _formulas(members, "reachable", machine.reachable)
+
+
+def members_of_protocol(protocol: syntax.Protocol) -> Members:
+    """The names of a protocol."""
+    members = Members(protocol.name.text)
+    _sorts(members)
+    if any(word.text == "tree" for word in protocol.network):
+        for name, type_ in BUILT_IN.items():
+            members.values[name] = built_in(name, f"{name}: {type_}")
+    for record in protocol.records:
+        fields = "; ".join(parameter_text(part) for part in record.fields)
+        members.declare(members.types, "record", record.name, f"record {record.name.text}: {fields}")
+        for part in record.fields:
+            symbol = Symbol("field", part.name.text, part.name.span, record.name.text, parameter_text(part))
+            members.fields.setdefault((record.name.text, part.name.text), symbol)
+    for kind in protocol.messages:
+        carries = f" carries {kind.carries.text}" if kind.carries is not None else ""
+        detail = f"message {kind.name.text}{parameters_text(kind.parameters)}{carries}"
+        members.declare(members.kinds, "packet kind", kind.name, detail)
+        members.packets.setdefault(
+            kind.name.text,
+            {
+                part.name.text: Symbol("field", part.name.text, part.name.span, kind.name.text, parameter_text(part))
+                for part in kind.parameters
+            },
+        )
+    _of_protocol(members, protocol)
+    return members
+
+
+def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) -> None:
+    for variable in protocol.state:
+        initial = f" = {text_of(variable.initial)}" if variable.initial is not None else ""
+        detail = f"{variable.name.text}: {type_text(variable.type)}{initial}"
+        members.declare(members.values, "state variable", variable.name, detail)
+    for procedure in protocol.procedures:
+        detail = f"procedure {procedure.name.text}{parameters_text(procedure.parameters)}"
+        members.declare(members.procedures, "procedure", procedure.name, detail)
+    _formulas(members, "invariant", protocol.invariants)
+    _formulas(members, "reachable", protocol.reachable)
+
+
+def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
+    """The subject's names, and those that the mutant adds."""
+    members = subject.copy()
+    members.name = mutant.name.text
+    _of_protocol(members, syntax.Protocol(mutant.name, state=mutant.state, procedures=mutant.procedures))
+    _of_machine(members, mutant)
+    return members

@@ -1,0 +1,310 @@
+"""Which name means what in a whole file: every place where something declared in it is named.
+
+The checker has the same rules; it reports what is wrong, and this finds what is meant, also in files with errors. That
+both agree is tested: a renamed file means the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from thence.dsl.ir.types import Type
+from thence.dsl.text import syntax
+from thence.dsl.text.syntax import Span
+from thence.lsp.bodies import Bodies
+from thence.lsp.explanations import BUILT_IN
+from thence.lsp.members import (
+    Members,
+    Names,
+    built_in,
+    members_of_machine,
+    members_of_mutant,
+    members_of_protocol,
+    members_of_theory,
+)
+from thence.lsp.symbols import Occurrence, Symbol, SymbolKind
+
+
+def resolve(file: syntax.File, types: Mapping[Span, Type]) -> tuple[Occurrence, ...]:
+    """Every place where something is named, in the order of the text."""
+    work = _Names(file, types)
+    for declaration in file.declarations:
+        work.declaration(declaration)
+    kept: dict[tuple[int, int], Occurrence] = {}
+    for occurrence in work.bodies.found:
+        kept.setdefault((occurrence.span.line, occurrence.span.column), occurrence)
+    return tuple(kept[place] for place in sorted(kept))
+
+
+class _Names:
+    """The declarations of a file, by name, and the walk through them."""
+
+    def __init__(self, file: syntax.File, types: Mapping[Span, Type]) -> None:
+        self.bodies = Bodies(types)
+        self.theories: dict[str, tuple[Symbol, Members]] = {}
+        self.machines: dict[str, tuple[Symbol, Members]] = {}
+        self.protocols: dict[str, tuple[Symbol, Members]] = {}
+        self.scopes: dict[str, Names] = {}
+        self.mutants: dict[str, dict[str, tuple[Symbol, Members]]] = {}
+        for declaration in file.declarations:
+            match declaration:
+                case syntax.Theory():
+                    self._enter(self.theories, "theory", declaration, members_of_theory(declaration))
+                case syntax.Machine():
+                    self._enter(self.machines, "machine", declaration, members_of_machine(declaration))
+                case syntax.Protocol():
+                    self._enter(self.protocols, "protocol", declaration, members_of_protocol(declaration))
+                case syntax.Scope(protocol=of, name=name):
+                    scopes = self.scopes.setdefault(of.text, {})
+                    scopes.setdefault(name.text, _top("scope", declaration, of.text))
+                case _:
+                    pass
+        for declaration in file.declarations:
+            if isinstance(declaration, syntax.Mutant):
+                subject = declaration.subject.text
+                members = members_of_mutant(declaration, self.subject(subject))
+                mutant = _top("mutant", declaration, subject), members
+                self.mutants.setdefault(subject, {}).setdefault(declaration.name.text, mutant)
+
+    def _enter(
+        self,
+        known: dict[str, tuple[Symbol, Members]],
+        kind: SymbolKind,
+        declaration: syntax.Declaration,
+        members: Members,
+    ) -> None:
+        known.setdefault(declaration.name.text, (_top(kind, declaration), members))
+
+    def subject(self, name: str) -> Members:
+        """The names of a protocol or machine, as scopes and mutants look them up."""
+        found = self.protocols.get(name) or self.machines.get(name)
+        return found[1] if found is not None else Members()
+
+    def declaration(self, declaration: syntax.TopLevel) -> None:
+        """One declaration with all that it names."""
+        name = declaration.name
+        match declaration:
+            case syntax.Theory():
+                self.bodies.name(self.theories[name.text][0], name.span, True)
+                self._theory(declaration, self.theories[name.text][1])
+            case syntax.Theorem():
+                self.bodies.name(_top("theorem", declaration), name.span, True)
+                self._theorem(declaration)
+            case syntax.Machine():
+                self.bodies.name(self.machines[name.text][0], name.span, True)
+                self._machine(declaration, self.machines[name.text][1])
+            case syntax.Protocol():
+                self.bodies.name(self.protocols[name.text][0], name.span, True)
+                self._protocol(declaration, self.protocols[name.text][1])
+            case syntax.Scope(protocol=of):
+                self.bodies.name(self.scopes[of.text][name.text], name.span, True)
+                self._reference(of, self.protocols)
+                self._expects(declaration.expects, self.subject(of.text), of.text)
+            case syntax.Conforms():
+                self._conforms(declaration)
+            case syntax.Mutant(subject=of):
+                symbol, members = self.mutants[of.text][name.text]
+                self.bodies.name(symbol, name.span, True)
+                self._reference(of, self.protocols if of.text in self.protocols else self.machines)
+                self._mutant(declaration, members)
+            case syntax.Scenario():
+                self.bodies.name(_top("scenario", declaration), name.span, True)
+                self._scenario(declaration)
+            case _:
+                assert_never(declaration)
+
+    def _reference(self, name: syntax.Name, known: Mapping[str, tuple[Symbol, Members]]) -> None:
+        if name.text in known:
+            self.bodies.name(known[name.text][0], name.span)
+
+    def _listed(self, names: Iterable[syntax.Name], known: Names) -> None:
+        """Names of something declared, or of something that the language brings."""
+        for name in names:
+            first, _, last = name.text.rpartition(" ")
+            if first == "without starvation" and name.span.end_line == name.span.line and last in known:
+                column = name.span.end_column - len(last)
+                place = Span(name.span.line, column, name.span.line, name.span.end_column)
+                self.bodies.name(known[last], place)
+            else:
+                brought = built_in(name.text, name.text) if name.text in BUILT_IN else None
+                self.bodies.name(known.get(name.text, brought), name.span)
+
+    # --- theories and machines -----------------------------------------------------------------
+
+    def _theory(self, theory: syntax.Theory, members: Members) -> None:
+        for sorts in theory.sorts:
+            self._declared(sorts.names, members.types)
+        self._symbols(theory.functions, theory.relations, members)
+        for inductive in theory.inductives:
+            self._declared((inductive.name,), members.values)
+            names = self.bodies.parameters(inductive.parameters, inductive.span, members)
+            for rule in inductive.rules:
+                self.bodies.name(Symbol("rule", rule.name.text, rule.name.span, theory.name.text), rule.name.span, True)
+                self.bodies.expression(rule.body, members, names)
+        self._formulas((*theory.axioms, *theory.properties), members)
+
+    def _symbols(
+        self,
+        functions: tuple[syntax.FunctionDecl, ...],
+        relations: tuple[syntax.RelationDecl, ...],
+        members: Members,
+    ) -> None:
+        for function in functions:
+            self._declared(function.names, members.values)
+            self.bodies.parameters(function.parameters, function.span, members)
+            self.bodies.type(function.result, members)
+        for relation in relations:
+            self._declared(relation.names, members.values)
+            self.bodies.parameters(relation.parameters, relation.span, members)
+
+    def _declared(self, names: Iterable[syntax.Name], known: Names) -> None:
+        for name in names:
+            self.bodies.name(known.get(name.text), name.span, True)
+
+    def _formulas(self, formulas: Iterable[syntax.Formula], members: Members) -> None:
+        for formula in formulas:
+            if formula.name.text:
+                self._declared((formula.name,), members.statements)
+            names = self.bodies.parameters(formula.parameters, formula.span, members)
+            self.bodies.expression(formula.body, members, names)
+
+    def _theorem(self, theorem: syntax.Theorem) -> None:
+        self._reference(theorem.theory, self.theories)
+        found = self.theories.get(theorem.theory.text)
+        members = found[1] if found is not None else Members()
+        self._listed((*theorem.assume, *theorem.prove, *theorem.needs), members.statements)
+        if theorem.induction is not None:
+            induction = theorem.induction
+            self._listed((induction.relation,), members.values)
+            names = {name.text: self.bodies.local("parameter", name, induction.span) for name in induction.variables}
+            self.bodies.expression(induction.claim, members, names)
+        self._expects(theorem.expects, Members(), "")
+
+    def _machine(self, machine: syntax.Machine, members: Members) -> None:
+        self._listed(machine.delivery, {})
+        self._symbols(machine.functions, machine.relations, members)
+        self._formulas((*machine.axioms, *machine.invariants, *machine.stable, *machine.reachable), members)
+        self._transitions(machine.transitions, members)
+        self._listed(machine.prove, {**members.statements, **members.transitions})
+        self._expects(machine.expects, members, "")
+
+    def _transitions(self, transitions: Iterable[syntax.Transition], members: Members) -> None:
+        for transition in transitions:
+            self._declared((transition.name,), members.transitions)
+            names = self.bodies.parameters(transition.parameters, transition.span, members)
+            self.bodies.block(transition.body, transition.span, members, names)
+
+    # --- protocols -----------------------------------------------------------------------------
+
+    def _protocol(self, protocol: syntax.Protocol, members: Members) -> None:
+        self._listed((*protocol.delivery, *protocol.network), {})
+        for record in protocol.records:
+            self._declared((record.name,), members.types)
+            for part in record.fields:
+                self.bodies.name(members.fields.get((record.name.text, part.name.text)), part.name.span, True)
+                if part.type is not None:
+                    self.bodies.type(part.type, members)
+        for kind in protocol.messages:
+            self._declared((kind.name,), members.kinds)
+            packet = members.packets.get(kind.name.text, {})
+            for part in kind.parameters:
+                self.bodies.name(packet.get(part.name.text), part.name.span, True)
+                if part.type is not None:
+                    self.bodies.type(part.type, members)
+            if kind.carries is not None:
+                self.bodies.name(packet.get(kind.carries.text), kind.carries.span)
+        self._behaviour(protocol, members)
+        self._listed((*protocol.properties, *protocol.eventually), members.statements)
+        self._listed(protocol.fairness, members.kinds)
+
+    def _behaviour(self, protocol: syntax.Protocol | syntax.Mutant, members: Members) -> None:
+        """What protocols and mutants of protocols both have."""
+        for variable in protocol.state:
+            self._declared((variable.name,), members.values)
+            self.bodies.type(variable.type, members)
+            if variable.initial is not None:
+                self.bodies.expression(variable.initial, members, {})
+        for handler in protocol.handlers:
+            if handler.kind is not None:
+                self.bodies.name(members.kinds.get(handler.kind.text), handler.kind.span)
+            names = self.bodies.parameters(handler.parameters, handler.span, members)
+            if handler.sender is not None:
+                names[handler.sender.text] = self.bodies.local("parameter", handler.sender, handler.span)
+            if handler.guard is not None:
+                self.bodies.expression(handler.guard, members, names)
+            self.bodies.block(handler.body, handler.span, members, names)
+        for procedure in protocol.procedures:
+            self._declared((procedure.name,), members.procedures)
+            names = self.bodies.parameters(procedure.parameters, procedure.span, members)
+            self.bodies.block(procedure.body, procedure.span, members, names)
+        self._formulas((*protocol.invariants, *protocol.reachable), members)
+
+    def _mutant(self, mutant: syntax.Mutant, members: Members) -> None:
+        self._behaviour(mutant, members)
+        self._transitions(mutant.transitions, members)
+        self._formulas(mutant.stable, members)
+        self._expects(mutant.expects, members, mutant.subject.text)
+
+    def _expects(self, expects: Iterable[syntax.Expect], members: Members, protocol: str) -> None:
+        for expect in expects:
+            self._listed(expect.names, {**members.statements, **members.transitions})
+            if expect.scope is not None:
+                self.bodies.name(self.scopes.get(protocol, {}).get(expect.scope.text), expect.scope.span)
+
+    # --- links and scenarios ---------------------------------------------------------------------
+
+    def _conforms(self, link: syntax.Conforms) -> None:
+        self._reference(link.protocol, self.protocols)
+        self._reference(link.machine, self.machines)
+        members = self.subject(link.protocol.text)
+        found = self.machines.get(link.machine.text)
+        transitions = found[1].transitions if found is not None else {}
+        for scope in link.scopes:
+            self.bodies.name(self.scopes.get(link.protocol.text, {}).get(scope.text), scope.span)
+        self._listed(link.internal, transitions)
+        for clause in link.clauses:
+            if clause.kind is not None:
+                self.bodies.name(members.kinds.get(clause.kind.text), clause.kind.span)
+            bound = (*clause.parameters, *((clause.peer,) if clause.peer is not None else ()))
+            names = {name.text: self.bodies.local("parameter", name, clause.span) for name in bound}
+            for target in clause.targets:
+                self.bodies.name(transitions.get(target.transition.text), target.transition.span)
+                for argument in target.arguments:
+                    if not isinstance(argument, syntax.AnyThatEnables):
+                        self.bodies.expression(argument, members, names)
+            if clause.when is not None:
+                self.bodies.expression(clause.when, members, names)
+        self._expects(link.expects, Members(), link.protocol.text)
+
+    def _scenario(self, scenario: syntax.Scenario) -> None:
+        of = scenario.protocol.text
+        self._reference(scenario.protocol, self.protocols)
+        members = self.subject(of)
+        if scenario.mutant is not None:
+            known = self.mutants.get(of, {})
+            self._reference(scenario.mutant, known)
+            members = known[scenario.mutant.text][1] if scenario.mutant.text in known else members
+        region = scenario.span
+        names = {name.text: self.bodies.local("process", name, region, name.text) for name in scenario.processes}
+        for link in scenario.links:
+            self._listed((link.process, *link.peers), names)
+        for step in scenario.steps:
+            if isinstance(step, syntax.Assertion):
+                self.bodies.expression(step.formula, members, names)
+                continue
+            if step.process.text in names:
+                self.bodies.name(names[step.process.text], step.process.span)
+            self._listed(step.peers, names)
+            if step.subject is not None and step.event == "sends":
+                message = self.bodies.local("message", step.subject, region, f"{step.subject.text}: message")
+                names[step.subject.text] = message
+            elif step.subject is not None:
+                self.bodies.name(members.kinds.get(step.subject.text), step.subject.span)
+            self.bodies.all(step.arguments, members, names)
+        self._expects(scenario.expects, members, "")
+
+
+def _top(kind: SymbolKind, declaration: syntax.Declaration, of: str = "") -> Symbol:
+    detail = f"{kind} {declaration.name.text}" + (f" of {of}" if of else "")
+    return Symbol(kind, declaration.name.text, declaration.name.span, of, detail, declaration.doc)
