@@ -50,12 +50,12 @@ def sections(specification: ir.Specification, known: Mapping[Key, Mapping[str, A
         rows = [row for row in _about(known, "scenario", scenario.subject) if _of_scenario(row, scenario.name)]
         yield from _section(f"scenario {scenario.name} of {scenario.subject}", scenario.doc, rows)
     for mutant in specification.mutants:
-        own = f"{mutant.subject}/{mutant.name}"
+        named = f"{mutant.subject}/{mutant.name}"
         of_machine = isinstance(mutant.mutated, ir.Machine)
         rows = (
             [row for row in _about(known, "mutant", mutant.subject) if row["name"].partition(": ")[0] == mutant.name]
             if of_machine
-            else _about(known, "mutant", own)
+            else _about(known, "mutant", named)
         )
         yield from _section(f"mutant {mutant.name} of {mutant.subject}", mutant.doc, rows)
 
