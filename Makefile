@@ -131,7 +131,7 @@ STUDIES := $(notdir $(basename $(wildcard conformance/thence/conformance/evaluat
 
 # Exit code 3 says that a message of a slow system had not come when the simulated time was over.
 evaluation: setup
-	@$(BIN)/python -m thence.conformance.campaign.java
+	@$(BIN)/python -m thence.conformance.java
 	@mkdir -p $(SWEEPS)
 	@for study in $(STUDIES); do \
 	  echo "$$study"; $(BIN)/thence sweep $$study --out $(SWEEPS)/$$study > $(SWEEPS)/$$study.txt || [ $$? = 3 ] || exit 1; \
