@@ -62,6 +62,8 @@ def counted(result: Result) -> list[str]:
     if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
         shown.append(size(facts["scope"]))
     shown += [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
+    if isinstance(facts.get("failure_rate_bound"), float):
+        shown.append(f"failure rate < {100 * facts['failure_rate_bound']:.2g} %")
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):

@@ -106,11 +106,11 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
         made = cells(
             system,
             sampling,
-            lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+            lambda cell, done, planned: _say(session, len(found), cell, done / planned),
             drive.budget_s,
         )
         try:
-            found += made
+            found.extend(made)
         except KeyboardInterrupt:
             interrupted = True
     finally:
@@ -125,6 +125,12 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     if interrupted:
         code = REFUTED if any(not result.expected for result in results) else UNKNOWN
     return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
+
+
+def _say(session: Session, over: int, cell: str, share: float) -> None:
+    """A line of progress: the cells that are over, and how far the present one is."""
+    every = len(ASSUMPTIONS) * len(get_args(Delivery))
+    session.status(f"{cell}, {share:.0%}", over, every, "cells", (over + share) / every)
 
 
 def _result(drive: Drive, cell: Cell) -> Result:

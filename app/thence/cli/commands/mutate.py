@@ -104,8 +104,12 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     def progress(subject: str, done: int, wanted: int) -> None:
         far[subject] = (done, wanted)
         made = f"{done:,} of {wanted:,} mutants" if done else "the original"
+        share = sum(judged / planned for judged, planned in far.values() if planned) / len(subjects)
         over = sum(all_done == there for all_done, there in far.values())
-        session.status(f"mutate {subject}: {made}" + (f"; {over} of {len(subjects)} done" if len(subjects) > 1 else ""))
+        if len(subjects) > 1:
+            session.status(f"{subject}: {made}", over, len(subjects), "subjects", share)
+        else:
+            session.status(f"{subject}: {made}", done, wanted, "mutants")
 
     scores, complete = mutate_all(subjects, request.limits, progress, results)
     if saved is not None:

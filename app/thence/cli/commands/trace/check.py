@@ -70,10 +70,10 @@ def _checked(session: Session, paths: list[str], reading: Reading, against: Agai
     if protocol is not None:
         session.status(f"replay in {protocol.name}")
     elif not alone:
-        session.status(f"0 of {len(files):,} files")
+        session.status("reading", 0, len(files), "files")
 
     def progress(done: int, total: int, unreadable: int) -> None:
-        session.status(f"{done:,} of {total:,} files, {unreadable:,} cannot be read")
+        session.status(f"{unreadable:,} cannot be read" if unreadable else "judging", done, total, "files")
 
     found = judge_files(files, reading, protocol, progress)
     return _single(found[0], svg) if alone else _several(found)
