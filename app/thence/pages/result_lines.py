@@ -52,7 +52,7 @@ def statement(results: Sequence[Result]) -> str:
 
 def counts(result: Result) -> str:
     """The numbers of a result in words, and what limits its verdict."""
-    return "; ".join((*counted(result), *limits(result)))
+    return "; ".join((*counted(result), *own(result)))
 
 
 def counted(result: Result) -> list[str]:
@@ -70,9 +70,13 @@ def counted(result: Result) -> list[str]:
         shown.append(f"kept by {facts['storage']}")
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
-    if isinstance(facts.get("counterexample"), list):
-        shown.append(f"in {_count(len(facts['counterexample']), 'steps')}")
     return shown
+
+
+def own(result: Result) -> list[str]:
+    """What is said of one verdict, and not of the search that it comes from: its counterexample's length, its limits."""
+    found = result.facts.get("counterexample")
+    return [*([f"in {_count(len(found), 'steps')}"] if isinstance(found, list) else []), *limits(result)]
 
 
 def limits(result: Result) -> list[str]:

@@ -118,7 +118,9 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
     text = _table(scores) + ("" if complete else "incomplete: interrupted; these are the fates so far\n")
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
-    return Output(found, text=text, fields={**whole, "complete": complete}, exit=None if complete else UNKNOWN)
+    asked = request.file is not None
+    fields = {**whole, "complete": complete}
+    return Output(found, text=text, fields=fields, exit=None if complete else UNKNOWN, asked=asked)
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:
