@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -55,7 +55,7 @@ def conform(
     reply_limit: float = 5.0,
     start_limit: float = 20.0,
     memory_limit: str = "2G",
-    progress: Status | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Conformance:
     """Drives an implementation through random schedules; failures are shortened.
 
@@ -115,6 +115,15 @@ def conform(
         "total_order": total_order,
     }
     terms = Terms(network, claims_named(claims), strict)
-    run = driven(drive, terms) if progress is None else driven(drive, terms, progress)
+    run = driven(drive, terms) if progress is None else driven(drive, terms, _in_words(progress))
     results = tuple(map(Claim.of, driven_results(drive, run)))
     return Conformance(results, complete=not run.report.interrupted, run=run)
+
+
+def _in_words(progress: Callable[[str], None]) -> Status:
+    """Tells each moment as a line of text."""
+
+    def tell(doing: str, done: int = 0, of: int = 0, noun: str = "", share: float | None = None) -> None:
+        progress(f"{doing}: {done:,} of {of:,} {noun}" if of else doing)
+
+    return tell

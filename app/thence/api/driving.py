@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from thence.api.errors import BadRequest
 from thence.api.sizes import byte_size
@@ -28,14 +28,18 @@ from thence.dsl import ir
 from thence.dsl.find import named_protocol, parted, specification
 from thence.spec.verdict import Level, Result, Verdict
 
-Status: TypeAlias = Callable[[str], None]
-"""Is told, by a line of text, how far long work is."""
+
+class Status(Protocol):
+    """Is told what is done now, and how much of all is done; `share` where time is the measure."""
+
+    def __call__(self, doing: str, done: int = 0, of: int = 0, noun: str = "", share: float | None = None) -> None: ...
+
 
 LONGEST_S = 86_400
 """The longest time limit: a day."""
 
 
-def _silent(line: str) -> None:
+def _silent(doing: str, done: int = 0, of: int = 0, noun: str = "", share: float | None = None) -> None:
     """Tells nobody."""
 
 
@@ -157,8 +161,10 @@ def driven(drive: Drive, terms: Terms, status: Status = _silent) -> Driven:
     began = time.monotonic()
 
     def progress(done: int, planned: int) -> None:
-        spent = "" if drive.budget_s is None else f", {time.monotonic() - began:.0f} of {drive.budget_s:g} s"
-        status(f"{drive.name}: {done:,} of {planned:,} cases{spent}")
+        share = None
+        if drive.budget_s is not None:
+            share = max(done / planned, min(1.0, (time.monotonic() - began) / drive.budget_s))
+        status(drive.name, done, planned, "cases", share)
 
     unlimited = "" if subject.external is None else subject.external.unlimited
     try:

@@ -176,11 +176,12 @@ def _systems(parameters: CampaignParameters) -> list[str]:
 
 def show_progress(session: Session, status: Status) -> None:
     """A line of progress."""
-    rate = "" if status.rate is None else f", {status.rate:,.0f} cases/s, {_duration(status.seconds_left or 0)} left"
-    session.status(
-        f"campaign: {status.tally.cases:,} of {status.parameters.cases:,} cases, "
-        f"{status.tally.failures:,} failures{rate}"
-    )
+    rate = "" if status.rate is None else f", {status.rate:,.0f} cases/s"
+    failures = "1 failure" if status.tally.failures == 1 else f"{status.tally.failures:,} failures"
+    share = None
+    if status.seconds_left is not None and (whole := status.seconds + status.seconds_left):
+        share = status.seconds / whole
+    session.status(f"{failures}{rate}", status.tally.cases, status.parameters.cases, "cases", share)
 
 
 def _duration(seconds: float) -> str:

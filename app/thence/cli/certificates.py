@@ -108,4 +108,4 @@ def installed_checker() -> Smtinterpol | None:
 
 def certificate_status(session: Session) -> Callable[[str, int, int], None]:
     """A line of progress for certificates that are made or checked."""
-    return lambda what, done, total: session.status(f"{what}: {done} of {total}")
+    return lambda what, done, total: session.status(f"certificate: {what}", done, total)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
+from thence.cli.readers.layout import GAP, grid, width_of
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.harness.coverage import SCENARIOS
 from thence.conformance.replay.findings import CaseOutcome
 
 _HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
+MOST_MISSING = 3
+"""The line of what was reached names so many features that were not."""
+
 _KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))
 
 
@@ -30,12 +35,18 @@ def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
             [one.name, f"{one.cases:,}", f"{one.events:,}", f"{one.failures:,}", rate, percent(one.bound),
              *reached, f"{len(coverage.abstract):,}", *([f"{len(coverage.local):,}"] if local else [])]
         )  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *others in rows:
-        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(grid(rows, width_of(sys.stdout) - GAP))
+
+
+def reach_line(whole: Reach) -> str:
+    """How much all schedulers together reached, and the first features that none did."""
+    coverage = whole.coverage
+    counts = ((coverage.features.count(coverage.bits, kind), plural) for kind, plural in _KINDS)
+    reached = [f"{seen} of {every} {plural}" for (seen, every), plural in counts if every]
+    missing = [name for _, name in coverage.missing]
+    more = f" and {len(missing) - MOST_MISSING:,} more" if len(missing) > MOST_MISSING else ""
+    said = f"; not reached: {', '.join(missing[:MOST_MISSING])}{more}" if missing else ""
+    return f"reached: {', '.join(reached)}{said}"
 
 
 def percent(rate: float) -> str:

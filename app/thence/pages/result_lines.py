@@ -52,7 +52,7 @@ def statement(results: Sequence[Result]) -> str:
 
 def counts(result: Result) -> str:
     """The numbers of a result in words, and what limits its verdict."""
-    return "; ".join((*counted(result), *limits(result)))
+    return "; ".join((*counted(result), *own(result)))
 
 
 def counted(result: Result) -> list[str]:
@@ -62,15 +62,21 @@ def counted(result: Result) -> list[str]:
     if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
         shown.append(size(facts["scope"]))
     shown += [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
+    if isinstance(facts.get("failure_rate_bound"), float):
+        shown.append(f"failure rate < {100 * facts['failure_rate_bound']:.2g} %")
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):
         shown.append(f"kept by {facts['storage']}")
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
-    if isinstance(facts.get("counterexample"), list):
-        shown.append(f"in {_count(len(facts['counterexample']), 'steps')}")
     return shown
+
+
+def own(result: Result) -> list[str]:
+    """What is said of one verdict, and not of the search that it comes from: its counterexample's length, its limits."""
+    found = result.facts.get("counterexample")
+    return [*([f"in {_count(len(found), 'steps')}"] if isinstance(found, list) else []), *limits(result)]
 
 
 def limits(result: Result) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 from thence.cli.options import Json
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.readers.colours import bare
-from thence.cli.readers.layout import Cell, laid_out, width_of, wrapped
+from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
 from thence.cli.session import Session, run_command
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
@@ -77,9 +77,9 @@ def _text(columns: Sequence[tuple[Measured, tuple[Compared, ...]]]) -> str:
     """A table for each system, and the counts behind it."""
     width, lines = width_of(sys.stdout), []
     for measured, cells in columns:
-        heading = [Cell(said) for said in ("", "Table 1", "measured", "", "why")]
+        heading = [Entry(said) for said in ("", "Table 1", "measured", "", "why")]
         rows = [
-            [Cell(said) for said in (CELLS[one.cell], one.claim or "-", one.measured, one.agreement, one.why)]
+            [Entry(said) for said in (CELLS[one.cell], one.claim or "-", one.measured, one.agreement, one.why)]
             for one in cells
         ]
         lines += [measured.name, *(line for row in laid_out([heading, *rows], width, bare, indent=2) for line in row)]

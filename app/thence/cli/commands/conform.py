@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -42,7 +42,7 @@ from thence.cli.options import (
     Verbose,
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
-from thence.cli.reaching import indented, reach_table, seen_and_missing, withheld_text
+from thence.cli.reaching import indented, reach_line, reach_table, seen_and_missing, withheld_text
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import subject_name
 from thence.conformance.cases.recorded_case import RecordedCase, read_case_file
@@ -167,7 +167,7 @@ def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles
     unwritten: dict[str, str] = {}
     if failed:
         unwritten = _write(files, drive, run, report.counterexamples[0])
-    said = [_sentence(drive, run)]
+    said = list(_sentences(drive, run, whole=session.verbosity > 0))
     for path in files.asked:
         written = f"{path} written" if failed else f"nothing failed; {path} is not written"
         said.append(unwritten.get(path, written))
@@ -176,7 +176,7 @@ def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles
     if unwritten:
         fields["unwritten"] = list(unwritten.values())
     code = BAD_INPUT if unwritten else code
-    return Output(results, text="\n".join(said) + "\n", fields=fields, exit=code)
+    return Output(results, notes="\n".join(said) + "\n", fields=fields, exit=code)
 
 
 def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexample) -> dict[str, str]:
@@ -198,12 +198,10 @@ def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexam
     return unwritten
 
 
-def _sentence(drive: Drive, driven: Driven) -> str:
+def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
+    """What the run did; `whole`: each scheduler, each scenario, and each feature that was not reached."""
     report = driven.report
-    said = (
-        f"{drive.name}: {report.failures:,} of {report.cases:,} cases failed; "
-        f"{report.events:,} sends, arrivals and deliveries"
-    )
+    said = f"{report.failures:,} of {report.cases:,} cases failed; {report.events:,} sends, arrivals and deliveries"
     if driven.protocol is not None:
         said += f", {report.matched:,} events as in the protocol's interpreter"
     if driven.why_not:
@@ -215,17 +213,20 @@ def _sentence(drive: Drive, driven: Driven) -> str:
         said += f"; {others.cases:,} cases conform in another order than the text's: {others.first.other_order}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
+    yield said
     if report.cases:
         reached = seen_and_missing(report.whole)
-        delays = withheld_text(report.arrivals, report.withheld, report.slowest)
-        said += f"\n{indented([*reach_table(report.reaches, report.whole).splitlines(), *reached, delays])}"
+        if whole:
+            yield indented([*reach_table(report.reaches, report.whole).splitlines(), *reached])
+        else:
+            yield reach_line(report.whole)
+        yield withheld_text(report.arrivals, report.withheld, report.slowest)
     if report.vacuous and not report.failures:
-        said += f"\nno verdict: {report.vacuous}"
+        yield f"no verdict: {report.vacuous}"
     if report.interrupted:
-        said += f"\nincomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
+        yield f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
     elif report.stopped:
-        said += f"\nstopped after {report.cases:,} of {drive.cases:,} cases: {report.stopped}"
-    return said
+        yield f"stopped after {report.cases:,} of {drive.cases:,} cases: {report.stopped}"
 
 
 def _require_transcript(system: str, transcript: str | None) -> None:

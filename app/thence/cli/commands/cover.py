@@ -75,7 +75,7 @@ def _covered(session: Session, name: str, drive: Drive) -> Output:
                 if trials.hopeless():
                     break
                 trials.run(kind, scheduler, drive.seed + number)
-                session.status(f"{kind}: {number:,} of {drive.cases:,} cases")
+                session.status(kind, number, drive.cases, "cases")
         trials.last_words()
     except KeyboardInterrupt:
         interrupted = True

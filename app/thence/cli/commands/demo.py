@@ -67,7 +67,7 @@ def _demonstrated(session: Session, request: DemoRequest) -> Output:
     started = time.perf_counter()
 
     def progress(delivered: int, sent: int) -> None:
-        session.status(f"{delivered:,} of {sent:,} messages delivered")
+        session.status("delivering", delivered, sent, "messages")
 
     try:
         outcome = run_demo(settings, progress)

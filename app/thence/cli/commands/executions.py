@@ -133,7 +133,7 @@ def _of_bounds(
         for name, protocol in protocols.items():
             counts: Counter[tuple[Kind, bool | None]] = Counter()
             for number, (kind, ordering) in enumerate(every, 1):
-                session.status(f"{name}: {number} of {len(every)} executions")
+                session.status(name, number, len(every), "executions")
                 counts[kind, generates(protocol, ordering).generated] += 1
             found.counts[name] = counts
 

@@ -66,16 +66,20 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
 
     def report(label: str, progress: Progress) -> None:
+        seen[label] = None
         rate = progress.states / progress.seconds if progress.seconds else 0
         memory = f", {progress.memory / 1e6:,.0f} MB" if progress.memory else ""
         session.status(
             f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, {_depth(progress)}, "
-            f"frontier {progress.frontier:,}, {rate:,.0f} states/s{memory}"
-        )
+            f"frontier {progress.frontier:,}, {rate:,.0f} states/s{memory}",
+            len(seen) - 1, len(chosen) if len(chosen) > 1 else 0, "scopes",
+        )  # fmt: skip
 
+    seen: dict[str, None] = {}
     options = manner.options(report)
     files.check()
-    found = explored(targets(choice), properties, options)
+    chosen = targets(choice)
+    found = explored(chosen, properties, options)
     if found.complete:
         write_first(choice.file, zip(found.targets, found, strict=True), files)
     asked = bool(choice.scope or choice.mutant or properties)

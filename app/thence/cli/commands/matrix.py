@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +27,9 @@ from thence.cli.options import (
 )
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.reaching import percent, withheld_text
+from thence.cli.readers.colours import bare
+from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
+from thence.cli.readers.sums import summed
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import subject_name
 from thence.conformance.cases.network import Claim
@@ -106,11 +110,11 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
         made = cells(
             system,
             sampling,
-            lambda cell, done, planned: session.status(f"{cell}: {done:,} of {planned:,} cases"),
+            lambda cell, done, planned: _say(session, len(found), cell, done / planned),
             drive.budget_s,
         )
         try:
-            found += made
+            found.extend(made)
         except KeyboardInterrupt:
             interrupted = True
     finally:
@@ -120,11 +124,21 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
         reasons = {cell.not_applicable for cell in found}
         raise BadInput(f"{drive.name} cannot be driven: {'; '.join(sorted(reasons))}")
     results = tuple(_result(drive, cell) for cell in ran)
-    text = _table(found) + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
+    text = (
+        _table(found)
+        + f"\n{drive.name}: {summed(results)}\n"
+        + ("incomplete: interrupted; the last cell is not finished\n" if interrupted else "")
+    )
     code = None
     if interrupted:
         code = REFUTED if any(not result.expected for result in results) else UNKNOWN
     return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
+
+
+def _say(session: Session, over: int, cell: str, share: float) -> None:
+    """A line of progress: the cells that are over, and how far the present one is."""
+    every = len(ASSUMPTIONS) * len(get_args(Delivery))
+    session.status(f"{cell}, {share:.0%}", over, every, "cells", (over + share) / every)
 
 
 def _result(drive: Drive, cell: Cell) -> Result:
@@ -178,23 +192,20 @@ def _table(found: Sequence[Cell]) -> str:
     kinds = [kind for kind in get_args(Delivery) if any(cell.delivery == kind and cell.cases for cell in found)]
     names = [assumption.name for assumption in ASSUMPTIONS]
     shown = {(cell.assumption.name, cell.delivery): _shown(cell) for cell in found}
-    wide = max(len("assumption"), *map(len, names))
-    widths = [max(len(kind), *(len(shown.get((name, kind), "")) for name in names)) for kind in kinds]
-    titles = (kind.ljust(width) for kind, width in zip(kinds, widths, strict=True))
-    header = "  ".join(["assumption".ljust(wide), *titles])
-    lines = [header.rstrip(), "-" * len(header)]
-    for name in names:
-        row = (shown.get((name, kind), "").ljust(width) for kind, width in zip(kinds, widths, strict=True))
-        lines.append("  ".join([name.ljust(wide), *row]).rstrip())
+    width = width_of(sys.stdout)
+    rows = [[Entry("assumption"), *(Entry(kind) for kind in kinds)]]
+    rows += [[Entry(name), *(Entry(shown.get((name, kind), "")) for kind in kinds)] for name in names]
+    lines = [line for row in laid_out(rows, width, bare) for line in row]
     lines += ["", "What each assumption discharges:"]
     for assumption in ASSUMPTIONS:
         where = f" [{assumption.statement}]" if assumption.statement else ""
-        lines.append(f"  {assumption.name}: {assumption.discharges}{where}")
-    lines += ["", *_totals([cell for cell in found if cell.cases])]
+        first, *others = wrapped(f"{assumption.name}: {assumption.discharges}{where}", width - 4)
+        lines += [f"  {first}", *(f"    {line}" for line in others)]
+    lines += ["", *(line for said in _totals([cell for cell in found if cell.cases]) for line in wrapped(said, width))]
     others = sorted({cell.delivery for cell in found} - set(kinds))
     if others:
         reason = next(cell for cell in found if cell.delivery in others).not_applicable
-        lines.append(f"Not driven as {' or '.join(others)}: it is {reason}.")
+        lines += wrapped(f"Not driven as {' or '.join(others)}: it is {reason}.", width)
     return "\n".join(lines) + "\n"
 
 

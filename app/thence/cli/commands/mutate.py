@@ -104,8 +104,12 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     def progress(subject: str, done: int, wanted: int) -> None:
         far[subject] = (done, wanted)
         made = f"{done:,} of {wanted:,} mutants" if done else "the original"
+        share = sum(judged / planned for judged, planned in far.values() if planned) / len(subjects)
         over = sum(all_done == there for all_done, there in far.values())
-        session.status(f"mutate {subject}: {made}" + (f"; {over} of {len(subjects)} done" if len(subjects) > 1 else ""))
+        if len(subjects) > 1:
+            session.status(f"{subject}: {made}", over, len(subjects), "subjects", share)
+        else:
+            session.status(f"{subject}: {made}", done, wanted, "mutants")
 
     scores, complete = mutate_all(subjects, request.limits, progress, results)
     if saved is not None:
@@ -114,7 +118,9 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
     text = _table(scores) + ("" if complete else "incomplete: interrupted; these are the fates so far\n")
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
-    return Output(found, text=text, fields={**whole, "complete": complete}, exit=None if complete else UNKNOWN)
+    asked = request.file is not None
+    fields = {**whole, "complete": complete}
+    return Output(found, text=text, fields=fields, exit=None if complete else UNKNOWN, asked=asked)
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -14,6 +15,7 @@ from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.watching import watch as watch_file
+from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.proofs.solving.discharge import Options, ProofProgress
 
@@ -90,8 +92,11 @@ def _proved(session: Session, request: ProveRequest) -> Output:
 
     def progress(made: ProofProgress) -> None:
         last[:] = [made]
-        session.status(_status(made))
+        at, share = _place(weights, made)
+        share = reached[0] = max(reached[0], share)
+        session.status(_status(made), at, len(weights), "parts" if len(weights) > 1 else "part", share)
 
+    weights, reached = _weights(found, request.names), [0.0]
     made = proved(found, request.names, options, request.stability, progress)
     if not made.complete:
         text = f"interrupted{_where(last)}: incomplete, this was finished\n"
@@ -120,6 +125,36 @@ def _watch(session: Session, request: ProveRequest) -> Output:
         if is_given:
             raise BadInput(f"--watch does not go with {option}")
     return watch_file(session, request.file, request.names, request.options(), _status)
+
+
+_MACHINE, _MUTANT, _THEOREM = 20, 3, 1
+"""About how the times of these parts of a file compare."""
+
+_INVARIANTS = 0.4
+"""About the share of a machine's time that its invariants take; statements about steps are not counted."""
+
+
+def _weights(found: ir.Specification, names: Sequence[str]) -> dict[tuple[str, str], int]:
+    """The parts to prove, in order, by subject and statement, each with its weight; of machines the subject counts."""
+    theorems = {(one.theory.name, one.name): _THEOREM for one in found.theorems}
+    machines = {(one.name, ""): _MACHINE for one in found.machines}
+    of_machines = (one for one in found.mutants if isinstance(one.mutated, ir.Machine))
+    mutants = {(one.subject, one.name): _MUTANT for one in of_machines}
+    if names:
+        theorems = {key: weight for key, weight in theorems.items() if key[1] in names}
+        mutants = {key: weight for key, weight in mutants.items() if key[1] in names}
+        machines = machines if {*names} - {name for _, name in (*theorems, *mutants)} else {}
+    return theorems | machines | mutants
+
+
+def _place(weights: Mapping[tuple[str, str], int], made: ProofProgress) -> tuple[int, float]:
+    """The number of parts that are done, and about the share of the time that is over."""
+    parts = list(weights)
+    key = (made.subject, made.statement)
+    at = parts.index(key) if key in weights else parts.index((made.subject, "")) if (made.subject, "") in weights else 0
+    within = weights[parts[at]] * _INVARIANTS * made.done / made.total if parts and made.total else 0.0
+    whole = sum(weights.values())
+    return at, (sum(weights[part] for part in parts[:at]) + within) / whole if whole else 0.0
 
 
 def _status(made: ProofProgress) -> str:

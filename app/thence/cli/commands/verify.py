@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,14 +76,15 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
         return Output(diagnostics=diagnostics)
     started = time.perf_counter()
     tasks = {file.path: list(_tasks_of(file, amount)) for file in loaded}
-    done, complete = _run(session, [task for each in tasks.values() for task in each])
+    then = len(_tested_on_spark(loaded)) if amount.campaign_cases else 0
+    done, complete = _run(session, [task for each in tasks.values() for task in each], then)
     by_file = {path: [result for task in each for result in done.get(task, ())] for path, each in tasks.items()}
     results = [result for each in by_file.values() for result in each]
     sizes = [(path.stem, len(each)) for path, each in by_file.items()]
     if complete:
         _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
     if complete and amount.campaign_cases:
-        campaign, complete = _campaigns(session, loaded, amount)
+        campaign, complete = _campaigns(session, loaded, amount, len(done))
         results += campaign
         sizes += [("campaigns", len(campaign))] if campaign else []
     from thence.pages.html_report import render
@@ -185,8 +186,11 @@ def run_task(task: Task) -> tuple[Result, ...]:
             return (conform_result(Drive(task.file, SHIPPED[task.name], 3, task.cases, 12, task.seed)),)
 
 
-def _run(session: Session, tasks: Sequence[Task]) -> tuple[dict[Task, tuple[Result, ...]], bool]:
-    """Runs the tasks in worker processes; the results by task, and whether all were done."""
+def _run(session: Session, tasks: Sequence[Task], then: int) -> tuple[dict[Task, tuple[Result, ...]], bool]:
+    """Runs the tasks in worker processes; the results by task, and whether all were done.
+
+    `then`: the number of campaigns that follow.
+    """
     done: dict[Task, tuple[Result, ...]] = {}
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(WORKERS, mp_context=context, initializer=signal.signal, initargs=_QUIET)
@@ -196,7 +200,7 @@ def _run(session: Session, tasks: Sequence[Task]) -> tuple[dict[Task, tuple[Resu
         pending = set(futures)
         while pending:
             running = ", ".join(futures[future].label for future in pending if future.running())
-            session.status(f"{len(done)} of {len(tasks)} done; {running}")
+            session.status(running, len(done), len(tasks) + then, "tasks", _share(tasks, done, then))
             finished, pending = wait(pending, timeout=STATUS_EVERY_S, return_when=FIRST_COMPLETED)
             done |= {futures[future]: _outcome(futures[future], future) for future in finished}
         complete = True
@@ -232,15 +236,35 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 
 
-def _campaigns(session: Session, loaded: Sequence[Loaded], amount: Amount) -> tuple[list[Result], bool]:
-    """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark."""
+_SECONDS = {"prove": 20.0, "conform": 1.5, "link": 0.8, "scope": 0.4, "protocol": 0.4, "mutant": 0.2, "scenario": 0.1}
+"""About how long a task of each kind takes, on a processor of its own."""
+
+_CAMPAIGN_S = 5.0
+
+
+def _share(tasks: Sequence[Task], done: Collection[Task], then: int, campaigns: int = 0) -> float:
+    """About the share of the time that is over, when `campaigns` of those that follow are done."""
+    whole = sum(_SECONDS[task.kind] for task in tasks) + _CAMPAIGN_S * then
+    return (sum(_SECONDS[task.kind] for task in done) + _CAMPAIGN_S * campaigns) / whole if whole else 1.0
+
+
+def _tested_on_spark(loaded: Sequence[Loaded]) -> list[str]:
+    """The files' protocols with a shipped implementation."""
+    protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
+    return [name for name in dict.fromkeys(protocols) if name in SHIPPED]
+
+
+def _campaigns(session: Session, loaded: Sequence[Loaded], amount: Amount, before: int) -> tuple[list[Result], bool]:
+    """A small campaign for each shipped implementation of the files' protocols, all on one embedded Spark.
+
+    `before`: the number of tasks that are done already.
+    """
     from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, parameters
     from thence.conformance.campaign import result, start
     from thence.conformance.campaign.cluster import open_cluster
 
     results: list[Result] = []
-    protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
-    shipped = [name for name in dict.fromkeys(protocols) if name in SHIPPED]
+    shipped = _tested_on_spark(loaded)
     if not shipped:
         return results, True
     try:
@@ -253,7 +277,9 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], amount: Amount) -> tu
                 tested = (Tested(SHIPPED[name], name),)
                 plan = CampaignPlan(tested, each, amount.seed, CasePlan(grow=False), Work(2, 2000, _HERE))
                 started = time.perf_counter()
-                session.status(f"campaign of {each:,} cases: {name}")
+                session.status(
+                    f"campaign of {each:,} cases: {name}", before + len(results), before + len(shipped), "tasks"
+                )
                 status = start(Path(folder) / name, parameters(plan), cluster=cluster)
                 if status.interrupted:
                     return results, False

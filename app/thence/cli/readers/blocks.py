@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from thence.pages.result_lines import counted, limits
+from thence.pages.result_lines import counted, limits, own
 from thence.spec.verdict import Level, Result, Verdict
 
 SUCCESSES = (Verdict.PROVED, Verdict.HOLDS, Verdict.TESTED)
@@ -136,9 +136,9 @@ def is_stated(result: Result) -> bool:
 
 
 def _of_statements(results: Sequence[Result]) -> Block:
-    each = [[*counted(result), *limits(result)] for result in results]
+    each = [[*counted(result), *own(result)] for result in results]
     common = [remark for remark in each[0] if all(remark in other for other in each)]
-    shared = tuple(remark for remark in common if len(results) > 1 or remark not in limits(results[0]))
+    shared = tuple(remark for remark in common if len(results) > 1 or remark not in own(results[0]))
     rows = tuple(
         Row(
             (result,), statement(result), result.verdict, result.level, expectation(result),
@@ -146,7 +146,7 @@ def _of_statements(results: Sequence[Result]) -> Block:
         )
         for result, found in zip(results, each, strict=True)
     )  # fmt: skip
-    explored = "states" in results[0].facts
+    explored = "scope" in results[0].facts and results[0].kind in ("scope", "mutant", "link")
     seconds = max(result.seconds for result in results) if explored else sum(result.seconds for result in results)
     return Block(title(results[0]), shared, rows, seconds)
 

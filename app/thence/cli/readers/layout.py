@@ -22,8 +22,8 @@ NARROW = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The text of a cell, without line ends, and its ink."""
+class Entry:
+    """The text of a cell of a table, without line ends, and its ink."""
 
     text: str
     ink: Ink = Ink.PLAIN
@@ -56,13 +56,13 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
-def laid_out(rows: Sequence[Sequence[Cell]], width: int, paint: Painter, *, indent: int = 0) -> list[list[str]]:
+def laid_out(rows: Sequence[Sequence[Entry]], width: int, paint: Painter, *, indent: int = 0) -> list[list[str]]:
     """The lines of each row: in columns, or each cell under the other where columns would not fit.
 
     Columns that are empty in all rows are left out.
     """
     kept = [at for at in range(max(map(len, rows), default=0)) if any(at < len(row) and row[at].text for row in rows)]
-    cells = [[row[at] if at < len(row) else Cell("") for at in kept] for row in rows]
+    cells = [[row[at] if at < len(row) else Entry("") for at in kept] for row in rows]
     widths = _widths(cells, width - indent)
     return [
         [
@@ -73,7 +73,7 @@ def laid_out(rows: Sequence[Sequence[Cell]], width: int, paint: Painter, *, inde
     ]
 
 
-def _widths(rows: Sequence[Sequence[Cell]], width: int) -> list[int] | None:
+def _widths(rows: Sequence[Sequence[Entry]], width: int) -> list[int] | None:
     """The width of each column: at least its longest word, at most its longest text. None where that does not fit."""
     columns = list(zip(*rows, strict=True))
     given = [max((length(word) for cell in column for word in cell.text.split()), default=0) for column in columns]
@@ -90,7 +90,7 @@ def _widths(rows: Sequence[Sequence[Cell]], width: int) -> list[int] | None:
     return None if narrow else given
 
 
-def _side_by_side(row: Sequence[Cell], widths: Sequence[int], paint: Painter) -> list[str]:
+def _side_by_side(row: Sequence[Entry], widths: Sequence[int], paint: Painter) -> list[str]:
     broken = [wrapped(cell.text, width) for cell, width in zip(row, widths, strict=True)]
     lines = []
     for number in range(max(map(len, broken), default=0)):
@@ -104,7 +104,7 @@ def _side_by_side(row: Sequence[Cell], widths: Sequence[int], paint: Painter) ->
     return lines
 
 
-def _stacked(row: Sequence[Cell], width: int, paint: Painter) -> list[str]:
+def _stacked(row: Sequence[Entry], width: int, paint: Painter) -> list[str]:
     """The first cell, and the others below it, indented; none of the lines is broken within a word."""
     first, *others = row
     lines = [paint(line, first.ink) for line in wrapped(first.text, width)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from thence.cli.output import Output
 from thence.cli.readers.colours import Ink, Painter, painter
-from thence.cli.readers.layout import Cell, laid_out, length, width_of, wrapped
+from thence.cli.readers.layout import Entry, laid_out, length, width_of, wrapped
 from thence.spec.events import printable
 from thence.spec.verdict import Result, Verdict
 
@@ -111,7 +111,7 @@ def _table(found: Sequence[object], *, whole: bool, paint: Painter, width: int) 
     from thence.cli.readers.blocks import Block
 
     titles: list[tuple[int, str, str]] = []
-    cells: list[list[Cell]] = []
+    cells: list[list[Entry]] = []
     for block in found:
         assert isinstance(block, Block)
         rows = [row for row in block.rows if whole or row.surprises]
@@ -121,9 +121,9 @@ def _table(found: Sequence[object], *, whole: bool, paint: Painter, width: int) 
         for row in rows:
             bad = row.surprises
             cells.append(
-                [Cell(_escaped(row.name)), Cell(row.verdict.value, Ink.BAD if bad else _INKS[row.verdict]),
-                 Cell(row.level.name, Ink.FAINT), Cell(row.said, Ink.BAD if bad else Ink.PLAIN),
-                 Cell(_escaped("; ".join(row.remarks)))]
+                [Entry(_escaped(row.name)), Entry(row.verdict.value, Ink.BAD if bad else _INKS[row.verdict]),
+                 Entry(row.level.name, Ink.FAINT), Entry(row.said, Ink.BAD if bad else Ink.PLAIN),
+                 Entry(_escaped("; ".join(row.remarks)))]
             )  # fmt: skip
     return list(_with_titles(titles, cells, paint, width))
 
@@ -133,7 +133,7 @@ SLOW_S = 1.0
 
 
 def _with_titles(
-    titles: Sequence[tuple[int, str, str]], cells: Sequence[Sequence[Cell]], paint: Painter, width: int
+    titles: Sequence[tuple[int, str, str]], cells: Sequence[Sequence[Entry]], paint: Painter, width: int
 ) -> Iterator[str]:
     laid = laid_out(cells, width, paint, indent=2)
     at = {row: (title, said) for row, title, said in titles}

@@ -69,16 +69,12 @@ class ProgressLine:
     name: str
     began: float
     stage: Stage | None = None
-    stage_began: float = 0.0
     _live: Any = None
     _said: float = field(default=0.0)
 
     def show(self, stage: Stage) -> None:
-        """Replaces what is shown. Elapsed time and rest count from the first stage with the same noun and number."""
+        """Replaces what is shown."""
         now = time.perf_counter()
-        before = self.stage
-        if before is None or (before.all, before.noun) != (stage.all, stage.noun) or stage.done < before.done:
-            self.stage_began = now if stage.all and before is not None else self.began
         self.stage = stage
         if now - self.began < AFTER_S:
             return
@@ -100,7 +96,7 @@ class ProgressLine:
 
     def _text(self) -> str:
         assert self.stage is not None
-        return self.stage.said(time.perf_counter() - self.stage_began)
+        return self.stage.said(time.perf_counter() - self.began)
 
     def _start(self) -> None:
         """A line that is drawn anew several times a second, so that its time goes on while one piece of work lasts."""

@@ -46,7 +46,7 @@ def _reported(session: Session, directory: str, html: str | None, word: Word | N
     found = read_report(folder)
     grouped = causes(
         failing_cases(folder), word=word,
-        progress=lambda done, of: session.status(f"report: {done:,} of {of:,} groups of failures shortened"),
+        progress=lambda done, of: session.status("shortening", done, of, "groups of failures"),
     )  # fmt: skip
     place = folder / CAUSES_FOLDER if html is None else target.with_name(f"{target.stem}-{CAUSES_FOLDER}")
     commands = [_command(place, number, cause) for number, cause in enumerate(grouped, 1)]

@@ -11,6 +11,7 @@ from thence.api.recordings import Reading, Recordings, judge_files, known_format
 from thence.api.statements import Recording
 from thence.cli.options import Json, Merge, TraceFormat, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.readers.printing import FEW
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.recordings import listed
 from thence.conformance.replay.recordings import said_of
@@ -70,17 +71,22 @@ def _checked(session: Session, paths: list[str], reading: Reading, against: Agai
     if protocol is not None:
         session.status(f"replay in {protocol.name}")
     elif not alone:
-        session.status(f"0 of {len(files):,} files")
+        session.status("reading", 0, len(files), "files")
 
     def progress(done: int, total: int, unreadable: int) -> None:
-        session.status(f"{done:,} of {total:,} files, {unreadable:,} cannot be read")
+        session.status(f"{unreadable:,} cannot be read" if unreadable else "judging", done, total, "files")
 
     found = judge_files(files, reading, protocol, progress)
-    return _single(found[0], svg) if alone else _several(found)
+    return _single(found[0], svg) if alone else _several(found, session.verbosity)
 
 
-def _several(found: Recordings) -> Output:
-    lines = [_line(result) for result in found]
+def _several(found: Recordings, verbosity: int) -> Output:
+    """The recordings with something wrong, or all of a few; how many there are of each kind."""
+    whole = verbosity > 0 or len(found) <= FEW
+    lines = [_line(result) for result in found if whole or not result.expected]
+    fine = sum(result.expected for result in found)
+    if not whole and fine:
+        lines.append(f"{fine:,} of {found.files:,} files: nothing is wrong; -v shows each")
     if not found.complete:
         left = found.files - len(found)
         lines.append(f"incomplete: interrupted; {left:,} of {found.files:,} files are not judged")
