@@ -26,6 +26,7 @@ from thence.conformance.systems.subject import Subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol, parted, specification
+from thence.dsl.text.diagnostics import nearest
 from thence.spec.verdict import Level, Result, Verdict
 
 
@@ -92,7 +93,9 @@ def claims_named(names: Sequence[str] | None) -> tuple[Claim, ...]:
     """The claims with these names. Raises: BadInput, for a name that is none."""
     for name in names or ():
         if name not in CLAIMS:
-            raise BadInput(f"there is no claim {name}; there is {', '.join(CLAIMS)}")
+            near = nearest(name, CLAIMS)
+            hint = f"did you mean {near}?" if near else f"there is {', '.join(CLAIMS)}"
+            raise BadInput(f"there is no claim {name}; {hint}")
     return tuple(claim for claim in CLAIMS if claim in (names or ()))
 
 

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from thence.cli.options import Json
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import UNKNOWN, Output
 from thence.cli.session import Session, run_command
+from thence.cli.subjects import not_shipped
 from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
@@ -42,7 +43,7 @@ def _compared(session: Session, names: Sequence[str], as_markdown: bool) -> Outp
     """Measures the protocols, or all that have a shipped implementation. Ctrl-C ends it with those that are done."""
     for name in names:
         if name not in SHIPPED:
-            raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
+            raise not_shipped(name)
     columns: list[tuple[Measured, tuple[Compared, ...]]] = []
     results: list[Result] = []
     complete = True

@@ -17,6 +17,7 @@ from rich.table import Table
 from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
+from thence.cli.subjects import not_shipped
 from thence.cli.tables import PIPED_WIDTH
 from thence.conformance.evaluation import settings
 from thence.conformance.evaluation.measures import Figures, figures, interval
@@ -127,7 +128,7 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
     """Ctrl-C ends it with the systems that are done."""
     for name in names:
         if name not in SHIPPED:
-            raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
+            raise not_shipped(name)
         if name in {"cbcast", "newtop"}:
             raise BadInput(f"{name} only broadcasts; the workload has messages to one process each")
     rows: list[_Row] = []

@@ -131,6 +131,53 @@ STATEMENTS = {
 }
 """Words that begin a line of a handler."""
 
+_PART = "it is part of a protocol or a machine: indent it below the line of that"
+
+DECLARATIONS = {
+    **dict.fromkeys(
+        ("process", "module", "class", "actor", "algorithm", "spec", "specification", "proctype", "system", "program"),
+        "write `protocol NAME:` for code that processes run, `machine NAME:` for what is proved",
+    ),
+    **dict.fromkeys(("lemma", "proposition", "proof"), "write `theorem NAME in THEORY:`"),
+    **dict.fromkeys(("test", "config", "instance", "model", "bounds"), "write `scope NAME of PROTOCOL:`"),
+    **dict.fromkeys(("extends", "import", "include", "from", "use"), "a file stands for itself"),
+    **dict.fromkeys(
+        ("invariant", "property", "state", "on", "message", "procedure", "network", "transition", "relation", "record"),
+        _PART,
+    ),
+    **dict.fromkeys(("eventually", "periodically", "function", "axiom", "prove", "constant", "stable"), _PART),
+    **dict.fromkeys(("variables", "variable", "vars"), "state variables stand in a protocol, under `state:`"),
+}
+"""Words that begin a declaration."""
+
+MEMBERS = {
+    **dict.fromkeys(("always", "safety", "lemma", "theorem", "ensure"), "write `invariant name: ...`"),
+    **dict.fromkeys(("liveness", "finally", "leads_to"), "write `eventually delivered`"),
+    **dict.fromkeys(("init", "initial", "initially", "initialize"), "a first value stands with its variable"),
+    **dict.fromkeys(("variables", "vars", "locals", "fields"), "state variables stand under `state:`"),
+    **dict.fromkeys(("msg", "packet", "event", "channel", "chan"), "a packet kind is `message KIND(...)`"),
+    **dict.fromkeys(("fun", "function", "method", "sub", "routine"), "write `procedure name(...):`"),
+    **dict.fromkeys(("receive", "when", "upon", "handle", "handler"), "write `on receive KIND(...) from p:`"),
+    **dict.fromkeys(("every", "timer", "timeout", "after"), _TIMER),
+    **dict.fromkeys(("send", "broadcast"), "the application's send is `on causal_send(m):`"),
+    **dict.fromkeys(("predicate", "pred"), "write `relation name(x: process, ...)`"),
+    **dict.fromkeys(("action", "rule", "step", "next"), "in a machine write `transition name(...):`"),
+    **dict.fromkeys(("struct", "tuple"), "write `record Name: ...`"),
+}
+"""Words that begin a line of a protocol or machine."""
+
+TYPES = {
+    **dict.fromkeys(("int", "integer", "uint", "long", "number", "natural"), "numbers are `nat`"),
+    "boolean": "write `bool`",
+    **dict.fromkeys(("string", "str", "text", "float", "bytes"), "there are numbers (`nat`), and no text"),
+    **dict.fromkeys(("list", "seq", "sequence", "array", "deque", "vector", "fifo"), "write `queue of T`"),
+    **dict.fromkeys(("dict", "dictionary", "hashmap", "table"), "write `map K to V`"),
+    **dict.fromkeys(("optional", "maybe"), "write `option of T`"),
+    **dict.fromkeys(("node", "pid", "proc", "id", "address", "peer"), "write `process`"),
+    **dict.fromkeys(("msg", "packet", "event"), "write `message`"),
+}
+"""Types."""
+
 CHARACTERS = {
     "/": "there is no division; a remark follows `#`",
     "*": "there is no multiplication; numbers take `+` and `-`",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
-from thence.dsl.text.foreign import FIELDS, STATEMENTS, hint
+from thence.dsl.text.foreign import FIELDS, MEMBERS, STATEMENTS, TYPES, hint
 from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
@@ -94,6 +94,9 @@ class _Case:
                 return slip
         if str(self.first) == "send":
             return self.fault("E0131", f"{self.found()} does not fit here", note="write `send KIND(...) to p`")
+        if str(self.first) == "on":
+            note = "a handler is `on causal_send(m):`, `on receive KIND(...) from p:` or `periodically:`"
+            return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         expected = sorted(self.accepted)[:8]
         return self.fault(
             "E0131",
@@ -263,8 +266,10 @@ class _Case:
         return () if known else hint(STATEMENTS, text)
 
     def foreign_meaning(self, text: str) -> tuple[str, ...]:
-        """What a keyword of another place means that begins a line of a handler."""
-        return hint(STATEMENTS, text) if "SEND" in self.openers else ()
+        """What a word means that begins a line and has no meaning there."""
+        if "SEND" in self.openers:
+            return hint(STATEMENTS, text)
+        return hint(MEMBERS, text) if {"PROCEDURE", "TRANSITION"} & self.openers else ()
 
     def misspelt_here(self) -> Slip | None:
         """A word in the middle of a line that is near a keyword that can stand there."""
@@ -291,7 +296,8 @@ class _Case:
             notes = (*(did_you_mean(text, choices) or self.foreign_meaning(text)), here)
             return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
         if near is None:
-            return self.fault("E0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
+            notes = (*self.foreign_meaning(text), here)
+            return self.fault("E0114", f"`{text}` begins no line here", notes=notes) if offset == 0 else None
         notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
         slip = self.fault("E0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
@@ -421,6 +427,8 @@ class _Case:
         note = ""
         if str(self.first) == "return":
             note = "`return` leaves the procedure or handler; it gives no value"
+        elif self.text in ("of", "[") and hint(TYPES, str(self.before)):
+            note = hint(TYPES, str(self.before))[0]
         elif self.foreign_notes(str(self.first)):
             note = self.foreign_notes(str(self.first))[0]
         elif self.text == "if" and ":=" in map(str, self.words[self.start : self.index]):
