@@ -26,6 +26,7 @@ from thence.conformance.systems.subject import Subject, System, class_name, clas
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol, parted, specification
+from thence.dsl.text.diagnostics import nearest
 from thence.spec.verdict import Level, Result, Verdict
 
 
@@ -125,7 +126,9 @@ def claims_named(names: Sequence[str] | None) -> tuple[Claim, ...]:
     """The claims with these names. Raises: BadRequest, for a name that is none."""
     for name in names or ():
         if name not in CLAIMS:
-            raise BadRequest(f"there is no claim {name}; there is {', '.join(CLAIMS)}")
+            near = nearest(name, CLAIMS)
+            hint = f"did you mean {near}?" if near else f"there is {', '.join(CLAIMS)}"
+            raise BadRequest(f"there is no claim {name}; {hint}")
     return tuple(claim for claim in CLAIMS if claim in (names or ()))
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn, Optional
 import typer
 import typer.completion
 
-from thence.cli.lazy import LazyGroup, lazy_commands, lazy_group
+from thence.cli.lazy import LazyGroup, UsageError, lazy_commands, lazy_group
 from thence.cli.output import BAD_INPUT
 from thence.cli.session import fail_interrupted, fail_usage
 from thence.spec.user_error import UserError
@@ -78,9 +78,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-_UsageError: Any = typer.BadParameter.__mro__[1]
-"""The error for every fault of a command line; Typer exports the special cases only."""
 
 _COMPLETE = "_THENCE_COMPLETE"
 """Set by the scripts of shells, which ask for the values that may follow."""
@@ -163,20 +160,35 @@ def run() -> None:
         KeyboardInterrupt: before the command began.
     """
     if _COMPLETE in os.environ:
-        typer.completion.completion_init()
+        completion: Any = typer.completion
+        completion.completion_init()
     try:
         ended = root()(prog_name=PROGRAM, standalone_mode=False)
         if ended == _INTERRUPTED:
             raise KeyboardInterrupt
-    except _UsageError as error:
+    except UsageError as error:
         path = PROGRAM if error.ctx is None else error.ctx.command_path
-        message = f"{error.format_message().rstrip('.')}; see {path} --help"
+        message = f"{_reason(error)}; see {path} --help"
         fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
     except UserError as error:  # by the import of a command: a package that it needs is not there
         fail_usage(_named(), "--json" in sys.argv, str(error))
     except BrokenPipeError:
         sys.exit(BAD_INPUT)
     sys.exit(ended)
+
+
+def _reason(error: Any) -> str:
+    """The fault of a command line, with the option or command that was meant if one is near."""
+    option, command = getattr(error, "option_name", None), getattr(error, "unknown_command", None)
+    near: str | None = None
+    if command is not None or str(option).startswith("--"):
+        from thence.dsl.text.diagnostics import nearest
+
+        parameters = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+        options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
+        near = nearest(str(command or option), getattr(error.ctx.command, "commands", ()) if command else options)
+    said = f"there is no option {option}" if hasattr(error, "possibilities") else error.format_message().rstrip(".")
+    return said if near is None else f"{said}; did you mean {near}?"
 
 
 def end_interrupted() -> NoReturn:

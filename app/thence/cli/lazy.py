@@ -18,6 +18,9 @@ from thence.cli.help.values import make_readable
 
 COMMANDS = "thence.cli.commands"
 
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""The error for every fault of a command line; Typer exports the special cases only."""
+
 
 class LazyCommand(TyperCommand):
     """A command's name and help, enough for lists of commands. `load` imports the rest."""
@@ -43,6 +46,10 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is meant, loaded, and its arguments."""
+        if args and args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            error: Any = UsageError(f"there is no command {args[0]}", ctx)
+            error.unknown_command = args[0]
+            raise error
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, LazyCommand) else command, rest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from thence.cli.output import BadInput
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS
+from thence.dsl.text.diagnostics import nearest
 
 
 def subject_name(
@@ -24,3 +25,12 @@ def subject_name(
     if not given and needed and protocol not in SHIPPED:
         raise BadInput("what is to be tested? give one of --impl, --exec and --exec-per-process")
     return given[0] if given else SHIPPED.get(protocol or "", "") if needed else ""
+
+
+def not_shipped(name: str) -> BadInput:
+    """The error for a protocol without a shipped implementation."""
+    near = nearest(name, SHIPPED)
+    return BadInput(
+        f"no implementation of {name} is shipped; "
+        + (f"did you mean {near}?" if near else f"there are {', '.join(SHIPPED)}")
+    )

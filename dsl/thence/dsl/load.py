@@ -53,11 +53,27 @@ def locate(name: str) -> Path:
     shipped = {known.stem: known for known in library()}
     if bare and name.removesuffix(SUFFIX) in shipped:
         return shipped[name.removesuffix(SUFFIX)]
+    near = _near_file(path) or (nearest(name.removesuffix(SUFFIX), shipped) if bare else None)
+    hint = f"; did you mean {near}?" if near else ""
     if bare and not name.endswith(SUFFIX):
-        near = nearest(name, tuple(shipped))
-        hint = f"; did you mean {near}?" if near else f"; the library has {', '.join(shipped)}"
+        hint = hint or f"; the library has {', '.join(shipped)}"
         raise SourceError(f"there is no file {name}, and no library file of that name{hint}")
-    raise SourceError(f"there is no file {name}")
+    raise SourceError(f"there is no file {name}{hint}")
+
+
+def _near_file(path: Path) -> str | None:
+    """A file in the folder of the path that was perhaps meant: the suffix is missing, or a letter is wrong."""
+    try:
+        there = {file.name: file for file in path.parent.iterdir() if file.suffix == SUFFIX and file.is_file()}
+    except OSError:
+        return None
+    whole = path.name if path.name.endswith(SUFFIX) else f"{path.stem if path.suffix else path.name}{SUFFIX}"
+    meant = whole if whole in there else None
+    if meant is None:
+        stems = {name.removesuffix(SUFFIX): name for name in there}
+        near = nearest(whole.removesuffix(SUFFIX), stems)
+        meant = None if near is None else stems[near]
+    return None if meant is None else str(there[meant])
 
 
 def load(name: str) -> Loaded:

@@ -10,10 +10,11 @@ from typing import Annotated, Optional
 import typer
 
 from thence.cli.options import Json
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import UNKNOWN, Output
 from thence.cli.readers.colours import bare
 from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
 from thence.cli.session import Session, run_command
+from thence.cli.subjects import not_shipped
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
 from thence.conformance.implementations import SHIPPED
@@ -41,7 +42,7 @@ def _compared(session: Session, names: Sequence[str], as_markdown: bool) -> Outp
     """Measures the protocols, or all that have a shipped implementation. Ctrl-C ends it with those that are done."""
     for name in names:
         if name not in SHIPPED:
-            raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
+            raise not_shipped(name)
     columns: list[tuple[Measured, tuple[Compared, ...]]] = []
     results: list[Result] = []
     complete = True

@@ -12,6 +12,7 @@ import typer
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
+from thence.cli.subjects import not_shipped
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import load_subject
 from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run_demo
@@ -61,7 +62,7 @@ def _demonstrated(session: Session, request: DemoRequest) -> Output:
     """Runs the group, and judges its trace."""
     impl = request.impl or SHIPPED.get(request.protocol)
     if impl is None:
-        raise BadInput(f"no implementation of {request.protocol} is shipped; there are {', '.join(SHIPPED)}")
+        raise not_shipped(request.protocol)
     load_subject(impl, request.processes)
     settings = _settings(request, impl)
     started = time.perf_counter()

@@ -16,6 +16,7 @@ from thence.cli.options import Json
 from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
 from thence.cli.readers.layout import grid, width_of, wrapped
 from thence.cli.session import Session, run_command, write_text
+from thence.cli.subjects import not_shipped
 from thence.conformance.evaluation.measures import Figures, figures, interval
 from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.processing import measured
@@ -123,7 +124,7 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
     """Ctrl-C ends it with the systems that are done."""
     for name in names:
         if name not in SHIPPED:
-            raise BadInput(f"no implementation of {name} is shipped; there are {', '.join(SHIPPED)}")
+            raise not_shipped(name)
         workload = evaluation.workload
         if broadcasts(name) and (workload.target != Everybody() or workload.answers):
             raise BadInput(f"{name} only broadcasts: it takes --target everybody, without --answers")

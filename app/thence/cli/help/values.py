@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import typer.completion
+
 from thence.cli.help.names import SUFFIX, declared, is_specification, library_names, properties
+
+_typer: Any = typer.completion
 
 Offer: TypeAlias = tuple[str, str]
 """A value and the words that explain it."""
@@ -156,9 +160,7 @@ def make_readable(parameter: Any) -> None:
     offers = found.offers
 
     def complete(context: Any, _parameter: Any, begun: str) -> list[Any]:
-        from typer.completion import shell_completion
-
-        item = shell_completion.CompletionItem
+        item = _typer.shell_completion.CompletionItem
         return [item(value, help=says) for value, says in _offered(offers, context, begun)]
 
     parameter._custom_shell_complete = complete

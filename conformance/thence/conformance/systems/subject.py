@@ -123,8 +123,8 @@ def load_subject(name: str, processes: int = 3, limits: Limits | None = None) ->
         return _protocol(name)
     if name.startswith(ISOLATED):
         return _isolated(name, processes, limits)
-    if not _NAME.fullmatch(name):
-        raise SubjectError(f"{name!r} does not name a class: write module:Class, as in thence.impl.mf:MF")
+    if not _NAME.fullmatch(name) or name.partition(":")[0].endswith(".py"):
+        raise SubjectError(f"{name!r} does not name a class: {_written(name)}")
     module_name, _, class_name = name.partition(":")
     module = _import(module_name)
     subject = getattr(module, class_name, None)
@@ -164,6 +164,20 @@ def class_subject(name: str, system: Callable[[int, int], Any], processes: int =
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
     reacts = callable(getattr(process, "react", None))
     return Subject(name, system, delivery, reacts, *_stated(process))
+
+
+def _written(name: str) -> str:
+    """How a name is written that is none: a path to a file becomes the name of its module."""
+    path, colon, class_name = name.replace("\\", "/").rpartition(":")
+    module, class_name = (path, class_name) if colon else (class_name, "")
+    if module.endswith(".py"):
+        dotted = module.removesuffix(".py").removeprefix("./").strip("/").replace("/", ".")
+        return f"write {dotted}:{class_name or 'Class'}; it is imported from the current directory"
+    if colon and "/" in module:
+        return f"write {module.removeprefix('./').strip('/').replace('/', '.')}:{class_name or 'Class'}"
+    if not colon and all(part.isidentifier() for part in module.split(".")) and module.rpartition(".")[2][:1].isupper():
+        return f"write {'{}:{}'.format(*module.rpartition('.')[::2])}" if "." in module else "write module:Class"
+    return "write module:Class, as in thence.impl.mf:MF"
 
 
 def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]:

@@ -15,6 +15,7 @@ from thence.dsl.check.terms.queries import element_type, operations, place_type
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.foreign import FUNCTIONS, OPERATIONS, hint
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 from thence.dsl.write.show import show_expression
@@ -152,7 +153,7 @@ class BodyChecker:
         operation = next((one for one in known if one.method == method), None)
         if operation is None:
             names = [one.method for one in known]
-            notes = [*did_you_mean(method, names)]
+            notes = [*(did_you_mean(method, names) or hint(OPERATIONS, method))]
             notes.append(
                 f"{a(place.type)} takes {listed(names)}" if names else "it takes no operations; assign with `:=`"
             )
@@ -170,7 +171,7 @@ class BodyChecker:
             f"procedure `{name}`", statement.arguments, self.procedures.get(name), statement.span
         )
         if name not in self.procedures:
-            notes = did_you_mean(name, self.procedures)
+            notes = did_you_mean(name, self.procedures) or hint(FUNCTIONS, name)
             if name in self.packets:
                 notes = (f"`{name}` is a packet kind: write `send {name}(...) to p`",)
             self.reporter.error("E0203", statement.procedure.span, f"there is no procedure `{name}`", *notes)

@@ -16,6 +16,7 @@ from lark import Transformer
 
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic, nearest
+from thence.dsl.text.foreign import FIELDS, STATEMENTS, hint
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.precedence import span_over, tree_of
 from thence.dsl.text.syntax import Name, Node, Span
@@ -151,7 +152,10 @@ class BodyBuilder(Transformer[Word, Any]):
             "E0123",
             f"`{method}(...)` is not a value",
             item.span,
-            f"a change of state is a statement of its own: `x.{method}(...)`; read with `.first`, `.size`, `.value`",
+            hint(FIELDS, method)[0]
+            if hint(FIELDS, method)
+            else f"a change of state is a statement of its own: `x.{method}(...)`; "
+            "read with `.first`, `.size`, `.value`",
         )
         return syntax.FieldAccess(item.place, item.method, span=item.span)
 
@@ -309,7 +313,9 @@ class BodyBuilder(Transformer[Word, Any]):
                 note = ""
             case syntax.Variable(name):
                 near = nearest(name, ("return", "pass"))
+                said = hint(STATEMENTS, name)
                 note = f"a call has parentheses: `{name}()`" if near is None else f"did you mean `{near}`?"
+                note = said[0] if said else note
             case syntax.FieldAccess(_, method):
                 note = f"a change of state has parentheses: `.{method.text}()`"
             case _:

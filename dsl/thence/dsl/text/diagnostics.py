@@ -242,9 +242,27 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
     if name.casefold() in folded:
         return folded[name.casefold()]
+    written = name[:80].casefold()
     cutoff = 0.6 if len(name) > 3 else 0.5
-    matches = difflib.get_close_matches(name[:80].casefold(), folded, n=1, cutoff=cutoff)
-    return folded[matches[0]] if matches else None
+    matches = difflib.get_close_matches(written, folded, n=4, cutoff=cutoff)
+    slips = max(2, len(written) // 3) if len(written) > 3 else 1 if len(written) > 1 else 0
+    near = {match: _slips(written, match) for match in matches}
+    best = min(near, key=lambda match: near[match], default=None)
+    return folded[best] if best is not None and near[best] <= slips else None
+
+
+def _slips(one: str, other: str) -> int:
+    """How many slips make one word of another: a letter left out, added, mistaken, or two letters exchanged."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+                cost = min(cost, earlier[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 
 from thence.dsl.text.diagnostics import CODES, nearest
 
@@ -88,8 +89,8 @@ def render_catalogue() -> str:
     lines = [
         "# Error codes",
         "",
-        "Every diagnostic has a code. `thence explain E0131` prints what this page says about it. The examples are whole",
-        "files: the first gives exactly this code, the second gives no diagnostic.",
+        "Every diagnostic has a code. `thence explain E0131` prints what this page says about it. The examples are",
+        "whole files: the first gives exactly this code, the second gives no diagnostic.",
         "",
         "<!-- Generated from dsl/thence/dsl/text/codes; do not edit. -->",
     ]
@@ -98,7 +99,7 @@ def render_catalogue() -> str:
         for code in sorted(code for code in CODES if code.startswith(prefix)):
             found = explanation(code)
             assert found is not None
-            lines += ["", f"### {code}", "", f"**{found.title}**", "", found.why]
+            lines += ["", f"### {code}", "", f"**{found.title}**", "", *wrap(found.why, 118)]
             if found.wrong:
                 lines += ["", "Wrong:", "", "```text", found.wrong.rstrip("\n"), "```"]
                 lines += ["", "Right:", "", "```text", found.right.rstrip("\n"), "```"]

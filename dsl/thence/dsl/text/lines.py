@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from lark import Token
 
 from thence.dsl.text.diagnostics import Diagnostic
+from thence.dsl.text.foreign import CHARACTERS
 from thence.dsl.text.syntax import Comment, Span
 from thence.dsl.text.vocabulary import (
     CLOSERS,
@@ -37,7 +38,8 @@ MAX_REPORTS = 1_000
 _WORDS = re.compile(
     r"""(?P<blank>[ ]+)
       | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-      | (?P<foreign>==|&&|\|\||=>|<->|<=>|->|<>|<-(?=[ ]?[A-Za-z_])|\+=|-=|!(?!=))
+      | (?P<foreign>==|&&|\|\||=>|<->|<=>|->|<>|<-(?=[ ]?[A-Za-z_0-9])|\+=|-=|\*=|/=|=/=|~=|\|=|/\\|\\/
+        |\\(?:in|E|A)(?![A-Za-z0-9_])|//|\*\*|\+\+|--|=:|::=|!(?!=))
       | (?P<symbol>:=|\.\.\.|!=|<=|>=|[=<>+\-:,;.@()\[\]{}])
       | (?P<number>[0-9][0-9A-Za-z_]*)
       | (?P<comment>\#[^\n]*)
@@ -139,9 +141,14 @@ class _Reader:
                     for word in PAPER_SYMBOLS[value].split():
                         self.add(SYMBOLS.get(word, "WORD"), word, column, width=1)
                 case "foreign":
-                    code, word, message, note = FOREIGN_SYMBOLS[value]
+                    code, words, message, note = FOREIGN_SYMBOLS[value]
                     self.fault(code, message, self.here(column, len(value)), note)
-                    self.add(SYMBOLS.get(word, "WORD"), word, column, width=len(value))
+                    if value in ("//", "--") and len(self.words) == self.physical_start:
+                        following = position + len(self.text[position:].split("\n", 1)[0])
+                    else:
+                        for word in words.split():
+                            kind = "NUMBER" if word.isdigit() else SYMBOLS.get(word, "WORD")
+                            self.add(kind, word, column, width=len(value))
                 case "tab":
                     self.tab(value, column)
                 case "quote":
@@ -248,8 +255,7 @@ class _Reader:
         title = unicodedata.name(value, "no name").lower()
         shown = f"`{value}`" if value.isprintable() and not value.isspace() else "an invisible character"
         note = "names are made of ASCII letters, digits and `_`" if value.isalpha() else None
-        if value in ("'", "′"):
-            note = "names have no primes: write `m2` or `m_next`"
+        note = CHARACTERS.get(value, note)
         self.fault("E0102", f"{shown} (U+{ord(value):04X}, {title}) is not used here", self.here(column, 1), note)
 
     # --- lines ---------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from lark.exceptions import UnexpectedToken
 from thence.dsl.text.automaton import Automaton, Table, kind_in_place, update_colon
 from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
+from thence.dsl.text.foreign import DECLARATIONS, hint
 from thence.dsl.text.grammar import keywords, load_parser
 from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of_line, starts_line
 from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
@@ -253,7 +254,7 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
             return None, [fault]
         message = f"`{first}` begins no declaration"
         kinds = "a file is made of: " + ", ".join(TOP_LEVEL)
-        notes = (*did_you_mean(str(first), TOP_LEVEL), kinds)
+        notes = (*(did_you_mean(str(first), TOP_LEVEL) or hint(DECLARATIONS, str(first))), kinds)
         fault = Diagnostic("E0114", "error", message, file, span_of(first), notes)
         near = nearest(str(first), TOP_LEVEL)
         if near is None:

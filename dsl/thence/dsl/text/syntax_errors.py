@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
+from thence.dsl.text.foreign import FIELDS, MEMBERS, STATEMENTS, TYPES, hint
 from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
@@ -84,13 +85,18 @@ class _Case:
     def slip(self) -> Slip:
         rules = (
             self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.place_or_act, self.foreign,
-            self.misspelt, self.quantifier, self.colon, self.verdict, self.sender, self.receiver, self.connection,
-            self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
+            self.misspelt, self.quantifier, self.colon, self.verdict, self.misspelt_here, self.sender, self.receiver,
+            self.connection, self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
         )  # fmt: skip
         for rule in rules:
             slip = rule()
             if slip is not None:
                 return slip
+        if str(self.first) == "send":
+            return self.fault("E0131", f"{self.found()} does not fit here", note="write `send KIND(...) to p`")
+        if str(self.first) == "on":
+            note = "a handler is `on causal_send(m):`, `on receive KIND(...) from p:` or `periodically:`"
+            return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         expected = sorted(self.accepted)[:8]
         return self.fault(
             "E0131",
@@ -226,7 +232,11 @@ class _Case:
                 message = "the variables of an update for every value end with `:`"
                 return self.fault("E0125", message, note="write `forall x: r(x) := e`")
             return self.fault(
-                "E0124", "a formula by itself does nothing", note="in a machine, a guard is `require ...`"
+                "E0124",
+                "a formula by itself does nothing",
+                note="a loop is `for x in e: ...`"
+                if "SEND" in self.openers
+                else "in a machine, a guard is `require ...`",
             )
         if "EACH_COLON" in self.accepted and "FULL_STOP" not in self.accepted:
             return self.fault("E0125", "the variables of an update for every value end with `:`")
@@ -241,11 +251,35 @@ class _Case:
 
     def foreign(self) -> Slip | None:
         text = str(self.first)
-        if self.index - self.start > 2 or text not in FOREIGN_WORDS or self.first.type == "DOC":
+        notes = self.foreign_notes(text)
+        if self.index - self.start > 2 or not notes or self.first.type == "DOC":
             return None
         if self.automaton.keywords.get(text) in self.openers:
             return None
-        return self.fault("E0129", f"`{text}` is not in the language", at=span_of(self.first), note=FOREIGN_WORDS[text])
+        return self.fault("E0129", f"`{text}` is not in the language", at=span_of(self.first), notes=notes)
+
+    def foreign_notes(self, text: str) -> tuple[str, ...]:
+        """How this language writes what the word begins in others. Some words are foreign in handlers only."""
+        if text in FOREIGN_WORDS:
+            return (FOREIGN_WORDS[text],)
+        known = text in self.automaton.keywords or "SEND" not in self.openers
+        return () if known else hint(STATEMENTS, text)
+
+    def foreign_meaning(self, text: str) -> tuple[str, ...]:
+        """What a word means that begins a line and has no meaning there."""
+        if "SEND" in self.openers:
+            return hint(STATEMENTS, text)
+        return hint(MEMBERS, text) if {"PROCEDURE", "TRANSITION"} & self.openers else ()
+
+    def misspelt_here(self) -> Slip | None:
+        """A word in the middle of a line that is near a keyword that can stand there."""
+        if self.index == self.start or self.kind != "NAME" or len(self.text) < 3:
+            return None
+        near = nearest(self.text, self.keywords_of(self.accepted - {"TRUE", "FALSE"}))
+        if near is None:
+            return None
+        slip = self.fault("E0114", f"`{self.text}` is not a keyword", note=f"did you mean `{near}`?")
+        return self.mended(slip, near, "WORD", replacing=True)
 
     def misspelt(self) -> Slip | None:
         """The line begins with a word that is near a keyword, or with none that can stand here."""
@@ -259,10 +293,11 @@ class _Case:
         near = nearest(text, choices)
         here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
         if text in self.automaton.keywords:
-            notes = (*did_you_mean(text, choices), here)
+            notes = (*(did_you_mean(text, choices) or self.foreign_meaning(text)), here)
             return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
         if near is None:
-            return self.fault("E0114", f"`{text}` begins no line here", note=here) if offset == 0 else None
+            notes = (*self.foreign_meaning(text), here)
+            return self.fault("E0114", f"`{text}` begins no line here", notes=notes) if offset == 0 else None
         notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
         slip = self.fault("E0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
@@ -301,7 +336,12 @@ class _Case:
             return None
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
-        return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}")
+        note = ""
+        if str(self.first) == "for" and self.text == ",":
+            note = "a `for` has one variable; `for k in M` goes through the keys of a map, and `M[k]` is the entry"
+        elif str(self.before) in ("all", "each", "every"):
+            note = "write `for p in process: ...`"
+        return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}", note=note)
 
     # --- words that should have stood here -----------------------------------------------------------
 
@@ -318,8 +358,11 @@ class _Case:
             message = f"`:` is missing between `{self.before}` and its type"
         else:
             message = f"`:` is missing at the end of this `{self.first}` line"
-        slip = self.fault("E0103", message, at=self.behind(self.before))
-        return self.mended(slip, ":", "COLON", replacing=False)
+        then, brace = self.kind == "THEN", self.kind == "LBRACE"
+        note = "`then` is of values: `if P then a else b`" if then else ""
+        note = "there are no braces: the lines of a block are indented deeper" if brace else note
+        slip = self.fault("E0103", message, at=self.behind(self.before), note=note)
+        return self.mended(slip, ":", "COLON", replacing=then)
 
     def takes_type_after_colon(self) -> bool:
         table, stack = self.automaton.table, after(self.automaton.table, self.automaton.stack, "COLON")
@@ -338,8 +381,17 @@ class _Case:
         if "NAME" not in self.accepted or "NUMBER" in self.accepted or "LET" in self.accepted:
             return None
         if self.text in RESERVED and self.kind not in STRUCTURE:
-            return self.fault("E0118", f"`{self.text}` is a keyword and cannot be a name", note="choose another name")
-        return self.fault("E0118", f"a name is expected, not {self.found()}")
+            notes = hint(FIELDS, self.text) if str(self.before) == "." else ()
+            message = f"`{self.text}` is a keyword and cannot be a name"
+            return self.fault("E0118", message, notes=notes or ("choose another name",))
+        note = ""
+        if str(self.before) == "send":
+            note = "write `send KIND(...) to p`"
+        elif str(self.before) in ("count", "forall", "exists"):
+            note = f"write `{self.before} x in S. P`"
+        elif str(self.before) == "." and self.kind == "NUMBER":
+            note = "numbers are whole"
+        return self.fault("E0118", f"a name is expected, not {self.found()}", note=note)
 
     def expression(self) -> Slip | None:
         if not {"NUMBER", "TRUE"} <= self.accepted:
@@ -349,7 +401,12 @@ class _Case:
                 "E0119", "there are no negative numbers", note="numbers are natural; write a difference: `a - b`"
             )
         behind = "" if self.before is None or self.before.type in STRUCTURE else f" after `{self.before}`"
-        return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}")
+        note = ""
+        if self.kind == "LSQB" or f"{self.before}{self.text}" in ("{}", "()"):
+            note = "an empty collection is `empty`; a set with elements is `{a, b}`"
+        elif str(self.before) == ";" and self.kind == "NEWLINE":
+            note = "`;` stands between two statements of a line, not at its end"
+        return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}", note=note)
 
     def number(self) -> Slip | None:
         if "NUMBER" not in self.accepted:
@@ -360,9 +417,9 @@ class _Case:
         """Two things side by side within brackets."""
         if self.depth() == 0 or not {"COMMA", "RPAR", "RSQB", "RBRACE"} & self.accepted:
             return None
-        return self.fault(
-            "E0131", f"a comma, an operator or a bracket is missing before {self.found()}", at=self.place()
-        )
+        note = "write `exists x in S. P` or `forall x in S. P`" if self.text == "for" else ""
+        message = f"a comma, an operator or a bracket is missing before {self.found()}"
+        return self.fault("E0131", message, at=self.place(), note=note)
 
     def leftover(self) -> Slip | None:
         if "NEWLINE" not in self.accepted or self.kind in ("DEDENT", "$END"):
@@ -370,6 +427,14 @@ class _Case:
         note = ""
         if str(self.first) == "return":
             note = "`return` leaves the procedure or handler; it gives no value"
+        elif self.text in ("of", "[") and hint(TYPES, str(self.before)):
+            note = hint(TYPES, str(self.before))[0]
+        elif self.foreign_notes(str(self.first)):
+            note = self.foreign_notes(str(self.first))[0]
+        elif self.text == "if" and ":=" in map(str, self.words[self.start : self.index]):
+            note = "a choice between two values is `if P then a else b`"
+        elif self.kind == "COLON" and self.index == self.start + 1 and "SEND" in self.openers:
+            note = "this line opens no block; a local name is `let x = e`"
         elif self.kind == "COLON":
             note = "this line opens no block"
         elif self.before is not None and self.text in self.keywords_of(self.openers):

@@ -48,8 +48,24 @@ FOREIGN_SYMBOLS = {
     "<-": ("E0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
     "+=": ("E0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
     "-=": ("E0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
+    "*=": ("E0129", ":=", "`*=` is not in the language", "there is no multiplication; numbers take `+` and `-`"),
+    "|=": ("E0129", ":=", "`|=` is not in the language", "a set grows with `.add(x)`; elsewhere write `x := x or y`"),
+    "++": ("E0129", ":= 1", "`++` is not in the language", "write `x := x + 1`"),
+    "--": ("E0129", ":= 1", "`--` is not in the language", "write `x := x - 1`; a remark follows `#`"),
+    "=:": ("E0111", ":=", "`=:` is not an operator here", "assignment is `:=`"),
+    "::=": ("E0111", ":=", "`::=` is not an operator here", "assignment is `:=`"),
+    "/=": ("E0113", "!=", "`/=` is not an operator here", "write `!=`; there is no division"),
+    "=/=": ("E0113", "!=", "`=/=` is not an operator here", "write `!=`"),
+    "~=": ("E0113", "!=", "`~=` is not an operator here", "write `!=`"),
+    "//": ("E0113", "-", "`//` is not an operator here", "there is no division; a remark follows `#`"),
+    "**": ("E0113", "-", "`**` is not an operator here", "there are no powers; numbers take `+` and `-`"),
+    "/\\": ("E0113", "and", "`/\\` is not an operator here", "write `and`"),
+    "\\/": ("E0113", "or", "`\\/` is not an operator here", "write `or`"),
+    "\\in": ("E0113", "in", "`\\in` is not an operator here", "write `in`"),
+    "\\E": ("E0113", "exists", "`\\E` is not an operator here", "write `exists x in S. P`"),
+    "\\A": ("E0113", "forall", "`\\A` is not an operator here", "write `forall x in S. P`"),
 }
-"""Operators of other languages: code, the operator that is read instead, message, note."""
+"""Operators of other languages: code, the words that are read instead, message, note."""
 
 CLOSERS = {")": "(", "]": "[", "}": "{"}
 

@@ -28,9 +28,10 @@ from thence.dsl.check.terms.environment import (
 from thence.dsl.check.terms.names import apply_name, resolve_at, resolve_variable
 from thence.dsl.check.terms.queries import ATTRIBUTES, can_be_empty, element_type, index_types, operations, queries
 from thence.dsl.check.terms.values import make_record, make_set, make_window, make_zero
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Collection, Map, Record, Sort, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Sort, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.foreign import FIELDS, hint
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
@@ -169,7 +170,10 @@ class ExpressionChecker:
         result = known.get(label)
         if result is None:
             self.reporter.error(
-                "E0206", expr.name.span, f"{a(target.type)} has no `{label}`", *_field_notes(target.type, label)
+                "E0206",
+                expr.name.span,
+                f"{a(target.type)} has no `{label}`",
+                *(_own_state(target, label, self.vocabulary) or _field_notes(target.type, label)),
             )
             return None
         if isinstance(target.type, Record):
@@ -356,12 +360,21 @@ class ExpressionChecker:
         return ir.Conditional(pair[0].type, condition, pair[0], pair[1], span=expr.span)
 
 
+def _own_state(target: ir.Expr, label: str, words: Vocabulary) -> tuple[str, ...]:
+    """The note on `self.x` and `p.x`, where x is a state variable."""
+    if label not in words.state or target.type != PROCESS:
+        return ()
+    if isinstance(target, ir.SelfProcess):
+        return (f"a process names its own state without `self`: write `{label}`",)
+    return (f"in properties, p's copy is `{label}@p`; a handler sees the state of its own process only",)
+
+
 def _field_notes(type_: Type, label: str) -> tuple[str, ...]:
     """Suggestions for a field that the type does not have."""
     if any(operation.method == label for operation in operations(type_)):
         return (f"`{label}` changes the collection: it is a statement of its own",)
     known = queries(type_)
-    notes = list(did_you_mean(label, known))
+    notes = list(did_you_mean(label, known) or hint(FIELDS, label))
     if known:
         notes.append(f"it has {listed(known)}")
     if isinstance(type_, Collection) and label in queries(type_.item):

@@ -9,6 +9,7 @@ from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Record
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.foreign import FUNCTIONS, VALUES, hint
 
 SENT_BY = ir.Symbol("sent_by", (ir.Variable("p", PROCESS), ir.Variable("n", NAT)), MESSAGE)
 """In clauses of links: the n-th message, counting from 1, that process p causal-sends."""
@@ -75,8 +76,11 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
             f"it is bound on line {line}, in another block; a name lives to the end of its block",
         )
     else:
-        candidates = [*checker.locals, *words.state, *words.types, *words.symbols, "self"]
-        report("E0201", expr.span, f"`{name}` is not bound here", *did_you_mean(name, candidates))
+        values = [*checker.locals, *words.state, "self"]
+        notes = did_you_mean(name, values) or hint(VALUES, name)
+        if not notes and words.place == "handler":
+            notes = (f"a state variable is declared under `state:`; `let {name} = ...` names a value",)
+        report("E0201", expr.span, f"`{name}` is not bound here", *notes)
 
 
 def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
@@ -129,4 +133,5 @@ def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
         report("E0302", span, "`some` takes 1 argument")
     else:
         known = words.symbols if words.place in ("theory", "machine") else BUILT_IN_FUNCTIONS
-        report("E0205", span, f"there is no relation or function `{name}`", *did_you_mean(name, known))
+        notes = hint(FUNCTIONS, name) if words.place not in ("theory", "machine") else ()
+        report("E0205", span, f"there is no relation or function `{name}`", *(notes or did_you_mean(name, known)))

@@ -30,7 +30,8 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
                 )
                 return None
             case ir.SelfProcess():
-                checker.reporter.error("E0403", written.span, "`self` never changes")
+                note = "a process names its own state and procedures without `self`"
+                checker.reporter.error("E0403", written.span, "`self` never changes", note)
                 return None
             case _:
                 checker.reporter.error(

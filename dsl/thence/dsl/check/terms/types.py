@@ -9,6 +9,7 @@ from thence.dsl.check.terms.environment import PROTOCOL_TYPES, declare
 from thence.dsl.ir.types import Collection, Map, Record, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.foreign import TYPES, hint
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
@@ -22,7 +23,9 @@ def resolve_type(written: syntax.TypeExpr, known: Mapping[str, Type | None], rep
             if name in PROTOCOL_TYPES and "process" in known:
                 reporter.error("E0313", written.span, f"type `{name}` is not available here")
                 return None
-            reporter.error("E0202", written.span, f"unknown type `{name}`", *did_you_mean(name, known))
+            reporter.error(
+                "E0202", written.span, f"unknown type `{name}`", *(did_you_mean(name, known) or hint(TYPES, name))
+            )
             return None
         case syntax.CollectionType(kind=kind, item=item):
             item_type = resolve_type(item, known, reporter)
