@@ -25,6 +25,8 @@ PAGES = [
     ROOT / "docs" / "explanation" / "mutation.md",
     ROOT / "docs" / "how-to" / "transport.md",
     ROOT / "docs" / "reference" / "traces.md",
+    ROOT / "docs" / "reference" / "python-api.md",
+    ROOT / "docs" / "reference" / "repl.md",
     ROOT / "docs" / "explanation" / "security.md",
 ]
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)

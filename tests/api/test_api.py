@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import thence.api as th
+from thence.dsl import ir
 from thence.impl.rst import RST
 from thence.proofs.explore.exploration import Progress
 
@@ -155,6 +156,23 @@ def test_a_counterexample_is_replayed_as_it_stands() -> None:
     again = th.replay("mf", shown)
     assert again.violated == ("causal", "fifo")
     assert list(again.steps) == list(shown.steps)
+
+
+@pytest.mark.long(but=("mf", "cbcast"))
+@pytest.mark.parametrize("file", sorted(path.stem for path in th.library()))
+def test_every_counterexample_of_the_library_is_replayed(file: str) -> None:
+    """Whatever a mutant or a scope is refuted by is the same violation when it is run again: no setting is lost."""
+    specification = th.load(file)
+    protocols = {mutant.name for mutant in specification.content.mutants if isinstance(mutant.mutated, ir.Protocol)}
+    shown = [each for name in sorted(protocols) for each in th.explore(file, mutant=name, limit=300_000).refuted]
+    if file.endswith("_printed"):
+        shown += th.explore(file, limit=300_000).refuted
+    for each in shown:
+        again = th.replay(file, each)
+        assert list(again.steps) == list(each.steps)
+        assert again.subject == each.subject
+        assert each.property_ in again.violated or "lasso" in each.facts, f"{each.line}\n{again}"
+    assert shown or not protocols
 
 
 def test_a_text_is_a_specification_too() -> None:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from thence.api.running import play, replay, simulate
     from thence.api.specifications import Check, Source, Specification, check, load, loads
     from thence.api.statements import Claim, Execution, Explored, Proved, Recording, Results, Statement
+    from thence.conformance.extras import ExtraMissing
     from thence.dsl.find import Rejected
     from thence.dsl.load import library
     from thence.impl.commands import Deliver, Send
-    from thence.spec.extras import ExtraMissing
     from thence.spec.user_error import UserError
     from thence.spec.verdict import Level, Verdict
 
@@ -42,7 +42,7 @@ _PLACES: Final = {
     "thence.dsl.find": ("Rejected",),
     "thence.dsl.load": ("library",),
     "thence.impl.commands": ("Deliver", "Send"),
-    "thence.spec.extras": ("ExtraMissing",),
+    "thence.conformance.extras": ("ExtraMissing",),
     "thence.spec.user_error": ("UserError",),
     "thence.spec.verdict": ("Level", "Verdict"),
 }

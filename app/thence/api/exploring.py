@@ -12,7 +12,7 @@ from thence.api.reductions import reductions_of
 from thence.api.sizes import byte_size
 from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Explored, Results
-from thence.api.targets import Choice, Target, targets
+from thence.api.targets import Choice, Sends, Target, sends_text, targets
 from thence.dsl.find import known
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
@@ -86,7 +86,7 @@ def explore(
     *,
     scope: str | None = None,
     processes: int | None = None,
-    sends: int | Sequence[int] | str | None = None,
+    sends: Sends = None,
     mutant: str | None = None,
     settings: Sequence[str] = (),
     any_number: bool = False,
@@ -132,15 +132,10 @@ def explore(
     """
     if any_number:
         settings = (*settings, ANY_NUMBER)
-    texts = sends if sends is None or isinstance(sends, str) else _sends(sends)
     specification = load(source)
-    choice = Choice(file_of(source), scope, processes, texts, mutant, tuple(settings))
+    choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
     return explored(targets(choice, specification.content), properties, manner.options(progress))
-
-
-def _sends(sends: int | Sequence[int]) -> str:
-    return str(sends) if isinstance(sends, int) else ",".join(map(str, sends))
 
 
 def explored(chosen: Sequence[Target], properties: Sequence[str], options: Options) -> Exploration:

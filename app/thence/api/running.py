@@ -9,7 +9,7 @@ from typing import Any
 from thence.api.errors import BadRequest
 from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Execution, Explored, Results
-from thence.api.targets import Choice, Target, targets
+from thence.api.targets import Choice, Sends, Target, sends_text, targets
 from thence.dsl import ir
 from thence.dsl.find import known
 from thence.dsl.ir.observability import unobservable
@@ -52,7 +52,7 @@ def simulate(
     *,
     scope: str | None = None,
     processes: int | None = None,
-    sends: str | None = None,
+    sends: Sends = None,
     mutant: str | None = None,
     settings: Sequence[str] = (),
     properties: Sequence[str] = (),
@@ -76,7 +76,7 @@ def simulate(
     """
     if steps < 1:
         raise BadRequest(f"--steps {steps}: give a number from 1 up")
-    choice = Choice(file_of(source), scope, processes, sends, mutant, tuple(settings))
+    choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
     target = targets(choice, load(source).content)[0]
     return ran(target, Manner(seed, steps, properties=tuple(properties)))
 
@@ -87,7 +87,7 @@ def replay(
     *,
     scope: str | None = None,
     processes: int | None = None,
-    sends: str | None = None,
+    sends: Sends = None,
     mutant: str | None = None,
     settings: Sequence[str] = (),
 ) -> Execution:
@@ -98,17 +98,18 @@ def replay(
         ReplayError: a step is not possible where it stands.
         UserError: the file, a name or a setting is at fault; the message says so in the words of the command.
     """
-    recorded: Sequence[Mapping[str, Any]] = steps.steps if isinstance(steps, Explored | Execution) else steps
-    about: tuple[str, ...] = ()
-    if isinstance(steps, Explored | Execution):
-        if steps.kind == "mutant" and mutant is None:
-            mutant = steps.subject.partition("/")[2]
-        if (scope, processes, sends, tuple(settings)) == (None, None, None, ()):
-            settings = steps.facts["scope"]["settings"]
-            processes = steps.facts["scope"]["processes"]
-        about = (str(steps.facts["property"]),) if "property" in steps.facts else ()
-    choice = Choice(file_of(source), scope, processes, sends, mutant, tuple(settings))
-    return ran(targets(choice, load(source).content)[0], Manner(replay=recorded, about=about))
+    choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
+    if not isinstance(steps, Explored | Execution):
+        return ran(targets(choice, load(source).content)[0], Manner(replay=steps))
+    if mutant is None and "/" in steps.subject:
+        choice = dataclasses.replace(choice, mutant=steps.subject.partition("/")[2])
+    if scope is None and not choice.changes:
+        explored = steps.facts["scope"]
+        choice = dataclasses.replace(choice, processes=explored["processes"], settings=tuple(explored["settings"]))
+    there = targets(choice, load(source).content)
+    target = next((each for each in there if each.subject == steps.subject), there[0])
+    about = (str(steps.facts["property"]),) if "property" in steps.facts else ()
+    return ran(target, Manner(replay=steps.steps, about=about))
 
 
 def play(source: Source, scenario: str) -> Results[Execution]:

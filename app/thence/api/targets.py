@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.dsl import ir
@@ -18,6 +20,16 @@ from thence.dsl.check.workload import (
     kind_of,
 )
 from thence.dsl.find import known, specification
+
+Sends: TypeAlias = int | Sequence[int] | str | None
+"""Messages of each process: one number for all, or one each; as a text as on the command line. None: not chosen."""
+
+
+def sends_text(sends: Sends) -> str | None:
+    """The same as the command line takes it."""
+    if sends is None or isinstance(sends, str):
+        return sends
+    return str(sends) if isinstance(sends, int) else ",".join(map(str, sends))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
-from thence.spec.extras import missing, require
+from thence.conformance.extras import missing, require
 from thence.spec.trace import TraceError
 from thence.spec.verdict import Level, Result, Verdict
 

@@ -17,10 +17,10 @@ import typer
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, run_command, write_text
+from thence.conformance.extras import ExtraMissing, require
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
-from thence.spec.extras import ExtraMissing, require
 from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
 
 WORKERS = 2

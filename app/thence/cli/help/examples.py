@@ -43,6 +43,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example("thence run mf --list", "List the scenarios of a file."),
         Example("thence run mf --scenario mf_figure_2", "Play a scenario."),
     ),
+    "repl": (
+        Example(
+            "thence repl rst --scope two", "Step through a scope, forwards and backwards; help says what can be asked."
+        ),
+        Example("thence repl rst --mutant no_merge", "Step through a planted fault."),
+    ),
     "explore": (
         Example("thence explore rst", "Explore every scope of a file."),
         Example(

@@ -6,7 +6,7 @@ campaign runs: `status` and `report` read files. Its packages are the extra `spa
 one says how to install them.
 """
 
-from thence.spec.extras import require
+from thence.conformance.extras import require
 
 require("spark", "campaigns run on Spark")
 

@@ -21,11 +21,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from thence.conformance.extras import require
 
-from thence.conformance.campaign.parameters import CampaignError
-from thence.conformance.campaign.store import (
+require("spark", "sweeps run on Spark")
+
+import pyarrow as pa  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+from thence.conformance.campaign.parameters import CampaignError  # noqa: E402
+from thence.conformance.campaign.store import (  # noqa: E402
     BATCHES,
     DRAFT_PREFIX,
     SPARK_LOG,
@@ -35,11 +39,11 @@ from thence.conformance.campaign.store import (
     locked,
     write_whole,
 )
-from thence.conformance.evaluation.measures import Figures, figures
-from thence.conformance.evaluation.processing import measured
-from thence.conformance.evaluation.simulation import simulate
-from thence.conformance.evaluation.study import Point, Study, Value, read_study
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.evaluation.measures import Figures, figures  # noqa: E402
+from thence.conformance.evaluation.processing import measured  # noqa: E402
+from thence.conformance.evaluation.simulation import simulate  # noqa: E402
+from thence.conformance.evaluation.study import Point, Study, Value, read_study  # noqa: E402
+from thence.conformance.implementations import SHIPPED  # noqa: E402
 
 FORMAT: Final = "thence-sweep/1"
 STUDY, MANIFEST = "study.toml", "sweep.json"
