@@ -1,4 +1,4 @@
-"""`python -m thence.pages.errata FOLDER` checks the statements, and writes errata.md, errata.json and the pictures."""
+"""`python -m thence.pages.errata FOLDER` checks the statements, and writes the page, pictures and letters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thence.pages.errata.fault import Errata, read_errata
+from thence.pages.errata.letters import letters
 from thence.pages.errata.page import page
-from thence.pages.errata.verdicts import Checked, check
+from thence.pages.errata.verdicts import Checked, check, sources_of
 from thence.pages.folder import run_page
 
 
@@ -33,9 +34,12 @@ def make(docs: Path, _sources: Sequence[Path]) -> int:
     for fault, picture in drawn.items():
         (docs / names[fault]).write_text(picture, encoding="utf-8")
     verdicts = {key: dict(one.record) for key, one in checked.items()}
-    stored = {"pictures": names, "verdicts": verdicts}
+    stored = {"pictures": names, "sources": sources_of(errata), "verdicts": verdicts}
     (docs / "errata.json").write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (docs / "errata.md").write_text(page(errata, verdicts, names), encoding="utf-8")
+    (docs / "letters").mkdir(exist_ok=True)
+    for key, letter in letters(errata, verdicts).items():
+        (docs / "letters" / f"{key}.md").write_text(letter, encoding="utf-8")
     surprises = [key for key, verdict in verdicts.items() if not verdict["expected"]]
     for key in surprises:
         print(f"not as expected: {key}", file=sys.stderr)

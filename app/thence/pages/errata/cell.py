@@ -14,7 +14,7 @@ def faults_of(files: Collection[str]) -> tuple[Fault, ...]:
 
 
 def cell(results: Sequence[Mapping[str, Any]], files: Collection[str]) -> str:
-    """`4 shown: A1, A2, A3, A4`: the faults all of whose statements came out as expected; empty if the files have none.
+    """`2 shown: A1, A2; harmless: A4`: the entries all of whose statements came out as expected; empty without any.
 
     Args:
         results: results as JSON objects, such as `thence verify --json` prints.
@@ -22,11 +22,14 @@ def cell(results: Sequence[Mapping[str, Any]], files: Collection[str]) -> str:
     """
     known = {(one["kind"], one["subject"], one["name"]): one["expected"] for one in results}
     shown: list[str] = []
+    harmless: list[str] = []
     missing: list[str] = []
     for fault in faults_of(files):
         held = all(known.get((one.kind, one.subject, one.name), False) for one in fault.shown)
-        (shown if held else missing).append(fault.id)
+        (missing if not held else harmless if fault.harmless else shown).append(fault.id)
     parts = [f"{len(shown)} shown: {', '.join(shown)}"] if shown else []
+    if harmless:
+        parts.append(f"harmless: {', '.join(harmless)}")
     if missing:
         parts.append(f"not shown: {', '.join(missing)}")
     return "; ".join(parts)

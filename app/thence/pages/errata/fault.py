@@ -33,11 +33,14 @@ class Statement:
 class Paper:
     """A paper, or an article.
 
-    `printed` are its algorithms: the file with the text as printed, and the file with the repaired protocol.
+    `read` says which version was read. `printed` are its algorithms: the file with the text as printed, and the
+    file with the repaired protocol.
     """
 
     key: str
+    authors: str
     citation: str
+    read: str
     printed: tuple[tuple[str, str], ...] = ()
 
 
@@ -48,12 +51,16 @@ class Fault:
     Attributes:
         kind: what kind of fault it is.
         place: algorithm or figure and line, or definition.
-        printed: the printed text.
-        prose: a sentence elsewhere in the paper that says it as it is meant, if there is one.
+        printed: the printed text, in exact quotes.
+        prose: what the paper says of it elsewhere, as it is meant where it says so, in exact quotes; a quote of another
+            paper begins with its key and a colon.
         happens: the behaviour of the printed text, taken literally.
         repair: the text to write instead.
+        follows: what follows for the paper's result.
         layout: whether it depends on the indentation, or on a single sign, of our text, which is a conversion.
+        harmless: whether what is printed keeps all that the paper says.
         shown: the statements that show it; the picture is of the first that has one.
+        shows: what their verdicts come to, see `claims`.
         holds: the statements that say that the repair holds.
     """
 
@@ -62,13 +69,24 @@ class Fault:
     kind: Nature
     place: str
     title: str
-    printed: str
+    printed: tuple[str, ...]
     happens: str
     repair: str
+    follows: str
     shown: tuple[Statement, ...]
+    shows: tuple[str, ...]
     holds: tuple[Statement, ...]
     layout: bool = False
-    prose: str = ""
+    harmless: bool = False
+    prose: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """An entry that was in the list and was not true, or not fair, and why."""
+
+    id: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +95,7 @@ class Errata:
 
     papers: tuple[Paper, ...]
     faults: tuple[Fault, ...]
+    withdrawn: tuple[Withdrawn, ...] = ()
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -89,10 +108,11 @@ def read_errata() -> Errata:
     text = (files("thence.pages.errata") / "faults.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
     papers = tuple(
-        Paper(one["key"], one["citation"], tuple((printed, repaired) for printed, repaired in one.get("printed", ())))
+        Paper(**{**one, "printed": tuple((printed, repaired) for printed, repaired in one.get("printed", ()))})
         for one in found["paper"]
     )
-    errata = Errata(papers, tuple(map(_fault, found["fault"])))
+    withdrawn = tuple(Withdrawn(**one) for one in found.get("withdrawn", ()))
+    errata = Errata(papers, tuple(map(_fault, found["fault"])), withdrawn)
     assert len({fault.id for fault in errata.faults}) == len(errata.faults), "an id is used twice"
     assert {fault.paper for fault in errata.faults} <= {paper.key for paper in papers}
     assert {fault.kind for fault in errata.faults} <= {*get_args(Nature)}
@@ -101,7 +121,8 @@ def read_errata() -> Errata:
 
 def _fault(entry: dict[str, Any]) -> Fault:
     shown, holds = tuple(map(_statement, entry.pop("shown"))), tuple(map(_statement, entry.pop("holds")))
-    return Fault(**entry, shown=shown, holds=holds)
+    quotes = {name: tuple(entry.pop(name, ())) for name in ("printed", "prose", "shows")}
+    return Fault(**entry, **quotes, shown=shown, holds=holds)
 
 
 def _statement(text: str) -> Statement:

@@ -27,20 +27,33 @@ def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str
             f"[{fault.id}](#{_anchor(fault)}){mark}",
             fault.place,
             fault.title,
-            _KINDS[fault.kind],
+            _kind(fault),
             shown,
             repaired,
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "† hangs on the layout, or on a single sign, of the text that we have, which is a conversion."]
+    lines += ["", "† hangs on the layout, or on a single sign, of the text that we have, which is a conversion.", ""]
+    lines += [_counted(errata.faults)]
+    lines += ["", "Withdrawn:", "", *(f"- {one.id}: {one.why}" for one in errata.withdrawn)]
     for paper in errata.papers:
-        lines += ["", f"## {paper.citation}"]
+        lines += ["", f"## {paper.citation}", "", f"What was read: {paper.read}.", ""]
+        lines += [f"Told to the authors: not yet. [A letter](letters/{paper.key}.md) is ready."]
         for printed, repaired in paper.printed:
             lines += ["", *_beside(printed, repaired)]
         for fault in errata.faults:
             if fault.paper == paper.key:
                 lines += ["", *_section(fault, verdicts, pictures.get(fault.id))]
     return "\n".join(lines) + "\n"
+
+
+def _counted(faults: tuple[Fault, ...]) -> str:
+    """How many entries there are, by kind."""
+    kinds = [(sum(fault.kind == kind for fault in faults), name) for kind, name in _KINDS.items()]
+    parts = "; ".join(f"{count} {name}" for count, name in kinds if count)
+    return (
+        f"{len(faults)} entries: {parts}. {sum(fault.harmless for fault in faults)} of them are harmless, and"
+        f" {sum(fault.layout for fault in faults)} hang on the copy (†)."
+    )
 
 
 def _anchor(fault: Fault) -> str:
@@ -53,17 +66,21 @@ def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[
     yield f"### {fault.id} {fault.title}"
     yield ""
     layout = "; as it is laid out in the text that we have" if fault.layout else ""
-    yield f"*{fault.place}{layout}: {_KINDS[fault.kind]}.* Printed: `{fault.printed}`"
+    yield f"*{fault.place}{layout}: {_kind(fault)}.*"
+    yield ""
+    yield f"Printed: {' ... '.join(f'`{quote}`' for quote in fault.printed)}"
     yield ""
     if fault.prose:
-        yield f'Elsewhere the paper says it as it is meant: "{fault.prose}"'
+        yield f"Elsewhere: {' ... '.join(map(_quoted, fault.prose))}"
         yield ""
     yield fault.happens
+    yield ""
+    yield f"**For the result.** {fault.follows}"
     if picture is not None:
         yield ""
         yield f"![{fault.id}: {fault.title}]({picture})"
     yield ""
-    yield "Shown by:"
+    yield f"Shown ({', '.join(fault.shows)}):"
     yield ""
     for one in fault.shown:
         yield f"- {_cited(one)}: {_verdict(verdicts[one.key])}"
@@ -75,6 +92,16 @@ def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[
     yield ""
     for one in fault.holds:
         yield f"- {_cited(one)}: {_verdict(verdicts[one.key])}"
+
+
+def _kind(fault: Fault) -> str:
+    return f"{_KINDS[fault.kind]}; harmless" if fault.harmless else _KINDS[fault.kind]
+
+
+def _quoted(quote: str) -> str:
+    """A quote; one of another paper with the name of that paper."""
+    key, _, rest = quote.partition(": ")
+    return f'"{rest}" ({_BY[key]})' if key in _BY else f'"{quote}"'
 
 
 def _execution(fault: Fault, verdicts: Verdicts) -> Iterator[str]:
@@ -178,12 +205,26 @@ _KINDS: Final[Mapping[Nature, str]] = {
     "optimality": "costs optimality only",
 }
 
+_BY: Final[Mapping[str, str]] = {
+    "cykas": "Tong, Liittschwager and Kuper",
+    "almeida": "Almeida",
+    "tree": "Blessing, Clebsch and Drossopoulou",
+    "mf": "Mattern and Fünfrocken",
+    "rst": "Kuper",
+}
+
 _HEADING: Final = """\
 # Errata of the papers
 
 What the papers print, taken at its word, and what does not hold of it. Every repaired text keeps its theorem, but for
-C3. Most entries are slips of the pen. Where the paper's own prose has it right, that is said. The copies that were read
-are text conversions, in which some symbols and the layout were lost.
+C3, and E11 in its general form. Most entries are slips of the pen. Where the paper's own prose has it right, that is
+said. The copies that were read are text conversions, in which some symbols and the layout were lost; quotes are exact
+but for typesetting.
+
+What the verdicts come to is in brackets: `violates` and `keeps` are about what the papers promise, `breaks` and
+`preserves` about an invariant of ours. `causal` is the strict reading of causal delivery, in which what happened before
+a message must have been delivered; `causally_ordered` is that of the papers, about two messages that were both
+delivered. A test holds claims, kinds and verdicts together.
 
 Each entry has the verdicts that show it, a minimal execution (breadth-first, replayed by the interpreter) or a
 countermodel, the repair, and the verdicts that say that the repair holds. The page is made by `make errata` from the

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final
 
 from thence.dsl import ir
-from thence.dsl.load import load
-from thence.pages.errata.fault import Statement
+from thence.dsl.load import load, locate
+from thence.pages.errata.fault import Errata, Statement
 from thence.proofs.prove import prove_specification
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import check_mutant, explore_scope
@@ -28,6 +29,12 @@ class Checked:
 
     record: Mapping[str, Any]
     picture: str
+
+
+def sources_of(errata: Errata) -> dict[str, str]:
+    """The SHA-256 of each library file with a statement of the errata: verdicts and counts are about this text."""
+    files = sorted({one.file for one in errata.statements})
+    return {file: sha256(locate(file).read_bytes()).hexdigest() for file in files}
 
 
 def check(wanted: Iterable[Statement], report: Report | None = None) -> dict[str, Checked]:

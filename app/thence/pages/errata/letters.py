@@ -1,0 +1,83 @@
+"""Letters to the authors of the papers, made from the entries: ready, and not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from thence.pages.errata.claims import claim
+from thence.pages.errata.fault import Errata, Fault, Paper, Statement
+
+Verdicts = Mapping[str, Mapping[str, Any]]
+
+
+def letters(errata: Errata, verdicts: Verdicts) -> dict[str, str]:
+    """For each paper a letter in Markdown, by the paper's key."""
+    return {
+        paper.key: "\n".join(_letter(paper, [one for one in errata.faults if one.paper == paper.key], verdicts)) + "\n"
+        for paper in errata.papers
+    }
+
+
+def _letter(paper: Paper, faults: list[Fault], verdicts: Verdicts) -> Iterator[str]:
+    title = paper.citation.partition(": ")[2]
+    yield f"# Letter to {paper.authors}"
+    yield ""
+    yield "Not sent. Made from the entries of [errata.md](../errata.md)."
+    yield ""
+    yield f"Dear {paper.authors},"
+    yield ""
+    yield f"thank you for *{title}*. It is one of the five texts that Thence states formally: the algorithms line"
+    yield "by line, the definitions, and the theorems. While we did so we noted what follows. Most of it is small. We"
+    yield "may well have misread something, and would be glad to be told; we correct an entry as soon as we know."
+    yield ""
+    yield f"What we read is {paper.read}."
+    yield "Where an item is marked †, it may be our copy and not your text."
+    for fault in faults:
+        yield ""
+        yield f"## {fault.id}{'†' if fault.layout else ''} {fault.title}"
+        yield ""
+        yield f"{fault.place}."
+        yield ""
+        for quote in fault.printed:
+            yield f"> {quote}"
+            yield ">"
+        yield ""
+        yield fault.happens
+        yield ""
+        yield f"We would write: {fault.repair} What follows for the result: {fault.follows}"
+        yield ""
+        yield "To see it for yourself:"
+        yield ""
+        yield "```text"
+        yield from dict.fromkeys(f"thence {command(one)}" for one in fault.shown)
+        yield "```"
+        yield ""
+        for one in fault.shown:
+            verdict = verdicts[one.key]
+            yield f"- {claim(one, verdict['verdict'])} ({verdict['verdict']}, {verdict['level']})"
+    yield ""
+    yield "With thanks for the work that this rests on,"
+    yield ""
+    yield "the authors of Thence"
+
+
+def command(statement: Statement) -> str:
+    """What to type after `thence` to check the statement."""
+    _, _, mutant = statement.subject.partition("/")
+    scope = statement.name.rpartition(": ")[0]
+    match statement.kind:
+        case "scope":
+            return f"explore {statement.file} --scope {scope}"
+        case "mutant" if mutant:
+            return f"explore {statement.file} --mutant {mutant}"
+        case "mutant":
+            return f"prove {statement.file} {scope}"
+        case "theorem":
+            return f"prove {statement.file} {statement.name}"
+        case "scenario":
+            return f"run {statement.file} --scenario {statement.name.partition(': ')[0]}"
+        case "machine":
+            return f"prove {statement.file} {statement.subject}"
+        case _:
+            return f"verify {statement.file}"
