@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / "tutorial" / "index.md",
     ROOT / "docs" / "reference" / "language.md",
     ROOT / "docs" / "explanation" / "exploring.md",
+    ROOT / "docs" / "explanation" / "reductions.md",
     ROOT / "docs" / "explanation" / "executions.md",
     ROOT / "docs" / "explanation" / "proofs.md",
     ROOT / "docs" / "reference" / "conformance.md",

@@ -89,13 +89,15 @@ def _buffered(result: Result) -> Iterator[str]:
 _HEADING: Final = """\
 # The papers' figures, as executions
 
-Each is a scenario of a library file: the interpreter plays it, and what the papers print of the states is asserted on
-the way. Some are in no paper: they say what a protocol keeps, and when it lets a message go. `thence run FILE
---scenario NAME` plays one and draws it; `thence run FILE --list` lists those of a file;
-[language](../reference/language.md#scenarios) has the form. Made by `make docs`. In the pictures are the
-messages of the application; acknowledgements and the like are steps of the text. The figures of Tong, Liittschwager and
-Kuper are `cykas_...`, with Figure 1 under the names that it has in Mattern and Fünfrocken's paper: left is
-`mf_figure_4`, center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
+Each figure of the papers is a scenario of a library file. The interpreter plays it step by step, and assertions on the
+way compare the states with those that the paper prints. Some scenarios are in no paper: they show which messages a
+protocol keeps back, and when it lets them go. `thence run FILE --list` lists the scenarios of a file, and
+`thence run FILE --scenario NAME` plays one and draws it. [Scenarios](../reference/language.md#scenarios) explains the
+form.
+
+The pictures show messages of the application; the steps name the other packets, such as acknowledgements. The figures
+of Tong, Liittschwager and Kuper are named `cykas_...`. Their Figure 1 has the names that its parts have in Mattern and
+Fünfrocken's paper: left is `mf_figure_4`, center `blog_run`, right `mf_figure_6`, which is also Figure 2, left.
 """
 
 

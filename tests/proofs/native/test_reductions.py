@@ -47,7 +47,7 @@ SAFETY = ("causal", "fifo", "at_most_once", "no_creation", "delivered", "fault")
 @pytest.mark.long(but=("mf-2",))
 @pytest.mark.parametrize(("name", "sends"), QUOTIENTS)
 def test_quotients(library: Library, name: str, sends: int) -> None:
-    """The counts of docs/explanation/exploring.md."""
+    """The counts of docs/explanation/reductions.md."""
     workload = ir.Workload(3, (sends,) * 3, ANY)
     found = explore(library(name).protocols[0], workload, SAFETY, method=Method("native", reductions=["symmetry"]))
     assert (found.complete, found.reductions, found.refused, found.violations) == (True, ("symmetry",), {}, {})

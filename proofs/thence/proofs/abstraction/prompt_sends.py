@@ -1,6 +1,6 @@
 """Prompt sends: it is enough to explore runs in which every message is network-sent as soon as it is causal-sent.
 
-This is the first theorem of docs/explanation/exploring.md (any number of messages). Its conditions are about every
+This is the first theorem of docs/explanation/reductions.md (any number of messages). Its conditions are about every
 local state X in which the search finds a process, whether anything arrives there or not. The send queue of X is empty.
 A message is blocked at X if it is not network-sent in the step that causal-sends it there.
 
