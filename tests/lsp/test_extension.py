@@ -41,7 +41,8 @@ def test_the_extension_is_javascript() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs node")
-    subprocess.run([node, "--check", str(FOLDER / "extension.js")], check=True)
+    run = subprocess.run([node, "--check", str(FOLDER / "extension.js")], check=False)
+    assert run.returncode == 0
 
 
 def test_the_snippets_are_sound_together() -> None:

@@ -44,10 +44,10 @@ BROKEN = TEXT.replace("deliver m", "deliver n")
 
 
 def test_a_session_of_an_editor() -> None:
-    asyncio.run(session())
+    asyncio.run(check_session())
 
 
-async def session() -> None:
+async def check_session() -> None:
     async with connected() as client:
         client.open(TEXT)
         assert await client.diagnosed(1) == []
@@ -185,10 +185,10 @@ async def mends(client: Client) -> None:
 @pytest.mark.process
 def test_nothing_is_left_when_the_editor_goes_away() -> None:
     """The server's input ends while an exploration is under way: server and worker end, too."""
-    asyncio.run(goes_away())
+    asyncio.run(check_nothing_is_left())
 
 
-async def goes_away() -> None:
+async def check_nothing_is_left() -> None:
     client = Client()
     await client.start_io(*SERVER)
     await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))

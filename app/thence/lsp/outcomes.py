@@ -54,14 +54,20 @@ def summary(outcome: Outcome, expects: bool) -> str:
     good = [one for one in outcome.judged if one.verdict in GOOD]
     verb = "proved" if good and all(one.verdict == "proved" for one in good) else "hold"
     parts = [f"{len(good)} of {total} {verb}"] if good else []
-    parts += [remark(one, expects) for one in outcome.judged if one.verdict not in GOOD or not one.expected]
+    open_ = [one for one in outcome.judged if one.verdict == "unknown" and not one.expected]
+    rest = [one for one in outcome.judged if one not in open_]
+    parts += [remark(one, expects) for one in rest if one.verdict not in GOOD or not one.expected]
+    if open_:
+        reasons = dict.fromkeys(one.unknown.removeprefix("incomplete: ") for one in open_ if one.unknown)
+        said = open_[0].short_name if len(open_) == 1 else str(len(open_))
+        parts.append(f"{said} unknown" + "".join(f" ({reason})" for reason in list(reasons)[:1]))
     return ", ".join(parts)
 
 
 def remark(judged: Judged, expects: bool) -> str:
     """`causal refuted as expected`, in words that leave out expectations where there are none."""
     said = f"{judged.short_name} {judged.verdict}"
-    if not expects or (judged.verdict == "unknown" and judged.unknown and not judged.expected):
+    if not expects or (judged.verdict == "unknown" and not judged.expected):
         return said
     return f"{said} as expected" if judged.expected else f"{said}, not as expected"
 
