@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / "README.md",
-    ROOT / "docs" / "tutorial" / "index.md",
+    *(ROOT / "docs" / "tutorial" / f"{page}.md" for page in ("protocol", "scopes", "proof", "code", "campaign")),
     ROOT / "docs" / "reference" / "language.md",
     ROOT / "docs" / "explanation" / "exploring.md",
     ROOT / "docs" / "explanation" / "reductions.md",
@@ -24,7 +24,10 @@ PAGES = [
     ROOT / "docs" / "reference" / "conformance.md",
     ROOT / "docs" / "reference" / "campaigns.md",
     ROOT / "docs" / "explanation" / "mutation.md",
-    ROOT / "docs" / "how-to" / "transport.md",
+    *(
+        ROOT / "docs" / "how-to" / f"{page}.md"
+        for page in ("transport", "test-a-python-class", "test-a-go-program", "check-a-recording", "cite-a-proof")
+    ),
     ROOT / "docs" / "reference" / "traces.md",
     ROOT / "docs" / "reference" / "python-api.md",
     ROOT / "docs" / "reference" / "repl.md",

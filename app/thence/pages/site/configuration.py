@@ -22,15 +22,15 @@ class Chapter:
 
 
 CHAPTERS: Final = (
-    Chapter("tutorial", "Tutorial", ("index",)),
-    Chapter("how-to", "How-to", ("index",)),
+    Chapter("tutorial", "Tutorial", ("index", "protocol", "scopes", "proof", "code", "campaign")),
+    Chapter("how-to", "How-to", ("index", "test-a-python-class", "test-a-go-program", "check-a-recording")),
     Chapter(
         "reference",
         "Reference",
         ("index", "language", "command-line", "json", "errors", "python", "conformance", "traces", "campaigns"),
     ),
     Chapter("explanation", "Explanation", ("index", "chain", "verdicts", "exploring", "reductions", "proofs")),
-    Chapter("library", "Library", ("index", "errata", "figures", "comparison", "mutation-library", "statements")),
+    Chapter("library", "Library", ("index", "errata", "figures", "comparison", "evaluation", "mutation-library", "statements")),
 )
 
 _LAST: Final = ("ARCHITECTURE.md", "measurements.md", "changes.md")
