@@ -32,6 +32,8 @@ def printed(output: Output, width: int, verbosity: int = BRIEF) -> str:
 
 
 def numbers(text: str) -> list[int]:
+    """The numbers outside of brackets."""
+    text = re.sub(r" \([^)]*\)", "", text)
     return [int(number.replace(",", "")) for number in re.findall(r"(?<![\w(])\d[\d,]*(?!\w)", text)]
 
 

@@ -199,13 +199,13 @@ def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Paint
     lines: list[str] = []
     files = list(_of_files(output))
     if len(files) > 1:
-        lines += _listed([(name, summed(results)) for name, results in files], width)
+        lines += _listed([(name, _escaped(summed(results))) for name, results in files], width)
         name = counted(len(files), "file")
     else:
         name = files[0][0] if files else ""
     incomplete = "incomplete: " if output.fields.get("complete") is False else ""
     surprises = any(not result.expected for result in output.results)
-    sum_ = f"{incomplete}{summed(output.results)}{_named(output.results)}"
+    sum_ = f"{incomplete}{_escaped(summed(output.results))}"
     ink = Ink.BAD if surprises else Ink.STRONG
     lines += [paint(line, ink) for line in wrapped(f"{name}: {sum_}, {seconds:.1f} s".removeprefix(": "), width)]
     if hidden or len(files) > 1:
@@ -216,18 +216,6 @@ def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Paint
     if hidden:
         lines.append("  -v shows every statement, -vv every counterexample too")
     return lines
-
-
-MOST_NAMED = 3
-"""The sum names so many statements that surprise."""
-
-
-def _named(results: Sequence[Result]) -> str:
-    """The statements that surprise, where they are few."""
-    from thence.cli.readers.blocks import statement
-
-    names = [_escaped(statement(result)) for result in results if not result.expected]
-    return f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
 
 
 def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
