@@ -94,7 +94,7 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         last[:] = [made]
         at, share = _place(weights, made)
         share = reached[0] = max(reached[0], share)
-        session.status(_status(made), at, len(weights), "parts" if len(weights) > 1 else "part", share)
+        session.status(_status(made), at, len(weights) if len(weights) > 1 else 0, "parts", share)
 
     weights, reached = _weights(found, request.names), [0.0]
     made = proved(found, request.names, options, request.stability, progress)

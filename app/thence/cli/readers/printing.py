@@ -81,7 +81,7 @@ def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, widt
     rows = list(rows_of(found))
     whole = verbosity >= ALL or output.asked or len(rows) <= FEW
     lines = _table(found, whole=whole, paint=paint, width=width)
-    explained, left = _explained(output, verbosity, few=len(rows) <= FEW)
+    explained, left = _explained(output, verbosity, width, few=len(rows) <= FEW)
     for part in explained:
         lines += ["", *part]
     if left:
@@ -146,11 +146,11 @@ def _with_titles(
 def _title(title: str, said: str, paint: Painter, width: int) -> Iterator[str]:
     title, said = _escaped(title), _escaped(said)
     if not said:
-        yield paint(title, Ink.STRONG)
+        yield from (paint(line, Ink.STRONG) for line in wrapped(title, width))
     elif length(title) + 2 + length(said) <= width:
         yield f"{paint(title, Ink.STRONG)}: {said}"
     else:
-        yield f"{paint(title, Ink.STRONG)}:"
+        yield from (paint(line, Ink.STRONG) for line in wrapped(f"{title}:", width))
         yield from (f"    {line}" for line in wrapped(said, width - 4))
 
 
@@ -161,7 +161,7 @@ def _escaped(text: str) -> str:
 # --- counterexamples ---------------------------------------------------------------------------
 
 
-def _explained(output: Output, verbosity: int, *, few: bool) -> tuple[list[list[str]], int]:
+def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tuple[list[list[str]], int]:
     """The explanations to show, and how many of surprises are left out. Results that share one have it once."""
     from thence.cli.readers.blocks import is_of_mutant, statement, title
 
@@ -184,8 +184,8 @@ def _explained(output: Output, verbosity: int, *, few: bool) -> tuple[list[list[
         if key in kept or key in others:
             results = found[key]
             names = ", ".join(statement(result) for result in results)
-            head = f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}"
-            texts.append([head, *(f"  {line}".rstrip() for line in plain(key[1]).rstrip().split("\n"))])
+            head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}", width)
+            texts.append([*head, *(f"  {line}".rstrip() for line in plain(key[1]).rstrip().split("\n"))])
     return texts, len(surprising) - len(kept)
 
 
@@ -199,15 +199,15 @@ def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Paint
     lines: list[str] = []
     files = list(_of_files(output))
     if len(files) > 1:
-        lines += _listed([(name, summed(results)) for name, results in files], width)
+        lines += _listed([(name, _escaped(summed(results))) for name, results in files], width)
         name = counted(len(files), "file")
     else:
         name = files[0][0] if files else ""
     incomplete = "incomplete: " if output.fields.get("complete") is False else ""
     surprises = any(not result.expected for result in output.results)
-    sum_ = f"{incomplete}{summed(output.results)}{_named(output.results)}"
-    head = paint(f"{name}: {sum_}" if name else sum_, Ink.BAD if surprises else Ink.STRONG)
-    lines.append(f"{head}, {seconds:.1f} s")
+    sum_ = f"{incomplete}{_escaped(summed(output.results))}"
+    ink = Ink.BAD if surprises else Ink.STRONG
+    lines += [paint(line, ink) for line in wrapped(f"{name}: {sum_}, {seconds:.1f} s".removeprefix(": "), width)]
     if hidden or len(files) > 1:
         lines += [f"  {line}" for line in wrapped(by_verdict(output.results), width - 2)]
     limits = marked(hidden)
@@ -216,18 +216,6 @@ def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Paint
     if hidden:
         lines.append("  -v shows every statement, -vv every counterexample too")
     return lines
-
-
-MOST_NAMED = 3
-"""The sum names so many statements that surprise."""
-
-
-def _named(results: Sequence[Result]) -> str:
-    """The statements that surprise, where they are few."""
-    from thence.cli.readers.blocks import statement
-
-    names = [_escaped(statement(result)) for result in results if not result.expected]
-    return f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
 
 
 def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
@@ -242,7 +230,7 @@ def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
 
 def _listed(sums: Sequence[tuple[str, str]], width: int) -> list[str]:
     """A line for each; on a terminal that is too low for that, several beside each other."""
-    lines = [f"{name}: {said}" for name, said in sums]
+    lines = [line for name, said in sums for line in wrapped(f"{name}: {said}", width)]
     if not sys.stdout.isatty() or len(lines) + ROOM_BELOW <= shutil.get_terminal_size((80, 24)).lines:
         return lines
     short = [f"{name}: {said.removesuffix(' as expected')}" for name, said in sums]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from thence.cli.readers.blocks import SUCCESSES, is_of_mutant, is_stated, mutant_of
+from thence.cli.readers.blocks import SUCCESSES, is_of_mutant, is_stated, mutant_of, statement
 from thence.spec.verdict import Level, Result, Verdict
 
 _VERBS = {Verdict.HOLDS: ("holds", "hold")}
@@ -22,10 +22,14 @@ def said_of(verdict: Verdict, number: int) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
 
-def summed(results: Sequence[Result]) -> str:
-    """The sum of a file: `134 of 134 as expected`, `3 of 3 hold`, `2 of 3 hold, 1 refuted`.
+MOST_NAMED = 3
+"""A sum names so many statements that surprise."""
 
-    `as expected` is said only where the file states what it expects of something.
+
+def summed(results: Sequence[Result]) -> str:
+    """The sum of a file: `134 of 134 as expected`, `3 of 3 hold`, `2 of 3 hold, 1 refuted (causal)`.
+
+    `as expected` is said only where the file states what it expects of something. Surprises are named if they are few.
     """
     claimed = [result for result in results if result.facts.get("claimed") is not False]
     good = [result for result in claimed if result.expected]
@@ -43,10 +47,18 @@ def summed(results: Sequence[Result]) -> str:
 
 def _surprises(results: Sequence[Result]) -> list[str]:
     """The verdicts that surprise: `1 not as expected` where the file states another, else `1 refuted`."""
-    missed = sum(not result.expected and is_stated(result) for result in results)
-    found = Counter(result.verdict for result in results if not result.expected and not is_stated(result))
-    said = [said_of(verdict, found[verdict]) for verdict in Verdict if found[verdict]]
-    return [*said, *([f"{missed:,} not as expected"] if missed else [])]
+    surprises = [result for result in results if not result.expected]
+    missed = [result for result in surprises if is_stated(result)]
+    said = []
+    for verdict in Verdict:
+        found = [result for result in surprises if result.verdict is verdict and not is_stated(result)]
+        if found:
+            said.append(f"{said_of(verdict, len(found))}{_named(found)}")
+    return [*said, *([f"{len(missed):,} not as expected{_named(missed)}"] if missed else [])]
+
+
+def _named(results: Sequence[Result]) -> str:
+    return f" ({', '.join(map(statement, results))})" if len(results) <= MOST_NAMED else ""
 
 
 def _unclaimed(number: int) -> list[str]:
