@@ -74,7 +74,7 @@ def counted(result: Result) -> list[str]:
 
 
 def own(result: Result) -> list[str]:
-    """What is said of one verdict, and not of the search that it comes from: its counterexample's length, its limits."""
+    """What is said of one verdict, and not of the search that it comes from: its counterexample's length, its limits."""  # noqa: E501
     found = result.facts.get("counterexample")
     return [*([f"in {_count(len(found), 'steps')}"] if isinstance(found, list) else []), *limits(result)]
 
