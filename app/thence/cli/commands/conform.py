@@ -61,7 +61,8 @@ def conform(
     protocol: Annotated[
         Optional[str],  # noqa: UP045
         typer.Argument(
-            help="The protocol, as FILE or FILE:PROTOCOL. FILE is yours or of the library. Without it, the oracle alone judges."  # noqa: E501
+            help="The protocol, as FILE or FILE:PROTOCOL. FILE is yours or of the library. Without it, the oracle "
+            "alone judges."
         ),
     ] = None,
     against: Annotated[

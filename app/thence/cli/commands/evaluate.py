@@ -67,7 +67,11 @@ def evaluate(
     interval: Annotated[str, typer.Option(help="The mean time between two sends of a process, such as 10ms.")] = "10ms",
     regular: Annotated[bool, typer.Option("--regular", help="Send after exactly that time, not at random.")] = False,
     target: Annotated[
-        str, typer.Option(help="anybody; hot 0.1 0.8; chain; near 3; everybody; topics 5 4; gossip 2 3.")
+        str,
+        typer.Option(
+            help="Who gets the messages: anybody, everybody, 'hot 0.1 0.8', chain, 'near 3', 'topics 5 4', "
+            "or 'gossip 2 3'."
+        ),
     ] = "anybody",
     answers: Annotated[
         float, typer.Option(min=0, max=1, help="The share of the messages that are answered at once.")

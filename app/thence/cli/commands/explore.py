@@ -45,7 +45,8 @@ def explore(
     storage: Annotated[
         str,
         typer.Option(
-            help="How states are stored: exact, or layers, which are as exact and need less memory where every step is progress."  # noqa: E501
+            help="How states are stored: exact, or layers, which are as exact and need less memory where every step is "
+            "progress."
         ),
     ] = "exact",
     any_number: Annotated[

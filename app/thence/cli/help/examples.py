@@ -1,5 +1,5 @@
 """The examples at the end of each command's help. Each is run by a test, in this order, in a folder that has the
-files `numbered.thence`, `mine.py`, `adapter.py` and `run.ndjson`.
+specification `numbered.thence`, the module `mine`, the program `adapter`, and the recording `run.ndjson`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "export": (
         Example("thence export rst --scope two", "Write a protocol in a scope as TLA+ modules, in the folder tla."),
     ),
+    "lsp": (Example("thence lsp", "Serve an editor, which starts this command itself."),),
     "prove": (
         Example("thence prove fifo", "Prove all theorems and machines of a file."),
         Example("thence prove fifo --cores", "Also say which hypotheses each proof uses."),
