@@ -90,6 +90,14 @@ def test_every_command_has_an_example() -> None:
             assert example.says.endswith(".")
 
 
+def test_the_page_of_the_command_line_has_every_command_under_its_heading() -> None:
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8").partition("## Exit codes")[0]
+    for title, names in GROUPS:
+        section = page.partition(f"**{title}**")[2].partition("\n**")[0]
+        for name in names:
+            assert f"`thence {name}" in section, name
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder, with the files that the examples name."""
