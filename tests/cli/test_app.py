@@ -70,7 +70,12 @@ def test_help_imports_no_command() -> None:
 def test_completion_knows_the_commands_and_their_options() -> None:
     group = root()
     context = group.make_context("thence", ["explore"], resilient_parsing=True)
-    assert [item.value for item in group.shell_complete(context, "ex")] == ["explore", "executions", "export"]
+    assert [item.value for item in group.shell_complete(context, "ex")] == [
+        "explain",
+        "explore",
+        "export",
+        "executions",
+    ]
     _, explore, _ = group.resolve_command(context, ["explore"])
     assert "--storage" in [item.value for item in explore.shell_complete(context, "--st")]
 

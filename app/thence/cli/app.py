@@ -57,7 +57,7 @@ COMMANDS = {
     "literature claims.",
     "evaluate": "Measure implementations on a simulated network. Measured are latency, throughput, bytes, control "
     "packets and state.",
-    "sweep": "Measure implementations under every combination of some settings. It runs on Spark, and goes on where it "
+    "sweep": "Measure implementations under each combination of settings. It runs on Spark, and goes on where it "
     "was stopped.",
     "matrix": "Drive a system under each assumption about its surroundings. The assumptions are about channels and "
     "about applications, one by one.",

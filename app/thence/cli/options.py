@@ -11,17 +11,21 @@ MOST_PROCESSES = 256
 
 File = Annotated[str, typer.Argument(help="A .thence file, or the bare name of a library file.")]
 Sends = Annotated[
-    Optional[str], typer.Option(help="Messages per process: one number for all, or one each, as 2,1,1.")  # noqa: UP045
+    Optional[str],  # noqa: UP045
+    typer.Option(help="The messages that each process sends: one number for all, or one for each, such as 2,1,1."),
 ]
-Processes = Annotated[Optional[int], typer.Option(min=1, help="How many processes.")]  # noqa: UP045
+Processes = Annotated[Optional[int], typer.Option(min=1, help="The number of processes.")]  # noqa: UP045
 SettingTexts = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--setting", help="A setting of the scope, as in files: 'losses 1', 'fifo', 'destinations 0 to 1'."),
+    typer.Option(
+        "--setting",
+        help="A setting of the scope, written as in files: 'losses 1', 'fifo', 'destinations 0 to 1'. Repeatable.",
+    ),
 ]
-ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file.")]  # noqa: UP045
+ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file. By default, all of them.")]  # noqa: UP045
 MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 Verbose = Annotated[
     int,
     typer.Option(
@@ -57,36 +61,40 @@ Claims = Annotated[
 ]
 MemoryLimit = Annotated[
     str,
-    typer.Option(help="What a command, with all that it starts, may have in memory, as 500M or 4G; Linux only."),
+    typer.Option(help="The memory that a command and all that it starts may use, such as 500M or 4G. Linux only."),
 ]
 TimeBudget = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(
-        "--time", min=0.1, help="Seconds for the whole run, shortening included; the cases end when they are spent."
+        "--time",
+        min=0.1,
+        help="The time for the whole run in seconds, shortening included. The cases end when it is spent.",
     ),
 ]
-ReplyLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for a reply of a command.")]
-StartLimit = Annotated[float, typer.Option(min=0.01, help="Seconds for the first reply of a command.")]
-ExecPerProcess = Annotated[
-    Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+ReplyLimit = Annotated[float, typer.Option(min=0.01, help="The time limit for a reply of a command, in seconds.")]
+StartLimit = Annotated[
+    float, typer.Option(min=0.01, help="The time limit for the first reply of a command, in seconds.")
 ]
-GroupSize = Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="How many processes.")]
+ExecPerProcess = Annotated[
+    Optional[str], typer.Option(help="Like --exec, with one run of the command for each process of the system.")  # noqa: UP045
+]
+GroupSize = Annotated[int, typer.Option(min=2, max=MOST_PROCESSES, help="The number of processes.")]
 
 Channels = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(help="fifo or reordering; by default as the protocol says, reordering without one."),
+    typer.Option(help="The channels: fifo or reordering. By default as the protocol says; without one, reordering."),
 ]
 Duplication = Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")]  # noqa: UP045
 Loss = Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")]  # noqa: UP045
 SelfSends = Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")]  # noqa: UP045
-Delivery = Annotated[Optional[str], typer.Option(help="unicast, multicast or broadcast.")]  # noqa: UP045
+Delivery = Annotated[Optional[str], typer.Option(help="The kind of delivery: unicast, multicast or broadcast.")]  # noqa: UP045
 
 TraceFormat = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--format", help="ndjson, itf, shiviz, jepsen or otlp; by default, what the file looks like."),
+    typer.Option("--format", help="The format: ndjson, itf, shiviz, jepsen or otlp. By default, the file tells it."),
 ]
 Merge = Annotated[
-    bool, typer.Option("--merge", help="The files are logs of one run, without a common clock: put them together.")
+    bool, typer.Option("--merge", help="Put the files together: they are the logs of one run, without a common clock.")
 ]
 
 TrustFile = Annotated[

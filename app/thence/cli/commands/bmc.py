@@ -30,25 +30,31 @@ def bmc(
     file: File,
     name: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(help="A machine, a protocol, or a mutant; by default every machine and protocol."),
+        typer.Argument(help="A machine, a protocol, or a mutant. By default, every machine and protocol."),
     ] = None,
-    depth: Annotated[int, typer.Option(min=1, max=1000, help="How many steps.")] = 6,
+    depth: Annotated[int, typer.Option(min=1, max=1000, help="The number of steps.")] = 6,
     property_: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--property", help="Judge only this invariant or property; repeatable."),
+        typer.Option("--property", help="Judge only this invariant or property. Repeatable."),
     ] = None,
     scope: ScopeName = None,
     processes: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Of a protocol, or of the universe in which runs of machines are looked for."),
+        typer.Option(
+            min=1,
+            help="The number of processes: of a protocol, or of the universe in which runs of machines are looked for.",
+        ),
     ] = None,
     sends: Sends = None,
     messages: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Of the universe in which runs of machines are looked for."),
+        typer.Option(min=1, help="The number of messages of the universe in which runs of machines are looked for."),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for a protocol in a scope; for each question about a machine.")
+        float,
+        typer.Option(
+            min=0.1, help="The time limit for a protocol in a scope, or for each question about a machine, in seconds."
+        ),
     ] = 60.0,
     seed: Seed = 0,
     verbose: Verbose = 0,

@@ -30,7 +30,7 @@ def compare(
         Optional[list[str]],  # noqa: UP045
         typer.Argument(help="Library protocols with a shipped implementation; by default all."),
     ] = None,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     json: Json = False,
 ) -> None:
     """Counts the costs, and sets them beside the claims of the literature."""

@@ -60,18 +60,21 @@ from thence.spec.verdict import Level, Result, Verdict
 def conform(
     protocol: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(help="FILE or FILE:PROTOCOL, FILE of the library or yours; without, the oracle alone judges."),
+        typer.Argument(
+            help="The protocol, as FILE or FILE:PROTOCOL. FILE is yours or of the library. Without it, the oracle "
+            "alone judges."
+        ),
     ] = None,
     against: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The protocol, as 'trace check' takes it: FILE or FILE:PROTOCOL."),
+        typer.Option(help="Another way to name the protocol, as trace check has it."),
     ] = None,
     impl: Impl = None,
     exec_: Exec = None,
     exec_per_process: ExecPerProcess = None,
     processes: GroupSize = 3,
-    cases: Annotated[int, typer.Option(min=1, help="How many schedules.")] = 1000,
-    operations: Annotated[int, typer.Option(min=1, help="Operations a schedule.")] = 12,
+    cases: Annotated[int, typer.Option(min=1, help="The number of schedules.")] = 1000,
+    operations: Annotated[int, typer.Option(min=1, help="The number of operations in a schedule.")] = 12,
     time: TimeBudget = None,
     seed: Seed = 0,
     channels: Channels = None,
@@ -80,9 +83,7 @@ def conform(
     self_sends: SelfSends = None,
     delivery: Delivery = None,
     claim: Claims = None,
-    total_order: Annotated[
-        Optional[bool], typer.Option(help="Whether the system promises a total order.")  # noqa: UP045
-    ] = None,
+    total_order: Annotated[Optional[bool], typer.Option(help="Whether the system promises a total order.")] = None,  # noqa: UP045
     reply_limit: ReplyLimit = 5.0,
     start_limit: StartLimit = 20.0,
     memory_limit: MemoryLimit = "2G",

@@ -24,15 +24,22 @@ from thence.spec.verdict import Level, Result, Verdict
 def demo(
     protocol: Annotated[str, typer.Argument(help="A library protocol with a shipped implementation.")] = "hybrid_basic",
     impl: Annotated[Optional[str], typer.Option(help="Another implementation, as module:Class.")] = None,  # noqa: UP045
-    processes: Annotated[int, typer.Option(min=2, max=32, help="How many operating-system processes.")] = 3,
-    messages: Annotated[int, typer.Option(min=1, max=10_000, help="Each sends so many, and may answer as many.")] = 30,
-    carrier: Annotated[str, typer.Option(help="udp or tcp, on the loopback interface.")] = "udp",
+    processes: Annotated[int, typer.Option(min=2, max=32, help="The number of operating-system processes.")] = 3,
+    messages: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="The number of messages that each process sends. It may answer as many."),
+    ] = 30,
+    carrier: Annotated[str, typer.Option(help="The carrier, on the loopback interface: udp or tcp.")] = "udp",
     loss: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is lost.")] = 0.1,
-    duplication: Annotated[float, typer.Option(min=0, max=0.95, help="The share that is sent twice.")] = 0.1,
-    delay: Annotated[float, typer.Option(min=0, max=10_000, help="Frames are delayed by up to so many ms.")] = 5.0,
+    duplication: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is sent twice.")] = 0.1,
+    delay: Annotated[
+        float, typer.Option(min=0, max=10_000, help="The greatest delay of a frame, in milliseconds.")
+    ] = 5.0,
     seed: Seed = 0,
     out: Annotated[str, typer.Option(help="The folder for the recorded traces.")] = "thence-demo",
-    time_limit: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds, after which it is over.")] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, max=3600, help="The time limit of the demonstration, in seconds.")
+    ] = 60.0,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:

@@ -60,36 +60,49 @@ def evaluate(
         Optional[list[str]],  # noqa: UP045
         typer.Argument(help="Library protocols with a shipped implementation; by default all that take the workload."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=2, max=500, help="How many processes.")] = 10,
-    messages: Annotated[int, typer.Option(min=1, max=100_000, help="Sends of each process.")] = 50,
-    interval: Annotated[str, typer.Option(help="Mean time between two sends of a process.")] = "10ms",
-    regular: Annotated[bool, typer.Option("--regular", help="Sends come after just that time, not at random.")] = False,
+    processes: Annotated[int, typer.Option(min=2, max=500, help="The number of processes.")] = 10,
+    messages: Annotated[
+        int, typer.Option(min=1, max=100_000, help="The number of messages that each process sends.")
+    ] = 50,
+    interval: Annotated[str, typer.Option(help="The mean time between two sends of a process, such as 10ms.")] = "10ms",
+    regular: Annotated[bool, typer.Option("--regular", help="Send after exactly that time, not at random.")] = False,
     target: Annotated[
-        str, typer.Option(help="anybody; hot 0.1 0.8; chain; near 3; everybody; topics 5 4; gossip 2 3.")
+        str,
+        typer.Option(
+            help="Who gets the messages: anybody, everybody, 'hot 0.1 0.8', chain, 'near 3', 'topics 5 4', "
+            "or 'gossip 2 3'."
+        ),
     ] = "anybody",
-    answers: Annotated[float, typer.Option(min=0, max=1, help="Share of the messages that are answered at once.")] = 0,
+    answers: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of the messages that are answered at once.")
+    ] = 0,
     jobs: Annotated[Optional[str], typer.Option(help="Long jobs at delivery: '0.1 25ms' or '0.1 25ms 5ms'.")] = None,  # noqa: UP045
-    jobs_beside: Annotated[bool, typer.Option("--jobs-beside", help="A process goes on during its jobs.")] = False,
-    payload: Annotated[int, typer.Option(min=0, help="Bytes of an application message.")] = 100,
+    jobs_beside: Annotated[bool, typer.Option("--jobs-beside", help="Let a process go on during its jobs.")] = False,
+    payload: Annotated[int, typer.Option(min=0, help="The size of an application message, in bytes.")] = 100,
     latency: Annotated[
-        str, typer.Option(help="constant 5ms; uniform 1ms 10ms; lognormal 5ms 0.5; wide-area.")
+        str,
+        typer.Option(
+            help="The network's latency: 'constant 5ms', 'uniform 1ms 10ms', 'lognormal 5ms 0.5', or wide-area."
+        ),
     ] = "lognormal 5ms 0.5",
     bandwidth: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Bytes per second of each process's interface, as 50k or 10M; by default no limit."),
+        typer.Option(
+            help="The bytes per second of each process's interface, such as 50k or 10M. By default, no limit."
+        ),
     ] = None,
-    loss: Annotated[float, typer.Option(min=0, max=0.9, help="Probability that a packet is lost.")] = 0,
+    loss: Annotated[float, typer.Option(min=0, max=0.9, help="The probability that a packet is lost.")] = 0,
     timeout: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Period of retransmission; by default two typical round trips."),
+        typer.Option(help="The period of retransmission. By default, two typical round trips."),
     ] = None,
-    processing: Annotated[bool, typer.Option(help="Calls take the time that they take on this machine.")] = False,
+    processing: Annotated[bool, typer.Option(help="Let calls take the time that they take on this machine.")] = False,
     sockets: Annotated[
         bool, typer.Option("--sockets", help="Runs the same workload over UDP sockets of this machine as well.")
     ] = False,
-    repeat: Annotated[int, typer.Option(min=1, max=15, help="Repetitions, each with a seed of its own.")] = 5,
+    repeat: Annotated[int, typer.Option(min=1, max=15, help="The number of repetitions. Each has its own seed.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
-    csv: Annotated[Optional[Path], typer.Option(help="Writes each repetition as a row.")] = None,  # noqa: UP045
+    csv: Annotated[Optional[Path], typer.Option(help="Write each repetition to this file, as a row of CSV.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
     """Runs shipped implementations on a simulated network, and measures them side by side.

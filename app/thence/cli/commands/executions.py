@@ -38,8 +38,8 @@ def executions(
         Optional[list[str]],  # noqa: UP045
         typer.Argument(help="Protocols: also count what each generates. By default those of the library, not counted."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=2, max=5, help="Executions of up to so many processes.")] = 4,
-    messages: Annotated[int, typer.Option(min=1, max=5, help="Executions of up to so many messages.")] = 4,
+    processes: Annotated[int, typer.Option(min=2, max=5, help="The greatest number of processes of an execution.")] = 4,
+    messages: Annotated[int, typer.Option(min=1, max=5, help="The greatest number of messages of an execution.")] = 4,
     program: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="A file with lines such as '0: send to 1; receive from 2': every execution of this program."),

@@ -27,30 +27,48 @@ def explore(
     sends: Sends = None,
     mutant: MutantName = None,
     setting: SettingTexts = None,
-    property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
-    limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after so many states.")] = None,  # noqa: UP045
+    property_: Annotated[
+        Optional[list[str]], typer.Option("--property", help="Judge only this property. Repeatable.")  # noqa: UP045
+    ] = None,
+    limit: Annotated[Optional[int], typer.Option(min=1, help="Stop after this many states.")] = None,  # noqa: UP045
     reductions: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="auto (the default), none, or symmetry. Verdicts stay the same."),
+        typer.Option(help="The reductions: auto (the default), none, or symmetry. Verdicts stay the same."),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="native, interpreted, or auto: native code for all but small scopes.")
+        str,
+        typer.Option(
+            help="The engine: native, interpreted, or auto, which takes native code for all but small scopes."
+        ),
     ] = "auto",
-    cross_check: Annotated[bool, typer.Option("--cross-check", help="Both engines, which must agree.")] = False,
+    cross_check: Annotated[bool, typer.Option("--cross-check", help="Run both engines. They must agree.")] = False,
     storage: Annotated[
         str,
-        typer.Option(help="exact, or layers: as exact, in less memory, where every step is progress."),
+        typer.Option(
+            help="How states are stored: exact, or layers, which are as exact and need less memory where every step is "
+            "progress."
+        ),
     ] = "exact",
-    any_number: Annotated[bool, typer.Option("--any-number", help="Any number of messages, not so many each.")] = False,
-    memory: Annotated[Optional[str], typer.Option(help="At most so much for the states, such as 4G.")] = None,  # noqa: UP045
+    any_number: Annotated[
+        bool, typer.Option("--any-number", help="Let each process send any number of messages.")
+    ] = False,
+    memory: Annotated[
+        Optional[str], typer.Option(help="Stop when the states take this much memory, such as 4G.")  # noqa: UP045
+    ] = None,
     threads: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, max=64, help="Of native code; by default one for each processor."),
+        typer.Option(min=1, max=64, help="The threads of the native engine. By default, one for each processor."),
     ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the first counterexample's diagram to this file.")] = None,  # noqa: UP045
-    itf: Annotated[Optional[str], typer.Option(help="Write its states to this file, as an ITF trace.")] = None,  # noqa: UP045
-    trace: Annotated[Optional[str], typer.Option(help="Write its events to this file, as thence-trace/1.")] = None,  # noqa: UP045
-    pytest: Annotated[Optional[str], typer.Option(help="Write a pytest file that replays it.")] = None,  # noqa: UP045
+    itf: Annotated[
+        Optional[str], typer.Option(help="Write the first counterexample's states to this file, as an ITF trace.")  # noqa: UP045
+    ] = None,
+    trace: Annotated[
+        Optional[str], typer.Option(help="Write the first counterexample's events to this file, as thence-trace/1.")  # noqa: UP045
+    ] = None,
+    pytest: Annotated[
+        Optional[str], typer.Option(help="Write a pytest file that replays the first counterexample.")  # noqa: UP045
+    ] = None,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:

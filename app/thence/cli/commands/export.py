@@ -26,13 +26,13 @@ DEFAULT_UNIVERSE = (2, 2)
 
 def export(
     file: File,
-    name: Annotated[Optional[str], typer.Argument(help="A machine or protocol; by default the protocol.")] = None,  # noqa: UP045
+    name: Annotated[Optional[str], typer.Argument(help="A machine or protocol. By default, the protocol.")] = None,  # noqa: UP045
     output: Annotated[str, typer.Option(help="The directory that gets the modules.")] = "tla",
     scope: ScopeName = None,
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,
-    messages: Annotated[Optional[int], typer.Option(min=1, help="How many messages a machine has.")] = None,  # noqa: UP045
+    messages: Annotated[Optional[int], typer.Option(min=1, help="The number of messages of a machine.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
     """Writes the modules of a protocol or machine into the directory `output`."""

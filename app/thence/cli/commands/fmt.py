@@ -19,7 +19,7 @@ from thence.dsl.write.format import format_source
 def fmt(
     files: Annotated[list[str], typer.Argument(help=".thence files.")],
     check_only: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")
+        bool, typer.Option("--check", help="Change nothing, and exit with 1 where a file would change.")
     ] = False,
     json: Json = False,
 ) -> None:

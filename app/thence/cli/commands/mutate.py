@@ -42,16 +42,19 @@ def mutate(
     ] = None,
     limit: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="At most so many mutants of each, spread evenly over the text."),
+        typer.Option(min=1, help="The greatest number of mutants of each, spread evenly over the text."),
     ] = None,
     budget: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(min=0.1, help="Seconds for each protocol, machine or implementation."),
+        typer.Option(min=0.1, help="The time for each protocol, machine or implementation, in seconds."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Mutants that are judged at a time.")] = 2,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one mutant; then it is undecided.")] = 120.0,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="The number of mutants that are judged at a time.")] = 2,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="The time limit for one mutant, in seconds. After it, the mutant is undecided."),
+    ] = 120.0,
     at_least: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The score that is expected; below it the exit code is 1.")
+        float, typer.Option(min=0.0, max=1.0, help="The score that is expected. Below it, the exit code is 1.")
     ] = 0.0,
     save: Annotated[
         Optional[str],  # noqa: UP045

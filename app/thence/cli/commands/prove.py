@@ -22,30 +22,36 @@ from thence.proofs.solving.discharge import Options, ProofProgress
 
 def prove(
     file: File,
-    names: Annotated[Optional[list[str]], typer.Argument(help="Theorems or machines; by default all.")] = None,  # noqa: UP045
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
+    names: Annotated[
+        Optional[list[str]], typer.Argument(help="Theorems or machines of the file. By default, all.")  # noqa: UP045
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="The time limit for each obligation and solver, in seconds.")
+    ] = 10.0,
     seed: Seed = 0,
     cache: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Where answers are kept between runs; by default $THENCE_CACHE, or the user's cache."),
+        typer.Option(
+            help="The directory that keeps answers between runs. By default $THENCE_CACHE, or the user's cache."
+        ),
     ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything, keep nothing.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything again, and keep nothing.")] = False,
     cores: Annotated[
         bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which none does.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Prove again what a saved edit touches, until Ctrl-C.")
+        bool, typer.Option("--watch", help="Prove again after each saved edit what it touches, until Ctrl-C.")
     ] = False,
     stability: Annotated[
-        int, typer.Option(min=0, help="Put each obligation again under so many seeds, orders and names.")
+        int, typer.Option(min=0, help="Ask each obligation again under this many seeds, orders and names.")
     ] = 0,
     certificate: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Write a certificate to this directory: what was proved, for anybody to check again."),
+        typer.Option(help="Write a certificate to this directory, for others to check with recheck."),
     ] = None,
     author: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Whom the certificate says to cite; repeatable."),
+        typer.Option(help="An author whom the certificate says to cite. Repeatable."),
     ] = None,
     verbose: Verbose = 0,
     json: Json = False,

@@ -34,9 +34,11 @@ def recheck(
             "it is only known that the SMT-LIB2 files are unsatisfiable.",
         ),
     ] = True,
-    jobs: Annotated[int, typer.Option(min=1, help="Solver processes at a time.")] = 2,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per obligation and solver.")] = 10.0,
-    limit: Annotated[float, typer.Option(min=0.01, help="Seconds for all of it.")] = 3600.0,
+    jobs: Annotated[int, typer.Option(min=1, help="The number of solver processes at a time.")] = 2,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="The time limit for each obligation and solver, in seconds.")
+    ] = 10.0,
+    limit: Annotated[float, typer.Option(min=0.01, help="The time limit for the whole check, in seconds.")] = 3600.0,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:

@@ -25,9 +25,11 @@ def run(
     sends: Sends = None,
     mutant: MutantName = None,
     setting: SettingTexts = None,
-    property_: Annotated[Optional[list[str]], typer.Option("--property", help="Judge only this; repeatable.")] = None,  # noqa: UP045
+    property_: Annotated[
+        Optional[list[str]], typer.Option("--property", help="Judge only this property. Repeatable.")  # noqa: UP045
+    ] = None,
     seed: Seed = 0,
-    steps: Annotated[int, typer.Option(min=1, help="At most so many steps.")] = 100,
+    steps: Annotated[int, typer.Option(min=1, help="Stop after this many steps.")] = 100,
     replayed: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(

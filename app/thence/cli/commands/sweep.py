@@ -31,7 +31,7 @@ def sweep(
     master: Annotated[
         str, typer.Option(help="A Spark master; by default all processors of this machine.")
     ] = "local[*]",
-    csv: Annotated[Optional[Path], typer.Option(help="Writes each run as a row.")] = None,  # noqa: UP045
+    csv: Annotated[Optional[Path], typer.Option(help="Write each run to this file, as a row of CSV.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
     """Measures systems under every combination of some settings, on Spark.

@@ -29,10 +29,14 @@ STATUS_EVERY_S = 0.5
 
 
 def verify(
-    files: Annotated[Optional[list[str]], typer.Argument(help="Files; by default the whole shipped library.")] = None,  # noqa: UP045
-    report: Annotated[str, typer.Option(help="Where the HTML report goes.")] = "thence-report.html",
-    cases: Annotated[int, typer.Option(min=1, help="Conformance cases per implementation.")] = 400,
-    campaign_cases: Annotated[int, typer.Option(min=0, help="Cases of the Spark campaign; 0 leaves it out.")] = 2000,
+    files: Annotated[
+        Optional[list[str]], typer.Argument(help="Files of yours or of the library. By default, the whole library.")  # noqa: UP045
+    ] = None,
+    report: Annotated[str, typer.Option(help="The file that gets the HTML report.")] = "thence-report.html",
+    cases: Annotated[int, typer.Option(min=1, help="The number of conformance cases for each implementation.")] = 400,
+    campaign_cases: Annotated[
+        int, typer.Option(min=0, help="The number of cases of the Spark campaign. 0 leaves it out.")
+    ] = 2000,
     seed: Seed = 0,
     verbose: Verbose = 0,
     json: Json = False,

@@ -1,5 +1,5 @@
 """The examples at the end of each command's help. Each is run by a test, in this order, in a folder that has the
-files `numbered.thence`, `first.thence`, `queue.py`, `run.ndjson`, `a.ndjson` and `b.ndjson`.
+specification `numbered.thence`, the module `mine`, the program `adapter`, and the recording `run.ndjson`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "export": (
         Example("thence export rst --scope two", "Write a protocol in a scope as TLA+ modules, in the folder tla."),
     ),
+    "lsp": (Example("thence lsp", "Serve an editor, which starts this command itself."),),
     "prove": (
         Example("thence prove fifo", "Prove all theorems and machines of a file."),
         Example("thence prove fifo --cores", "Also say which hypotheses each proof uses."),
@@ -67,17 +68,19 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "bmc": (
         Example("thence bmc rst --depth 4 --scope pair", "Look for a violation within four steps."),
-        Example("thence bmc fifo ordered --depth 3", "Look for a run of a machine that violates it, of any size."),
+        Example(
+            "thence bmc fifo sequence_numbers --depth 3", "Look for a run of a machine that violates it, of any size."
+        ),
     ),
     "recheck": (Example("thence recheck fifo-certificate --jobs 1", "Check a certificate that somebody gave you."),),
     "conform": (
-        Example("thence conform --impl queue:Direct --cases 20", "Test a class of your own against the oracle alone."),
+        Example("thence conform --impl mine:Direct --cases 20", "Test a class of your own against the oracle alone."),
         Example(
             "thence conform rst --impl thence.impl.rst:RST --cases 20",
             "Test a class against the protocol that it implements.",
         ),
         Example(
-            'thence conform --exec "python3 -m thence.impl.exec thence.impl.rst:RST" --cases 5',
+            'thence conform --exec "python3 adapter.py" --cases 5',
             "Test a program in any language that speaks thence-exec/1.",
         ),
     ),
@@ -85,7 +88,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "demo": (Example("thence demo rst --messages 5", "Run an implementation over a bad network for a moment."),),
     "trace check": (
         Example("thence trace check run.ndjson", "Judge a recorded execution."),
-        Example("thence trace check a.ndjson b.ndjson --merge", "Judge the logs of two processes as one execution."),
+        Example("thence trace check run.ndjson other.ndjson", "Judge several, each by itself."),
     ),
     "trace convert": (
         Example("thence trace convert run.ndjson -o run.itf.json --to itf", "Write a recorded execution as ITF."),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Check a specification", ("check", "explain", "fmt", "run", "repl", "explore", "export", "lsp")),
+    ("Check a specification", ("check", "explain", "fmt", "run", "repl", "explore", "export")),
     ("Prove it", ("prove", "bmc", "recheck")),
     ("Test code", ("conform", "mutate", "demo", "campaign")),
     ("Judge recordings", ("trace",)),
     ("Check the library", ("verify",)),
     ("Compare and study", ("evaluate", "sweep", "compare", "executions", "matrix", "cover")),
+    ("Work in an editor", ("lsp",)),
 )
 
 _REST = "Other tools"

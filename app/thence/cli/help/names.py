@@ -16,7 +16,9 @@ SUFFIX = ".thence"
 _MOST_BYTES = 1_000_000
 """The text of a larger file is not looked at."""
 
-_HEADER = re.compile(r"(theory|theorem|machine|protocol|scope|mutant|scenario)\s+(\w+)", re.ASCII)
+_HEADER = re.compile(
+    r"(theory|theorem|machine|protocol|scope|mutant|scenario)\s+(\w+)(?=\s*:|\s+(?:of|in)\s[^:]*:)", re.ASCII
+)
 _NAMED = re.compile(r"\s+(?:invariant|stable|reachable)\s+(\w+)", re.ASCII)
 _LISTED = re.compile(r"\s+property\s+([\w, ]+)", re.ASCII)
 

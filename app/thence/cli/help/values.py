@@ -89,6 +89,7 @@ VALUES: dict[str, Value] = {
     "sends": Value("COUNTS"),
     "directory": Value("DIRECTORY"),
     "codes": Value("CODE"),
+    "study": Value("STUDY"),
     "engine": _choice("ENGINE", "auto", "native", "interpreted"),
     "reductions": _choice("KIND", "auto", "none", "symmetry"),
     "storage": _choice("KIND", "exact", "layers"),

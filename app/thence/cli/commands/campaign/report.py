@@ -26,7 +26,7 @@ def report(
     directory: CampaignDirectory,
     html: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Where the HTML report goes; by default in the directory."),
+        typer.Option(help="The file that gets the HTML report. By default, it is in the directory."),
     ] = None,
     shorten: Annotated[
         bool, typer.Option("--shorten/--no-shorten", help="Whether failures are run again here, shortened and drawn.")

@@ -20,7 +20,7 @@ def resume(
     master: Annotated[Optional[str], typer.Option(help="Another Spark master than before.")] = None,  # noqa: UP045
     partitions: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=0, help="Another number of Spark tasks a batch than before."),
+        typer.Option(min=0, help="Another number of Spark tasks in a batch than before."),
     ] = None,
     trust_file: TrustFile = False,
     verbose: Verbose = 0,

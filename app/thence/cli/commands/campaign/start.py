@@ -44,28 +44,33 @@ def start(
     ] = None,
     impl: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="module:Class, or protocol:FILE; by default the shipped implementation of the protocol."),
+        typer.Option(
+            help="The implementation: module:Class, or protocol:FILE. By default, the shipped one of the protocol."
+        ),
     ] = None,
     exec_: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--exec", help="The implementation, as a command that speaks thence-exec/1 on every worker."),
     ] = None,
     exec_per_process: Annotated[
-        Optional[str], typer.Option(help="The same, run once for each process of the system.")  # noqa: UP045
+        Optional[str], typer.Option(help="Like --exec, with one run of the command for each process of the system.")  # noqa: UP045
     ] = None,
     library: Annotated[
-        bool, typer.Option("--library", help="All shipped implementations in turn, each in its protocol.")
+        bool, typer.Option("--library", help="Test all shipped implementations in turn, each in its protocol.")
     ] = False,
     systems: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help='Several systems in turn: a file with a JSON list of {"system": NAME, "protocol": NAME}.'),
     ] = None,
-    cases: Annotated[int, typer.Option(min=1, help="How many cases, a seed each.")] = 20000,
+    cases: Annotated[int, typer.Option(min=1, help="The number of cases. Each has its own seed.")] = 20000,
     first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    processes: Annotated[int, typer.Option(min=2, help="How many processes.")] = 3,
-    operations: Annotated[int, typer.Option(min=1, help="Operations a case.")] = 12,
+    processes: Annotated[int, typer.Option(min=2, help="The number of processes.")] = 3,
+    operations: Annotated[int, typer.Option(min=1, help="The number of operations in a case.")] = 12,
     scheduler: Annotated[
-        str, typer.Option(help="starve_one_channel, uniform, pct, swarm, guided, or portfolio: all of them.")
+        str,
+        typer.Option(
+            help="The scheduler: starve_one_channel, uniform, pct, swarm, guided, or portfolio, which is all of them."
+        ),
     ] = "portfolio",
     channels: Channels = None,
     duplication: Duplication = None,
@@ -76,28 +81,33 @@ def start(
     strict: Annotated[
         bool, typer.Option("--strict", help="Demand the order of the protocol's text, also where it promises none.")
     ] = False,
-    case_limit: Annotated[float, typer.Option(min=0.01, help="Seconds for a case; then it has no outcome.")] = 60.0,
+    case_limit: Annotated[
+        float, typer.Option(min=0.01, help="The time limit for a case, in seconds. After it, the case has no outcome.")
+    ] = 60.0,
     reply_limit: Annotated[
-        Optional[float], typer.Option(min=0.01, help="Seconds for a reply of a command; 5 by default.")  # noqa: UP045
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.01, help="The time limit for a reply of a command, in seconds. By default, 5."),
     ] = None,
     start_limit: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(min=0.01, help="Seconds for the first reply of a command; 20 by default."),
+        typer.Option(min=0.01, help="The time limit for the first reply of a command, in seconds. By default, 20."),
     ] = None,
     memory_limit: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="What a command may have in memory on a worker, with all that it starts; 2G by default."),
+        typer.Option(help="The memory that a command and all that it starts may use on a worker. By default, 2G."),
     ] = None,
-    partitions: Annotated[int, typer.Option(min=0, help="Spark tasks a batch; 0: two a core.")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Cases a batch.")] = 2000,
-    master: Annotated[str, typer.Option(help="Any Spark master.")] = "local[*]",
+    partitions: Annotated[
+        int, typer.Option(min=0, help="The number of Spark tasks in a batch. 0 means two for each core.")
+    ] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="The number of cases in a batch.")] = 2000,
+    master: Annotated[str, typer.Option(help="The Spark master.")] = "local[*]",
     py_files: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="A .py, .zip or .egg file that is sent to the workers; repeatable."),
+        typer.Option(help="A .py, .zip or .egg file that is sent to the workers. Repeatable."),
     ] = None,
     archives: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="An archive that is sent to the workers and unpacked, as FILE#FOLDER; repeatable."),
+        typer.Option(help="An archive that is sent to the workers and unpacked, as FILE#FOLDER. Repeatable."),
     ] = None,
     trust_file: TrustFile = False,
     verbose: Verbose = 0,

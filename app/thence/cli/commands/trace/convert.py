@@ -16,9 +16,9 @@ from thence.spec.trace import write_trace
 
 
 def convert(
-    files: Annotated[list[str], typer.Argument(help="A recorded execution; with --merge, the logs of one.")],
+    files: Annotated[list[str], typer.Argument(help="A recorded execution. With --merge, the logs of one.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write.")],
-    to: Annotated[str, typer.Option(help="ndjson, itf or shiviz.")] = "ndjson",
+    to: Annotated[str, typer.Option(help="The format to write: ndjson, itf or shiviz.")] = "ndjson",
     format_: TraceFormat = None,
     merge: Merge = False,
     json: Json = False,
