@@ -91,6 +91,7 @@ def test_the_core_checks_explores_proves_conforms_and_judges(core: Path) -> None
         "campaign resume work",
         "campaign status work",
         "campaign report work",
+        "sweep study.toml --out work",
         "trace check run.ndjson --spark",
         "verify mf",
     ],

@@ -19,6 +19,7 @@ import thence.api as th
 from thence.dsl import ir
 from thence.impl.rst import RST
 from thence.proofs.explore.exploration import Progress
+from thence.proofs.solving.discharge import ProofProgress
 
 THENCE = str(Path(sys.executable).parent / "thence")
 
@@ -262,6 +263,47 @@ def test_ctrl_c_keeps_what_is_done() -> None:
     assert not found.complete
     assert (found.ok, found.exit_code) == (False, 3)
     assert "incomplete" in str(found)
+
+
+def test_ctrl_c_keeps_what_is_proved() -> None:
+    told: list[str] = []
+
+    def interrupt(made: ProofProgress) -> None:
+        told.append(made.statement)
+        if len({*told}) > 2:
+            signal.raise_signal(signal.SIGINT)
+
+    found = th.prove("execution", no_cache=True, progress=interrupt)
+    assert 0 < len(found) < len(th.load("execution").theorems)
+    assert (found.complete, found.ok, found.exit_code) == (False, False, 3)
+
+
+def test_ctrl_c_keeps_the_cases() -> None:
+    def interrupt(line: str) -> None:
+        if "cases" in line and not line.startswith("counterexamples"):
+            signal.raise_signal(signal.SIGINT)
+
+    found = th.conform(RST, "causal", cases=100_000, progress=interrupt)
+    assert (found.complete, found.ok, found.exit_code) == (False, False, 3)
+    assert found.cases < 100_000
+    assert found["causal"].unknown is not None
+
+
+def test_ctrl_c_keeps_judged_recordings(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.ndjson" for number in range(4)]
+    for file in files:
+        file.write_text(
+            '{"format": "thence-trace/1", "processes": 2}\n'
+            '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n'
+            '{"event": "deliver", "process": 1, "message": "a"}\n'
+        )
+
+    def interrupt(done: int, total: int, unreadable: int) -> None:
+        if done == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    found = th.judge(*files, progress=interrupt)
+    assert (len(found), found.complete, found.exit_code) == (2, False, 3)
 
 
 # --- weight --------------------------------------------------------------------------------------

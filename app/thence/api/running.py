@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thence.api.errors import BadRequest
@@ -103,10 +103,10 @@ def replay(
     if not isinstance(steps, Explored | Execution):
         return ran(targets(choice, load(source).content)[0], Manner(replay=steps))
     if mutant is None and "/" in steps.subject:
-        choice = dataclasses.replace(choice, mutant=steps.subject.partition("/")[2])
+        choice = replace(choice, mutant=steps.subject.partition("/")[2])
     if scope is None and not choice.changes:
         explored = steps.facts["scope"]
-        choice = dataclasses.replace(choice, processes=explored["processes"], settings=tuple(explored["settings"]))
+        choice = replace(choice, processes=explored["processes"], settings=tuple(explored["settings"]))
     there = targets(choice, load(source).content)
     target = next((each for each in there if each.subject == steps.subject), there[0])
     about = (str(steps.facts["property"]),) if "property" in steps.facts else ()

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from thence.dsl import ir
 from thence.dsl.find import known
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefined
-from thence.dsl.run.causality import Finding
+from thence.dsl.run.causality import WATCHED, Finding
 from thence.dsl.run.narrate import describe, replay
 from thence.dsl.run.quiescence import blocked, completed
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import State, System, watching
+from thence.proofs.scopes.scopes import judgeable
 from thence.stepping.session import Session
 
 Standing: TypeAlias = Literal["violated", "not violated", "open", "reached", "not reached", "unknown"]
 """`open`: the property is about the end of a run, and this one can go on."""
-
-TOTAL_ORDER = "total_order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,7 @@ class Answer:
 
 def properties(session: Session) -> tuple[str, ...]:
     """The names that can be asked for: what the protocol states first, then what is judged of any protocol."""
-    protocol = session.protocol
-    stated = (*protocol.properties, *protocol.eventually, *(each.name for each in protocol.invariants))
-    everywhere = (
-        "causal", "fifo", "csps", "sps", "at_most_once", "no_creation", TOTAL_ORDER, DEADLOCK_FREE, DELIVERED, "fault",
-    )  # fmt: skip
-    shape = (COMPLETES,) if session.workload.programs else ()
-    return tuple(dict.fromkeys((*stated, *everywhere, *shape)))
+    return judgeable(session.protocol, session.workload)
 
 
 def promised(session: Session) -> tuple[str, ...]:
@@ -62,8 +54,8 @@ def judge(session: Session, name: str) -> Answer:
     why_not = unobservable(session.protocol, name)
     if why_not is not None:
         return Answer(name, "unknown", why=why_not)
-    if name == TOTAL_ORDER and name not in session.protocol.properties:
-        session = _watching_order(session)
+    if name in WATCHED and name not in session.protocol.properties:
+        session = _watching(session, name)
     if name in (DELIVERED, DEADLOCK_FREE, COMPLETES):
         return _at_the_end(session, name)
     invariants = {each.name for each in session.protocol.invariants}
@@ -82,12 +74,11 @@ def violated(session: Session) -> tuple[Answer, ...]:
     return tuple(answer for answer in answers if answer.standing == "violated")
 
 
-def _watching_order(session: Session) -> Session:
-    """The same run, in a system that compares the orders of deliveries."""
-    protocol: ir.Protocol = replace(session.protocol, properties=(*session.protocol.properties, TOTAL_ORDER))
-    watching = Session(session.subject, protocol, session.workload)
-    watching.steps = list(replay(watching.system, session.recorded()))
-    return watching
+def _watching(session: Session, name: str) -> Session:
+    """The same run, in a system that judges the property: some are judged only where they are claimed."""
+    again = Session(session.subject, watching(session.protocol, (name,)), session.workload)
+    again.steps = list(replay(again.system, session.recorded()))
+    return again
 
 
 def _of_states(session: Session, name: str) -> Answer:
