@@ -294,6 +294,16 @@ def test_one_version_everywhere() -> None:
     assert next(name for name in changes if name != "Unreleased") == version
 
 
+def test_the_citation_names_the_papers() -> None:
+    """All five texts; each paper with a DOI or its number at arXiv. `cffconvert --validate` accepts the file."""
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    named = {each.partition("title: ")[2].splitlines()[0] for each in text.split("\n  - type: ")[1:]}
+    titles = ("Can you keep a secret", "Space-Optimal", "Non-Blocking Lightweight", "Tree Topologies", "An example run")
+    assert all(any(title in name for name in named) for title in titles)
+    for reference in text.split("\n  - type: ")[1:]:
+        assert reference.startswith("blog") or re.search(r"\bdoi: 10\.\d{4,}/|arXiv:\d{4}\.\d{5}", reference), reference
+
+
 def test_the_licence_is_apache_2() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert PYPROJECT["project"]["license"] == "Apache-2.0"

@@ -31,3 +31,15 @@ def test_liveness_is_not_judged_up_to_symmetry(thence: Thence) -> None:
     assert plain["states"] == reduced["states"]
     assert not reduced.get("reductions")
     assert "symmetry" in reduced["refused"] and "refused" not in plain
+
+
+def test_nothing_is_expected_of_a_mutant_in_another_scope(thence: Thence) -> None:
+    """A scope that its expectations do not name: whatever comes out is told, and is no surprise."""
+    words = ("explore", "cykas", "--mutant", "as_printed_for_every_process", "--sends", "4,0,1", "--property", "causal")
+    found = thence(*words, "--json")
+    assert found.code == 0
+    assert [one["verdict"] for one in found.object["results"]] == ["refuted"]
+    assert all(one["expected"] and one["claimed"] is False for one in found.object["results"])
+    assert "NOT EXPECTED" not in thence(*words).out
+    named = thence("explore", "cykas", "--mutant", "as_printed_for_every_process", "--sends", "3,0,1", "--json").object
+    assert all("claimed" not in one for one in named["results"])

@@ -18,7 +18,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
 from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, explore_scope, judgeable
-from thence.spec.verdict import Result
+from thence.spec.verdict import Result, Verdict
 
 ANY_NUMBER = "any number of messages"
 """The setting of a scope in which nothing bounds the number of messages."""
@@ -207,5 +207,8 @@ def _asked(target: Target) -> Collection[str]:
 
 
 def _about(target: Target, result: Result) -> Explored:
+    """The result, of its target. Of a mutant in a workload that its expectations do not name, nothing is expected."""
     kind = "mutant" if "/" in target.subject else "scope"
+    if kind == "mutant" and not target.expects and result.verdict is not Verdict.UNKNOWN:
+        result = replace(result, expected=True, facts={**result.facts, "claimed": False})
     return replace(Explored.of(result), subject=target.subject, kind=kind)  # type: ignore[arg-type]

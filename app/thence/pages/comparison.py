@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,9 @@ from thence.pages.folder import run_page
 
 PAGE: Final = "comparison.md"
 
-Agreement: TypeAlias = Literal["agrees", "below", "differs", "not claimed"]
-"""Below: a bound that holds, and that the workload does not reach."""
+Agreement: TypeAlias = Literal["agrees", "agrees in each alone", "below", "differs", "not claimed"]
+"""Below: a bound that holds, and that the workload does not reach. In each alone: the claim is a product or a sum of
+parameters, each of which was varied alone: that they multiply, or add, was not measured."""
 
 SLACK: Final = 0.35
 """How far a fitted exponent may be from the claimed one: sizes are small, and lower terms still show."""
@@ -48,7 +50,7 @@ class Compared:
     @property
     def explained(self) -> bool:
         """Whether no disagreement is left without an explanation."""
-        return self.agreement in ("agrees", "not claimed") or bool(self.why)
+        return self.agreement in ("agrees", "agrees in each alone", "not claimed") or bool(self.why)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -73,7 +75,9 @@ def _compared(measured: Measured, cell: Cell) -> Compared:
         return Compared(cell, "", found, "not claimed")
     claim = claims[cell]
     agreement = _counted(measured, cell, claim) if cell in _COUNTED else _said(claim, found)
-    why = "" if agreement == "agrees" else EXPLANATIONS.get((measured.name, cell), "")
+    if agreement == "agrees" and len({*re.findall("[a-z]", "".join(re.findall(r"O\((.*?)\)", claim.text)))}) > 1:
+        agreement = "agrees in each alone"
+    why = "" if agreement.startswith("agrees") else EXPLANATIONS.get((measured.name, cell), "")
     return Compared(cell, claim.text, found, agreement, why)
 
 
@@ -245,7 +249,8 @@ How it is counted:
   is varied alone: n on a ring where each process sends to the next three; i and o, many senders to one and one to
   many; u and p, many messages at once whose acknowledgements are held back; b, many messages that wait for a cause.
   Where an exponent is within 0.35 of the claim it agrees: sizes are small, and lower terms show. *Below* is a bound
-  that holds and that the workload does not reach.
+  that holds and that the workload does not reach. *In each alone*: the claim has several parameters; that it is their
+  product, or their sum, was not measured.
 - **Latency** is counted in one-way delays beyond the one that a message takes, in workloads in which no cause of a
   message can arrive after it.
 - **Liveness**: yes means that none of the workloads (two that send to each other, a silent process, a stream of

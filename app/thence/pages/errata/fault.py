@@ -121,7 +121,7 @@ def read_errata() -> Errata:
 
 def _fault(entry: dict[str, Any]) -> Fault:
     shown, holds = tuple(map(_statement, entry.pop("shown"))), tuple(map(_statement, entry.pop("holds")))
-    quotes = {name: tuple(entry.pop(name, ())) for name in ("printed", "prose", "shows")}
+    quotes: dict[str, Any] = {name: tuple(entry.pop(name, ())) for name in ("printed", "prose", "shows")}
     return Fault(**entry, **quotes, shown=shown, holds=holds)
 
 

@@ -48,8 +48,8 @@ def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str
 
 def _counted(faults: tuple[Fault, ...]) -> str:
     """How many entries there are, by kind."""
-    kinds = [(sum(fault.kind == kind for fault in faults), name) for kind, name in _KINDS.items()]
-    parts = "; ".join(f"{count} {name}" for count, name in kinds if count)
+    kinds = [(sum(fault.kind == kind for fault in faults), name) for kind, name in _COUNTED.items()]
+    parts = ", ".join(f"{count} {name}" for count, name in kinds if count)
     return (
         f"{len(faults)} entries: {parts}. {sum(fault.harmless for fault in faults)} of them are harmless, and"
         f" {sum(fault.layout for fault in faults)} hang on the copy (†)."
@@ -203,6 +203,14 @@ _KINDS: Final[Mapping[Nature, str]] = {
     "assumption": "unstated assumption",
     "proof": "gap in a proof",
     "optimality": "costs optimality only",
+}
+
+_COUNTED: Final[Mapping[Nature, str]] = {
+    "algorithm": "of faults of an algorithm as printed",
+    "slip": "of slips of the pen",
+    "assumption": "of unstated assumptions",
+    "proof": "of gaps in a proof",
+    "optimality": "of what costs optimality only",
 }
 
 _BY: Final[Mapping[str, str]] = {
