@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from browser import Browser
 
 from thence.dsl.load import library
 from thence.pages.results import read_results
@@ -61,3 +64,41 @@ def test_the_search_knows_every_page_and_needs_no_server(site: Path) -> None:
 def test_light_and_dark(site: Path) -> None:
     page = (site / "index.html").read_text(encoding="utf-8")
     assert "(prefers-color-scheme: light)" in page and "(prefers-color-scheme: dark)" in page
+
+
+READ = ("index.html", "reference/language.html", "library/index.html", "library/cykas.html", "library/errata.html")
+
+
+@pytest.mark.parametrize("page", READ)
+def test_a_browser_shows_it_without_complaint(site: Path, browser: Browser, page: str, tmp_path: Path) -> None:
+    """Light, dark and narrow; on a narrow screen, wide tables scroll by themselves and the page does not."""
+    for dark, width in ((False, 1400), (True, 1400), (False, 420)):
+        browser.resize(width)
+        browser.open(site / page, dark=dark)
+        colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(int(part) for part in re.findall(r"\d+", colour)[:3]) < 382) == dark, colour
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+        assert browser.picture(tmp_path / "page.png", whole=False).stat().st_size > 10_000
+
+
+SEARCH = """
+const dialog = [...document.querySelectorAll('*')].map(each => each.shadowRoot).find(each => each);
+const input = dialog?.querySelector('input');
+if (input && !input.value) {
+  input.value = 'starvation';
+  input.dispatchEvent(new Event('input', {bubbles: true}));
+}
+return dialog?.textContent.match(/[0-9]+ results?/)?.[0] ?? '';
+"""
+
+
+def test_the_search_works_from_a_folder(site: Path, browser: Browser) -> None:
+    browser.resize(1400)
+    browser.open(site / "reference" / "language.html")
+    browser.run("document.querySelector('.md-search__button').click()")
+    deadline = time.monotonic() + 30
+    found = ""
+    while not found and time.monotonic() < deadline:
+        time.sleep(0.5)
+        found = browser.run(SEARCH)
+    assert re.match(r"[1-9]\d* results?", found), found[:200]

@@ -57,16 +57,21 @@ features = [
 ]
 
 [[project.theme.palette]]
+media = "(prefers-color-scheme)"
+toggle.icon = "lucide/sun-moon"
+toggle.name = "As the system: change to light"
+
+[[project.theme.palette]]
 media = "(prefers-color-scheme: light)"
 scheme = "default"
-toggle.icon = "lucide/moon"
-toggle.name = "Dark"
+toggle.icon = "lucide/sun"
+toggle.name = "Light: change to dark"
 
 [[project.theme.palette]]
 media = "(prefers-color-scheme: dark)"
 scheme = "slate"
-toggle.icon = "lucide/sun"
-toggle.name = "Light"
+toggle.icon = "lucide/moon"
+toggle.name = "Dark: change to the system's"
 
 [project.plugins.offline]
 
