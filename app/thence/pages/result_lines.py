@@ -22,11 +22,13 @@ class Line:
         first: the first of the results; verdict, counts and the rest are those of all.
         statement: `two: causal, fifo`.
         seconds: of the whole line; an exploration is counted once.
+        statements: how many results share it.
     """
 
     first: Result
     statement: str
     seconds: float
+    statements: int
 
 
 def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Line]:
@@ -41,7 +43,8 @@ def lines(results: Sequence[Result], *, explained: bool = False) -> Iterator[Lin
     for _, same in groupby(results, together):
         group = list(same)
         explored = "states" in group[0].facts
-        yield Line(group[0], statement(group), group[0].seconds if explored else sum(one.seconds for one in group))
+        seconds = group[0].seconds if explored else sum(one.seconds for one in group)
+        yield Line(group[0], statement(group), seconds, len(group))
 
 
 def statement(results: Sequence[Result]) -> str:

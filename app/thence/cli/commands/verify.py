@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -85,21 +86,31 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
     by_file = {path: [result for task in each for result in done.get(task, ())] for path, each in tasks.items()}
     results = [result for each in by_file.values() for result in each]
     sizes = [(path.stem, len(each)) for path, each in by_file.items()]
+    left = [f"{path.stem}: {task.label}" for path, each in tasks.items() for task in each if task not in done]
     if complete:
         _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
     if complete and amount.campaign_cases:
         campaign, complete = _campaigns(session, loaded, amount, len(done))
         results += campaign
         sizes += [("campaigns", len(campaign))] if campaign else []
-    from thence.pages.html_report import render
+        left += [] if complete else ["some campaigns"]
+    from thence.pages.html_report import Verified, render
 
-    seconds = time.perf_counter() - started
-    write_text(report, render(results, seconds, complete))
+    names = _short_names(list(by_file))
+    sections = {names[path]: each for path, each in by_file.items()}
+    sections |= {"campaigns": results[sum(map(len, by_file.values())) :]} if amount.campaign_cases else {}
+    write_text(report, render(Verified(sections, time.perf_counter() - started, left)))
     said = "" if complete else "interrupted: this is what was finished\n"
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {report}\n",
         fields={"report": report, "complete": complete}, exit=_exit(results, complete), files=tuple(sizes),
     )  # fmt: skip
+
+
+def _short_names(paths: Sequence[Path]) -> dict[Path, str]:
+    """The files' names without folder and ending, where that tells them apart."""
+    stems = Counter(path.stem for path in paths)
+    return {path: path.stem if stems[path.stem] == 1 else str(path) for path in paths}
 
 
 def _require_spark() -> None:
