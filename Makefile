@@ -4,8 +4,8 @@
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
 #   make test-all every test: long differential and statistical runs, clusters, the whole library under every option
-#   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian); they are
-#                 skipped without
+#   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian), the
+#                 modules of the extension for editors (by npm); these tests are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
@@ -83,6 +83,8 @@ tools:
 	  && command -v apt-get >/dev/null && { apt-get install -qq -y chromium chromium-driver \
 	  || { apt-get update -qq && apt-get install -qq -y chromium chromium-driver; }; } >/dev/null 2>&1; } \
 	  || echo "chromium could not be installed: the tests of pages in a browser will be skipped." >&2
+	@[ -d $(EXTENSION)/node_modules ] || { command -v npm && cd $(EXTENSION) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
+	  || echo "The modules of the extension could not be installed by npm: its tests will be skipped." >&2
 
 EXTENSION := editors/vscode
 

@@ -102,7 +102,7 @@ async def connected(options: dict[str, Any] | None = None) -> AsyncIterator[Clie
             await client.shutdown_async(None)
             client.exit(None)
             assert client._server is not None
-            await client._server.wait()
+            assert await client._server.wait() == 0
             await client.stop()
 
 

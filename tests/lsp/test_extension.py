@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pygls")
+
+from tests.lsp.client import SERVER
+
 from thence.lsp.analysis import Analysis
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +47,27 @@ def test_the_extension_is_javascript() -> None:
         pytest.skip("needs node")
     run = subprocess.run([node, "--check", str(FOLDER / "extension.js")], check=False)
     assert run.returncode == 0
+
+
+def test_the_extension_starts_the_server() -> None:
+    """In an editor of straw, over the protocol library of the real one: errors, hover, a refusal, a proper end."""
+    node = shutil.which("node")
+    if node is None or not (FOLDER / "node_modules" / "vscode-languageserver-protocol").is_dir():
+        pytest.skip("needs node and the modules of the extension: npm ci in editors/vscode")
+    script = Path(__file__).with_name("session.mjs")
+    run = subprocess.run([node, str(script), str(FOLDER), *SERVER], capture_output=True, text=True, check=True)
+    told = json.loads(run.stdout)
+    assert told["server"] == {"command": SERVER[0], "args": list(SERVER[1:])}
+    assert told["options"] == {"seconds": 7, "memoryMegabytes": 100}
+    assert told["commands"] == ["thence.cancel", "thence.run", "thence.show"]
+    assert {"hoverProvider", "renameProvider", "codeLensProvider", "semanticTokensProvider"} <= set(
+        told["capabilities"]
+    )
+    assert ["E0204", {"line": 2, "character": 26}] in told["diagnostics"]
+    assert "application sends m" in told["hover"]
+    assert told["refused"] == [-32803, "nothing that is declared in this file is named here"]
+    assert told["registered"] == [command["command"] for command in PACKAGE["contributes"]["commands"]]
+    assert (told["exit"], told["shown"]) == (0, [])
 
 
 def test_the_snippets_are_sound_together() -> None:

@@ -195,11 +195,11 @@ async def check_nothing_is_left() -> None:
     client.open(TEXT)
     *_, large = await lenses(client)
     running = asyncio.create_task(execute(client, large))
-    await asyncio.sleep(2)
     server = client._server
     assert server is not None and server.stdin is not None
-    workers = descendants(server.pid)
-    assert workers
+    async with asyncio.timeout(20):
+        while not (workers := descendants(server.pid)):
+            await asyncio.sleep(0.1)
     server.stdin.close()
     await asyncio.wait_for(server.wait(), 20)
     running.cancel()

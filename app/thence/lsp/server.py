@@ -7,6 +7,7 @@ when it came. Whatever a feature raises is an answer of this one request: the se
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,8 @@ class Server(LanguageServer):
         self.analyses: dict[str, Analysis] = {}
         self.checks: dict[str, asyncio.Task[None]] = {}
         self.verdicts = Verdicts(self.refresh)
+        self.is_shut_down = False
+        self.left_early = False
 
     @property
     def encoding(self) -> Encoding:
@@ -134,6 +137,22 @@ def make_server() -> Server:
     return server
 
 
+def serve() -> bool:
+    """Serves a client on standard input and output until it leaves. False if it left without a shutdown.
+
+    Meanwhile, what is printed goes to standard error: the output is the protocol's.
+    """
+    server = make_server()
+    given, answers, kept = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), os.dup(1)
+    os.dup2(2, 1)
+    try:
+        server.start_io(given, answers)
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    return not server.left_early
+
+
 def _add_documents(server: Server) -> None:
     """Files are opened, changed, closed."""
 
@@ -162,7 +181,12 @@ def _add_documents(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(ls: Server, params: None) -> None:
+        ls.is_shut_down = True
         await ls.verdicts.close()
+
+    @server.feature(types.EXIT)
+    def left(ls: Server, params: None) -> None:
+        ls.left_early = not ls.is_shut_down
 
 
 def _add_questions(server: Server) -> None:

@@ -136,7 +136,7 @@ class Verdicts:
 
     def diagnostics(self, uri: str, analysis: Analysis, positions: Positions) -> Iterator[types.Diagnostic]:
         """The verdicts that are shown in the text."""
-        if not any(of == uri for of, _ in self.finished):
+        if not any(of == uri for of, _ in tuple(self.finished)):
             return
         for place in places(analysis):
             outcome = self.outcome(uri, place)
@@ -145,7 +145,7 @@ class Verdicts:
 
     def told(self, uri: str, analysis: Analysis, line: int | None = None, task: Task | None = None) -> str:
         """Everything that came out at a line, or of a task; empty where nothing is known."""
-        if not any(of == uri for of, _ in self.finished):
+        if not any(of == uri for of, _ in tuple(self.finished)):
             return ""
         for place in places(analysis):
             outcome = self.outcome(uri, place)

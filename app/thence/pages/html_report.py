@@ -59,7 +59,9 @@ def render(verified: Verified) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     gallery = _Gallery()
-    sections = [_section(number, file, results, gallery) for number, (file, results) in enumerate(verified.files.items())]
+    sections = [
+        _section(number, file, results, gallery) for number, (file, results) in enumerate(verified.files.items())
+    ]
     results = verified.results
     return environment.get_template("report.html").render(
         facts=_facts(verified),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import thence.spec
 from thence.dsl import ir
-from thence.dsl.check.elaborate import DEEPEST, elaborate
+from thence.dsl.check.elaborate import DEEPEST, elaborate, examine
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic
@@ -352,3 +352,43 @@ def test_texts_with_words_exchanged_give_a_typed_file_or_errors(text: str, excha
     assert (specification is None) == any(diagnostic.severity == "error" for diagnostic in found)
     lines = text.count("\n") + 1
     assert all(1 <= diagnostic.span.line <= lines for diagnostic in found)
+
+
+# --- examined for an editor ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.stem)
+def test_examined_as_elaborated(path: Path) -> None:
+    tree, _ = parse(path.read_text(encoding="utf-8"), path.name)
+    assert tree is not None
+    found = examine(tree, path.name)
+    assert (found.specification, found.diagnostics) == elaborate(tree, path.name)
+
+
+def test_types_are_known_beside_errors() -> None:
+    text = """
+protocol p:
+  network reliable, fifo
+  message MSG(m: message) carries m
+  state:
+    Q: queue of message
+    M: map process to nat
+  on causal_send(m): send MSG(m) to nowhere
+  on receive MSG(m) from j:
+    for x in Q:
+      M[x.src] := M[j] + 1
+    deliver m
+"""
+    tree, _ = parse(text, "typed")
+    assert tree is not None
+    found = examine(tree, "typed")
+    assert [fault.code for fault in found.diagnostics if fault.severity == "error"] == ["E0201"]
+    assert found.specification.protocols == ()
+    lines = text.split("\n")
+    types = {
+        lines[span.line - 1][span.column - 1 : span.end_column - 1]: str(type_) for span, type_ in found.types.items()
+    }
+    assert types["x"] == types["m"] == "message"
+    assert types["Q"] == "queue of message"
+    assert types["x.src"] == types["j"] == "process"
+    assert types["M[j] + 1"] == "nat"

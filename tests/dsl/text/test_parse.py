@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import time
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from thence.dsl.load import library
 from thence.dsl.text import grammar, syntax
 from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.diagnostics import CODES, Diagnostic, SourceText, nearest, render
-from thence.dsl.text.parse import MAX_BYTES, MAX_FAULTS, decode, parse
+from thence.dsl.text.parse import MAX_BYTES, MAX_FAULTS, continuations, decode, parse, read, word_kinds
 from thence.dsl.text.syntax import Apply, Binary, Binder, Name, NamedType, Quantified, Setting, Variable
+from thence.dsl.text.vocabulary import RESERVED
 from thence.dsl.write.format import format_source
 
 HERE = Path(__file__).parents[1]
@@ -470,3 +473,81 @@ class _Touch:
 
     def __reduce__(self) -> tuple[object, ...]:
         return (Path.touch, (self.path,))
+
+
+# --- half-read texts -----------------------------------------------------------------------------
+
+HALF = """\
+protocol p:
+  message MSG(m: message) carries m
+  state:
+    GOT: set of message
+  on causal_send(m):
+    oops oops
+    send MSG(m) to m.dst
+  on receive MSG(m) from j
+    deliver m
+
+scope small of p:
+  processes 2
+"""
+
+
+def test_what_can_be_read_of_a_text_at_fault() -> None:
+    tree, faults = parse(HALF, "half")
+    reading = read(HALF, "half")
+    assert tree is None and reading.diagnostics == faults
+    [protocol, scope] = reading.tree.declarations
+    assert isinstance(protocol, syntax.Protocol) and isinstance(scope, syntax.Scope)
+    assert [variable.name.text for variable in protocol.state] == ["GOT"]
+    sending, receiving = protocol.handlers
+    assert [type(statement) for statement in sending.body] == [syntax.Pass, syntax.Send]
+    assert [type(statement) for statement in receiving.body] == [syntax.Deliver]
+
+
+@pytest.mark.parametrize("path", library(), ids=lambda path: path.stem)
+def test_words_have_the_kinds_that_the_parser_gives_them(path: Path) -> None:
+    reading = read(path.read_text(encoding="utf-8"), path.name)
+    assert reading.diagnostics == ()
+    kinds = word_kinds(reading.words)
+    assert None not in kinds
+    for word, kind in zip(reading.words, kinds, strict=True):
+        assert (str(word) in RESERVED) <= (kind != "NAME" or word.type == "DOC")
+
+
+def test_words_behind_a_fault_have_no_kind() -> None:
+    words = read(HALF, "half").words
+    kinds = dict(zip(map(str, words), word_kinds(words), strict=True))
+    assert kinds["protocol"] == "PROTOCOL" and kinds["scope"] == "SCOPE"
+    assert kinds["deliver"] is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "keywords", "names"),
+    [
+        ("", {"protocol", "scope", "mutant"}, False),
+        ("  ", {"on", "property", "state"}, False),
+        ("  on ", {"causal_send", "receive"}, False),
+        ("  on causal_send(m):\n    ", {"send", "deliver", "let", "if"}, True),
+        ("  on causal_send(m):\n    send ", set(), True),
+        ("  on causal_send(m):\n    if m ", {"in", "is", "and"}, False),
+        ("  state:\n    x: ", {"set", "queue", "map", "option"}, True),
+    ],
+)
+def test_what_can_stand_next(typed: str, keywords: set[str], names: bool) -> None:
+    """In the place of the last word, whatever is wrong above."""
+    above = HALF[: HALF.index("  on receive")]
+    found = continuations(above + typed + "here")
+    assert keywords <= found.keywords and bool(keywords) <= bool(found.keywords)
+    assert ("NAME" in found.terminals) == names
+
+
+def test_every_continuation_is_taken() -> None:
+    """A keyword that is offered is one there, by the parser."""
+    text = HALF.replace("    oops oops\n", "").replace("from j\n", "from j:\n")
+    for match in re.finditer(r"\b[a-z]\w*", text):
+        found = continuations(text[: match.start()] + "here")
+        for keyword in sorted(found.keywords):
+            words = read(text[: match.start()] + keyword, "next").words
+            kinds = [kind for word, kind in zip(words, word_kinds(words), strict=True) if str(word)]
+            assert None not in kinds and kinds[-1] != "NAME", (keyword, match)

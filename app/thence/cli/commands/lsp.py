@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from thence.cli.output import BadInput, Output
+from thence.cli.output import AS_EXPECTED, REFUTED, BadInput, Output
 from thence.cli.session import Session, run_command
 
 
@@ -20,7 +20,6 @@ def _served(session: Session) -> Output:
         raise BadInput("the language server needs pygls; install it by: pip install 'thence[editor]'")
     if sys.stdin.isatty():
         print("thence lsp waits for an editor on standard input; Ctrl-C ends it", file=sys.stderr)
-    from thence.lsp.server import make_server
+    from thence.lsp.server import serve
 
-    make_server().start_io()
-    return Output()
+    return Output(exit=AS_EXPECTED if serve() else REFUTED)

@@ -30,7 +30,11 @@ CHAPTERS: Final = (
         ("index", "language", "command-line", "json", "errors", "python", "conformance", "traces", "campaigns"),
     ),
     Chapter("explanation", "Explanation", ("index", "chain", "verdicts", "exploring", "reductions", "proofs")),
-    Chapter("library", "Library", ("index", "errata", "figures", "comparison", "evaluation", "mutation-library", "statements")),
+    Chapter(
+        "library",
+        "Library",
+        ("index", "errata", "figures", "comparison", "evaluation", "mutation-library", "statements"),
+    ),
 )
 
 _LAST: Final = ("ARCHITECTURE.md", "measurements.md", "changes.md")
