@@ -172,12 +172,11 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
     surprising = [key for key, results in found.items() if any(not result.expected for result in results)]
     others = [key for key in found if key not in surprising]
     if not (verbosity >= EXPLAINED or (output.asked and len(found) <= MOST_EXPLAINED)):
-        shown = (Verdict.REFUTED, Verdict.UNKNOWN)
-        weighty = [
-            key for key in others
-            if few and not output.files and any(one.verdict in shown and not is_of_mutant(one) for one in found[key])
-        ]  # fmt: skip
+        named = len(output.files) <= 1 and few
+        weighty = [key for key in others if named and _is_grave(found[key]) and not any(map(is_of_mutant, found[key]))]
         others = weighty if len(weighty) + len(surprising) <= MOST_EXPLAINED else []
+    elif verbosity < EXPLAINED and (grave := [key for key in others if _is_grave(found[key])]):
+        others = grave
     kept = surprising if verbosity >= ALL else surprising[:MOST_EXPLAINED]
     texts = []
     for key in found:
@@ -187,6 +186,11 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
             head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}", width)
             texts.append([*head, *(f"  {line}".rstrip() for line in plain(key[1]).rstrip().split("\n"))])
     return texts, len(surprising) - len(kept)
+
+
+def _is_grave(results: Sequence[Result]) -> bool:
+    """Whether there is a counterexample, or a reason why nothing is known."""
+    return any(result.verdict in (Verdict.REFUTED, Verdict.UNKNOWN) for result in results)
 
 
 # --- sums --------------------------------------------------------------------------------------

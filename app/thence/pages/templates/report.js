@@ -14,8 +14,8 @@
       const name = section.dataset.file;
       for (const row of section.querySelectorAll("tbody tr")) {
         const fits = (!file.value || file.value === name)
-          && (!kind.value || kind.value === row.dataset.k)
-          && (!verdict.value || verdict.value === row.dataset.v)
+          && (!kind.value || kind.value === row.cells[1].textContent)
+          && (!verdict.value || row.cells[2].className === verdict.value)
           && (!surprise.checked || row.classList.contains("x"))
           && wanted.every((word) => texts.get(row).includes(word) || name.toLowerCase().includes(word));
         row.hidden = !fits;
