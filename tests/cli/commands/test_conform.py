@@ -300,3 +300,11 @@ def test_a_protocol_is_named_as_trace_check_takes_it(thence: Thence, tmp_path: P
     assert again.code == 1 and "nonconformance" in again.out
     assert thence(*words[:-1], "--against", "rst:nothing").rejects("there is no protocol nothing")
     assert thence(*words[:-1], "mf", "--against", "rst").rejects("held against mf, or against rst")
+
+
+def test_the_sum_names_a_command_whole(thence: Thence, tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "conformance" / "systems" / "wrong_once.py"
+    command = shlex.join([sys.executable, str(program), "none", "-1", "1", str(tmp_path / "asked")])
+    ran = thence("conform", "--exec", command, "--cases", "5")
+    assert ran.code == 0, ran.out + ran.err
+    assert f"exec:{command}: 5 of 5 tested" in " ".join(ran.out.split())

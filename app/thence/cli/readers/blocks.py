@@ -68,7 +68,7 @@ def blocks(results: Sequence[Result], *, whole_mutants: bool) -> list[Block]:
 
     def together(result: Result) -> tuple[str, ...]:
         if folded(result):
-            return MUTANTS, _subject(result)
+            return MUTANTS, subject_of(result)
         return result.kind, title(result)
 
     return [
@@ -83,14 +83,19 @@ def is_of_mutant(result: Result) -> bool:
     return result.kind == "mutant" and "score" not in result.facts
 
 
+SYSTEMS = ("conform", "trace", "campaign")
+"""Kinds of results about a system or a recording. These are named by commands and paths."""
+
+
 def mutant_of(result: Result) -> str:
     """`SUBJECT/MUTANT`."""
     named = result.facts.get("mutant")
     return result.subject if named is None else f"{result.subject}/{named}"
 
 
-def _subject(result: Result) -> str:
-    return result.subject.partition("/")[0]
+def subject_of(result: Result) -> str:
+    """The subject without the mutant. A tested system and a recording are named by paths, which may hold slashes."""
+    return result.subject if result.kind in SYSTEMS else result.subject.partition("/")[0]
 
 
 def title(result: Result) -> str:
@@ -156,7 +161,7 @@ def _of_mutants(results: Sequence[Result]) -> Block:
     for result in results:
         found.setdefault(mutant_of(result), []).append(result)
     rows = tuple(_mutant_row(of_it) for of_it in found.values())
-    return Block(f"{MUTANTS} {_subject(results[0])}", (), rows, sum(result.seconds for result in results))
+    return Block(f"{MUTANTS} {subject_of(results[0])}", (), rows, sum(result.seconds for result in results))
 
 
 def _mutant_row(results: Sequence[Result]) -> Row:

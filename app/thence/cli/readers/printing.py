@@ -228,7 +228,9 @@ def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
         yield _escaped(name), output.results[start : start + number]
         start += number
     if not output.files:
-        subjects = {result.subject.partition("/")[0] for result in output.results}
+        from thence.cli.readers.blocks import subject_of
+
+        subjects = {subject_of(result) for result in output.results}
         yield (_escaped(subjects.pop()) if len(subjects) == 1 else ""), output.results
 
 
