@@ -60,7 +60,7 @@ def test_the_current_directory_is_searched(here: Path, monkeypatch: pytest.Monke
     ("name", "said"),
     [
         ("thence.impl.mf", "write module:Class"),
-        ("thence/impl/mf.py:MF", "write module:Class"),
+        ("thence/impl/mf.py:MF", "write thence.impl.mf:MF"),
         (":MF", "write module:Class"),
         ("h7_nowhere:MF", "there is no module h7_nowhere"),
         ("thence.nowhere.mf:MF", "there is no module thence.nowhere.mf"),
