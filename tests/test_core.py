@@ -76,7 +76,7 @@ def test_the_core_checks_explores_proves_conforms_and_judges(core: Path) -> None
         ("conform mf --cases 30", 0),
         ("trace check run.ndjson --against rst", 0),
         ("run mf --scenario mf_figure_2", 0),
-        ("fmt --check mf", 0),
+        ("fmt --check fifo", 0),
         ("verify fifo --campaign-cases 0 --cases 20", 0),
     ]:
         run(thence, *words.split(), cwd=core, code=code)

@@ -40,7 +40,7 @@ def test_a_notebook_shows_results(tmp_path: Path) -> None:
     table = explored.data["text/html"]
     assert "refuted" in table
     assert "<table" in table
-    assert "all as expected" in table
+    assert "2 refuted" in table
     assert shown.data["image/svg+xml"].startswith("<svg")
     assert "before m0.1" in shown.data["text/html"]
     assert "tested" in conformed.data["text/html"]

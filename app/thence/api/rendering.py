@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
@@ -64,7 +65,8 @@ def _folded(result: Result, *, is_open: bool) -> str:
 
 
 def _summary(results: Sequence[Result], complete: bool) -> str:
-    surprises = sum(not each.expected for each in results)
-    count = f"{len(results):,} statement{'' if len(results) == 1 else 's'}"
-    said = f"{count}, {f'{surprises:,} not as expected' if surprises else 'all as expected'}"
+    found = Counter(each.verdict.value for each in results if each.facts.get("claimed") is not False)
+    missed = sum(not each.expected and each.wanted is not None for each in results)
+    said = ", ".join([f"{count:,} {verdict}" for verdict, count in found.items()]) or "nothing is stated"
+    said += f"; {missed:,} not as stated" if missed else ""
     return f"<p>{said}{'' if complete else '; incomplete: interrupted'}</p>"

@@ -67,11 +67,11 @@ class Statement(Result):
 
     @property
     def line(self) -> str:
-        """Subject, statement, verdict and level; and whether that is a surprise."""
+        """Subject, statement, verdict and level; and whether the file states another verdict."""
         said = f"{self.subject}  {self.name}: {self.verdict.value} ({self.level.name})"
         if self.facts.get("claimed") is False:
             return f"{said}, not claimed"
-        return said if self.expected else f"{said}, not as expected"
+        return said if self.expected or self.wanted is None else f"{said}, expected: {self.wanted.value}"
 
     def __str__(self) -> str:
         return f"{self.line}\n{self.explanation}" if self.explanation else self.line
