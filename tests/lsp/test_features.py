@@ -8,11 +8,17 @@ pytest.importorskip("pygls")
 
 from lsprotocol.types import DiagnosticSeverity, Position
 
+from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
+from thence.dsl.check.scenario import HISTORY
+from thence.dsl.check.terms.delivery import DELIVERIES
+from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS, PROTOCOL_TYPES
+from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES, MULTICAST_SYMBOLS, SYMBOLS
 from thence.dsl.load import library
 from thence.dsl.text.parse import keyword_words
+from thence.highlight.words import PROPERTIES
 from thence.lsp import conversions, fixes, hover, outline, tokens
 from thence.lsp.analysis import Analysis
-from thence.lsp.completion import completions
+from thence.lsp.completion import NETWORK, completions
 from thence.lsp.explanations import BUILT_IN, KEYWORDS
 from thence.lsp.outcomes import Judged, Outcome, summary, told
 from thence.lsp.positions import Positions
@@ -58,6 +64,14 @@ def test_columns_are_counted_in_utf_16() -> None:
 def test_every_keyword_is_explained() -> None:
     assert set(KEYWORDS) == keyword_words()
     assert all(text.strip() for text in (*KEYWORDS.values(), *BUILT_IN.values()))
+
+
+def test_every_name_of_the_language_is_explained() -> None:
+    listed = {*PROTOCOL_PROPERTIES, *LIVENESS, *MACHINE_PROPERTIES, *DELIVERIES, *NETWORK}
+    assert listed <= set(BUILT_IN)
+    assert listed - {"causal_send"} <= set(PROPERTIES)
+    symbols = {symbol.name for symbol in (*SYMBOLS, *MULTICAST_SYMBOLS, *HISTORY.values())}
+    assert {*symbols, *BUILT_IN_FUNCTIONS, *PROTOCOL_TYPES, "self", "next_hop", "neighbours"} <= set(BUILT_IN)
 
 
 @pytest.mark.parametrize(

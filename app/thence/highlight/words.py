@@ -23,8 +23,9 @@ FUNCTIONS = ("max", "min", "some", "window", "sent_by")
 """Functions that the language brings; names unless they are applied."""
 
 PROPERTIES = (
-    "causal", "fifo", "csps", "sps", "total_order", "at_most_once", "no_creation", "deadlock_free", "delivered",
-    "completes", "fault", "unicast", "multicast", "broadcast", "reliable", "lossy", "duplicating", "reordering", "tree",
+    "causal", "causally_ordered", "fifo", "csps", "sps", "total_order", "at_most_once", "no_creation", "deadlock_free",
+    "delivered", "completes", "fault", "unicast", "multicast", "broadcast", "reliable", "lossy", "duplicating",
+    "reordering", "tree",
 )  # fmt: skip
 """Words that lines list: properties, and what deliveries and networks are. Names elsewhere."""
 

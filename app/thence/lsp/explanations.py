@@ -184,6 +184,7 @@ BUILT_IN: dict[str, str] = {
     # properties
     "causal": "No message is delivered while another one to the same process, which happened before it, is not.",
     "fifo": "Messages of one sender to one process are delivered in the order of their sends.",
+    "causally_ordered": "Of two messages that one process delivers, the one that happened before is delivered first.",
     "csps": "At each network send, what happened before it and was sent by others is delivered (Almeida, Definition "
     "4.3).",
     "sps": "As `csps`, but for messages to this sender and from the destination (Almeida, Definition 4.1).",
@@ -211,11 +212,6 @@ BUILT_IN: dict[str, str] = {
     "causal_send": "As a fairness: the application sends again and again while it may.",
 }  # fmt: skip
 """For each name that the language brings, its meaning; fields and operations begin with a dot."""
-
-PROPERTIES = (
-    "causal", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
-)  # fmt: skip
-"""The names under `property`."""
 
 MARKERS: dict[str, str] = {
     "←": "Assigns; also written `:=`.",
