@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from thence.dsl.check.elaborate import Examined, examine
@@ -21,11 +21,13 @@ from thence.lsp.symbols import Occurrence, Symbol
 class Analysis:
     """One text under a file name. What follows from it is found out when it is asked for, and once.
 
-    Two threads may find out the same thing at the same time; they find the same.
+    Two threads may find out the same thing at the same time; they find the same. `around`: only the types around this
+    line are wanted. A mutant is typed with all that it takes over, so that most of the work is left out.
     """
 
     text: str
     file: str
+    around: int | None = None
 
     @cached_property
     def reading(self) -> Reading:
@@ -40,7 +42,16 @@ class Analysis:
     @cached_property
     def examined(self) -> Examined:
         """The types and the typed declarations, as far as there are any."""
-        return examine(self.tree, self.file)
+        tree = self.tree
+        if self.around is not None:
+            kept = tuple(one for one in tree.declarations if self._is_typed(one, self.around))
+            tree = replace(tree, declarations=kept)
+        return examine(tree, self.file)
+
+    def _is_typed(self, declaration: syntax.TopLevel, line: int) -> bool:
+        """Whether the types of a declaration are wanted, or those that depend on it."""
+        apart = isinstance(declaration, syntax.Mutant | syntax.Scenario | syntax.Conforms)
+        return not apart or declaration is declaration_at(self.tree, line)
 
     @property
     def types(self) -> Mapping[Span, Type]:
@@ -72,3 +83,9 @@ class Analysis:
     def of_symbol(self, symbol: Symbol) -> Iterator[Occurrence]:
         """All places where a declared symbol is named."""
         return (occurrence for occurrence in self.occurrences if occurrence.symbol == symbol)
+
+
+def declaration_at(tree: syntax.File, line: int) -> syntax.TopLevel | None:
+    """The declaration that a line belongs to: the last one that begins at it or before."""
+    above = [one for one in tree.declarations if one.span.line <= line]
+    return above[-1] if above else None

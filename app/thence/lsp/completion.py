@@ -15,7 +15,7 @@ from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES
 from thence.dsl.text import syntax
 from thence.dsl.text.parse import Continuations, continuations
 from thence.dsl.text.syntax import Span
-from thence.lsp.analysis import Analysis
+from thence.lsp.analysis import Analysis, declaration_at
 from thence.lsp.explanations import BUILT_IN, KEYWORDS
 from thence.lsp.positions import contains
 from thence.lsp.symbols import LOCAL_KINDS, Symbol, SymbolKind
@@ -55,7 +55,7 @@ def completions(analysis: Analysis, line: int, column: int) -> tuple[Choice, ...
     rest = after[len(_word_at_start(after)) :]
     above = lines[: line - 1]
     here = continuations("\n".join([*above, before + _HERE]))
-    with_word = Analysis("\n".join([*above, before + _HERE + rest, *lines[line:]]), analysis.file)
+    with_word = Analysis("\n".join([*above, before + _HERE + rest, *lines[line:]]), analysis.file, line)
     if [str(word) for word in here.before][-1:] == ["."] and "NAME" in here.terminals:
         return tuple(_after_dot(analysis.file, with_word, [*above], before, rest, lines[line:]))
     choices = (*_names(here, with_word, line, column), *_keywords(here))
@@ -94,7 +94,7 @@ def _after_dot(
     target = _target(with_word)
     for ending in ("()" + rest, ": pass", " = " + _HERE):
         if target is None:
-            with_word = Analysis("\n".join([*above, before + _HERE + ending, *below]), file)
+            with_word = Analysis("\n".join([*above, before + _HERE + ending, *below]), file, len(above) + 1)
             target = _target(with_word)
     type_ = None if target is None else with_word.types.get(target.span)
     if type_ is None:
@@ -139,12 +139,12 @@ def _names(here: Continuations, analysis: Analysis, line: int, column: int) -> I
     """The names that fit, by the words of the line before the place."""
     if "SLIDING" in here.terminals:
         yield from (Choice(name, "type", doc=BUILT_IN[name]) for name in _TYPES)
-        yield from _symbols(analysis, _declaration_at(analysis, line), ("record", "sort"))
+        yield from _symbols(analysis, declaration_at(analysis.tree, line), ("record", "sort"))
         return
     if "NAME" not in here.terminals:
         return
     words = [str(word) for word in here.before]
-    own = _declaration_at(analysis, line)
+    own = declaration_at(analysis.tree, line)
     if {"NUMBER", "TRUE"} <= here.terminals:
         yield from _values(analysis, own, line, column)
         return
@@ -192,12 +192,6 @@ def _names(here: Continuations, analysis: Analysis, line: int, column: int) -> I
             yield from _locals(analysis, line, column)
         case _:
             return
-
-
-def _declaration_at(analysis: Analysis, line: int) -> syntax.TopLevel | None:
-    """The declaration that a line belongs to."""
-    above = [one for one in analysis.tree.declarations if one.span.line <= line]
-    return above[-1] if above else None
 
 
 def _of(declaration: syntax.TopLevel | None) -> str:
