@@ -84,7 +84,7 @@ def test_lines_fit_and_every_surprise_is_said(found: list[Result], width: int, v
 @given(SOME)
 def test_what_limits_verdicts_is_counted_where_it_is_not_shown(found: Sequence[Result]) -> None:
     said = marked(found)
-    for name, words in (("not_tried", "all that the network may do"), ("cannot_refute", "can refute")):
+    for name, words in (("not_tried", "not tried"), ("cannot_refute", "cannot be refuted")):
         count = sum(name in result.facts for result in found)
         assert (f"{count:,} " in said and words in said) if count else words not in said
 
@@ -111,6 +111,19 @@ def test_of_many_results_only_surprises_are_shown() -> None:
     loud = printed(Output((*many, result("causal", Verdict.REFUTED, expected=False))), 80)
     assert "causal" in loud and "invariant_1" not in loud
     assert "invariant_39" in printed(Output(tuple(many)), 80, ALL)
+
+
+def test_the_end_of_many_files_fits_on_a_screen() -> None:
+    fine = [result(f"statement_{number}", Verdict.HOLDS, expected=True, wanted=Verdict.HOLDS) for number in range(2080)]
+    files = tuple((f"file_number_{number}_of_the_library", 80) for number in range(26))
+    stream = Terminal()
+    with patch("sys.stdout", stream), patch.dict("os.environ", {"COLUMNS": "80", "LINES": "24", "NO_COLOR": "1"}):
+        print_output(Output(tuple(fine), files=files), 1.0)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) <= 24 and all(len(line) <= 80 for line in lines)
+    assert sum(line.count(": 80 of 80") for line in lines) == 26
+    piped = printed(Output(tuple(fine), files=files), 80)
+    assert piped.count(": 80 of 80 as expected\n") == 26
 
 
 class Terminal(io.StringIO):

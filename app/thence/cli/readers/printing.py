@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from thence.cli.output import Output
 from thence.cli.readers.colours import Ink, Painter, painter
-from thence.cli.readers.layout import Entry, laid_out, length, width_of, wrapped
+from thence.cli.readers.layout import GAP, Entry, laid_out, length, width_of, wrapped
 from thence.spec.events import printable
 from thence.spec.verdict import Result, Verdict
 
@@ -85,8 +85,10 @@ def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, widt
     for part in explained:
         lines += ["", *part]
     if left:
-        which = "counterexample is" if left == 1 else "counterexamples are"
-        lines += ["", f"{left} more {which} shown with -v"]
+        report = output.fields.get("report")
+        place = f"in {report}, and " if isinstance(report, str) else ""
+        more = " more" if explained else ""
+        lines += ["", f"{left:,}{more} {'is' if left == 1 else 'are'} explained {place}with -v"]
     if lines:
         lines.append("")
     lines += [line for line in plain(output.notes).rstrip("\n").split("\n") if output.notes]
@@ -177,7 +179,8 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
         others = weighty if len(weighty) + len(surprising) <= MOST_EXPLAINED else []
     elif verbosity < EXPLAINED and (grave := [key for key in others if _is_grave(found[key])]):
         others = grave
-    kept = surprising if verbosity >= ALL else surprising[:MOST_EXPLAINED]
+    most = MOST_EXPLAINED if len(output.files) <= 1 else 1
+    kept = surprising if verbosity >= ALL or len(surprising) <= most else surprising[: most if most > 1 else 0]
     texts = []
     for key in found:
         if key in kept or key in others:
@@ -203,7 +206,7 @@ def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Paint
     lines: list[str] = []
     files = list(_of_files(output))
     if len(files) > 1:
-        lines += _listed([(name, _escaped(summed(results))) for name, results in files], width)
+        lines += _listed(files, paint, width)
         name = counted(len(files), "file")
     else:
         name = files[0][0] if files else ""
@@ -234,19 +237,34 @@ def _of_files(output: Output) -> Iterator[tuple[str, Sequence[Result]]]:
         yield (_escaped(subjects.pop()) if len(subjects) == 1 else ""), output.results
 
 
-def _listed(sums: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """A line for each; on a terminal that is too low for that, several beside each other."""
-    lines = [line for name, said in sums for line in wrapped(f"{name}: {said}", width)]
-    if not sys.stdout.isatty() or len(lines) + ROOM_BELOW <= shutil.get_terminal_size((80, 24)).lines:
-        return lines
-    short = [f"{name}: {said.removesuffix(' as expected')}" for name, said in sums]
-    wide = max(map(length, short)) + 2
-    beside = max(1, width // wide)
-    high = -(-len(short) // beside)
-    columns = [short[at : at + high] for at in range(0, len(short), high)]
-    rows = [[column[at] for column in columns if at < len(column)] for at in range(high)]
-    return ["as expected:", *("".join(text.ljust(wide) for text in row).rstrip() for row in rows)]
+def _listed(files: Sequence[tuple[str, Sequence[Result]]], paint: Painter, width: int) -> list[str]:
+    """A line for each; on a terminal that is too low for that, files as expected beside each other."""
+    from thence.cli.readers.sums import summed
 
+    low = sys.stdout.isatty() and len(files) + ROOM_BELOW > shutil.get_terminal_size((80, 24)).lines
+    lines, short = [], []
+    for name, results in files:
+        said = f"{name}: {_escaped(summed(results))}"
+        surprises = any(not result.expected for result in results)
+        if low and said.endswith(AS_EXPECTED) and not surprises:
+            short.append(said.removesuffix(AS_EXPECTED))
+        else:
+            lines += [paint(line, Ink.BAD if surprises else Ink.PLAIN) for line in wrapped(said, width)]
+    if short:
+        lines += [f"{AS_EXPECTED.strip()}:", *_beside(short, width)]
+    return lines
+
+
+def _beside(texts: Sequence[str], width: int) -> list[str]:
+    """Short texts in columns, read downwards."""
+    wide = max(map(length, texts)) + GAP
+    high = -(-len(texts) // max(1, (width + GAP) // wide))
+    columns = [texts[at : at + high] for at in range(0, len(texts), high)]
+    rows = [[column[at] for column in columns if at < len(column)] for at in range(high)]
+    return ["".join(text.ljust(wide) for text in row).rstrip() for row in rows]
+
+
+AS_EXPECTED = " as expected"
 
 ROOM_BELOW = 6
 """Lines that follow the list of files."""

@@ -87,8 +87,8 @@ def marked(results: Sequence[Result]) -> str:
     )
     kinds = (
         (sum(result.verdict is Verdict.UNKNOWN for result in results), "unknown"),
-        (sum(bool(result.facts.get("not_tried")) for result in results), "without all that the network may do"),
-        (sum(bool(result.facts.get("cannot_refute")) for result in results), "that no run of the scope can refute"),
+        (sum(bool(result.facts.get("not_tried")) for result in results), "with something not tried"),
+        (sum(bool(result.facts.get("cannot_refute")) for result in results), "that cannot be refuted in their scope"),
         (ascending, "only as sets are visited in ascending order"),
         (sum(bool(result.facts.get("bound")) for result in results), "within a number of steps"),
     )
