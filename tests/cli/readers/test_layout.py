@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.cli.readers.colours import Ink, bare
-from thence.cli.readers.layout import Entry, grid, laid_out, length, wrapped
+from thence.cli.readers.layout import Entry, fitted, grid, laid_out, length, wrapped
 
 WORDS = st.text("abcdefghijklmnop_:.,äß漢", min_size=1, max_size=30)
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
@@ -28,6 +28,14 @@ def test_rows_fit_and_words_stay_whole(texts: list[list[str]], width: int, inden
 @given(TEXTS, WIDTHS)
 def test_wrapped_keeps_the_words_in_order(text: str, width: int) -> None:
     assert " ".join(wrapped(text, width)).split() == text.split()
+
+
+@given(st.lists(TEXTS.map(lambda text: f"    {text}"), max_size=4), WIDTHS)
+def test_fitted_texts_keep_their_words_and_their_diagrams(lines: list[str], width: int) -> None:
+    found = fitted("\n".join([*lines, "p0 " + "─" * 300]), width)
+    assert found[-1] == "p0 " + "─" * 300
+    assert all(length(line) <= width or len(line.split()) == 1 for line in found[:-1])
+    assert " ".join(found[:-1]).split() == " ".join(lines).split()
 
 
 @given(st.integers(1, 14), st.integers(1, 5), WIDTHS)

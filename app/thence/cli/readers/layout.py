@@ -56,6 +56,20 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
+def fitted(text: str, width: int) -> list[str]:
+    """The lines of a text; longer ones are broken between words, and go on further in. Diagrams are kept."""
+    lines = []
+    for line in text.split("\n"):
+        inside = line.lstrip(" ")
+        if length(line) <= width or any("\u2500" <= letter <= "\u257f" for letter in line):
+            lines.append(line)
+            continue
+        indent = len(line) - len(inside)
+        first, *others = wrapped(inside, width - indent - GAP)
+        lines += [f"{' ' * indent}{first}", *(f"{' ' * (indent + GAP)}{other}" for other in others)]
+    return lines
+
+
 def laid_out(rows: Sequence[Sequence[Entry]], width: int, paint: Painter, *, indent: int = 0) -> list[list[str]]:
     """The lines of each row: in columns, or each cell under the other where columns would not fit.
 

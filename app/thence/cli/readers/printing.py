@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from textwrap import indent
+from typing import TextIO
 
 from thence.cli.output import Output
 from thence.cli.readers.colours import Ink, Painter, painter
-from thence.cli.readers.layout import GAP, Entry, laid_out, length, width_of, wrapped
+from thence.cli.readers.layout import GAP, Entry, fitted, laid_out, length, width_of, wrapped
 from thence.spec.events import printable
 from thence.spec.verdict import Result, Verdict
 
@@ -26,11 +28,11 @@ def print_output(output: Output, seconds: float, verbosity: int = BRIEF) -> None
     """Prints diagnostics on stderr, then the rest on stdout."""
     print_diagnostics(output)
     if output.text:
-        print(plain(output.text))
+        print("\n".join(_fitted(output.text, sys.stdout)))
     if output.results and output.table:
         print("\n".join(_answer(output, seconds, verbosity, painter(sys.stdout), width_of(sys.stdout))))
     elif output.notes:
-        print(plain(output.notes.rstrip("\n")))
+        print("\n".join(_fitted(output.notes.rstrip("\n"), sys.stdout)))
 
 
 def print_diagnostics(output: Output) -> None:
@@ -43,7 +45,7 @@ def print_diagnostics(output: Output) -> None:
     paint = painter(sys.stderr)
     for diagnostic, loaded in output.diagnostics:
         ink = Ink.BAD if diagnostic.severity == "error" else Ink.WARNING
-        for line in plain(render(diagnostic, loaded.source)).split("\n"):
+        for line in _fitted(render(diagnostic, loaded.source), sys.stderr):
             print(_diagnostic_line(line, diagnostic.severity, ink, paint), file=sys.stderr)
     errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
     warnings = len(output.diagnostics) - errors
@@ -74,6 +76,12 @@ def plain(text: str) -> str:
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
+def _fitted(text: str, stream: TextIO) -> list[str]:
+    """The lines of a text, broken between words where a terminal would break them anywhere."""
+    safe = plain(text)
+    return fitted(safe, width_of(stream)) if stream.isatty() else safe.split("\n")
+
+
 def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, width: int) -> list[str]:
     from thence.cli.readers.blocks import blocks, rows_of
 
@@ -91,7 +99,7 @@ def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, widt
         lines += ["", f"{left:,}{more} {'is' if left == 1 else 'are'} explained {place}with -v"]
     if lines:
         lines.append("")
-    lines += [line for line in plain(output.notes).rstrip("\n").split("\n") if output.notes]
+    lines += _fitted(output.notes.rstrip("\n"), sys.stdout) if output.notes else []
     hidden = [] if whole else [result for row in rows if not row.surprises for result in row.results]
     return [*lines, *_sums(output, hidden, seconds, paint, width)]
 
@@ -187,7 +195,7 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
             results = found[key]
             names = ", ".join(statement(result) for result in results)
             head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}", width)
-            texts.append([*head, *(f"  {line}".rstrip() for line in plain(key[1]).rstrip().split("\n"))])
+            texts.append([*head, *(line.rstrip() for line in _fitted(indent(key[1].rstrip(), "  "), sys.stdout))])
     return texts, len(surprising) - len(kept)
 
 

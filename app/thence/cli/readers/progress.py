@@ -18,7 +18,7 @@ AFTER_S = 0.5
 QUIET_EVERY_S = 60.0
 """Where there is no terminal, the pause between two lines."""
 
-LEAST_SHARE = 0.02
+LEAST_SHARE = 0.05
 """The share of the work that must be done before the rest is estimated."""
 
 
