@@ -23,7 +23,6 @@ EVERY = [(name,) for name in COMMANDS] + [("trace", name) for name in TRACE] + [
 SMALL = {
     ("verify",): ["nothing"],
     ("check",): ["mf"],
-    ("explain",): ["E0131", "L3"],
     ("fmt",): ["mf", "--check"],
     ("run",): ["mf", "--steps", "3"],
     ("repl",): ["mf"],

@@ -72,6 +72,7 @@ FOREIGN = [
     ("-- a remark", "`#`"),
     ("retrun", "`return`"),
     ("snd MSG(m) to m.dst", "`send`"),
+    ("for p in process: snd MSG(m) to p", "`send`"),
     ("whlie mode > 0: mode := 0", "`while`"),
 ]
 

@@ -421,6 +421,12 @@ class _Case:
         message = f"a comma, an operator or a bracket is missing before {self.found()}"
         return self.fault("E0131", message, at=self.place(), note=note)
 
+    def inner_statement(self) -> str | None:
+        """The keyword that the word before is near, where that word begins a statement inside the line."""
+        if self.index - 2 < self.start or str(self.words[self.index - 2]) not in (":", ";"):
+            return None
+        return nearest(str(self.before), self.keywords_of(self.openers))
+
     def leftover(self) -> Slip | None:
         if "NEWLINE" not in self.accepted or self.kind in ("DEDENT", "$END"):
             return None
@@ -433,6 +439,8 @@ class _Case:
             note = self.foreign_notes(str(self.first))[0]
         elif self.text == "if" and ":=" in map(str, self.words[self.start : self.index]):
             note = "a choice between two values is `if P then a else b`"
+        elif (near := self.inner_statement()) is not None:
+            note = f"did you mean `{near}`?"
         elif self.kind == "COLON" and self.index == self.start + 1 and "SEND" in self.openers:
             note = "this line opens no block; a local name is `let x = e`"
         elif self.kind == "COLON":
