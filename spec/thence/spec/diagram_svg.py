@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from math import ceil, hypot, inf
+from math import ceil, floor, hypot, inf
 from textwrap import wrap
 from typing import Final, assert_never
 
@@ -69,7 +69,8 @@ class _Picture:
         whole = max(NARROWEST, self._left + max(self._layout.columns, 1.0) * self._step + MARGIN)
         self._width = min(WIDEST, whole)
         self._right = whole - MARGIN
-        self._page = self._width - self._left - MARGIN - 2 * _overlap(self._step)
+        room = self._width - self._left - MARGIN - 2 * _margin(self._step)
+        self._page = self._step * max(1, floor(room / self._step))
         self._bands = 1 if whole <= WIDEST else ceil((self._right - self._left) / self._page)
         caption = highlight.caption_in(execution) if highlight else ""
         self._caption = wrap(_printable(caption), int((self._width - 2 * MARGIN) / 6.9))
@@ -117,27 +118,25 @@ class _Picture:
 
     def _paged(self) -> list[str]:
         """The picture in bands, one below the other. A line that leaves a band at the right comes in from the left."""
-        overlap, top = _overlap(self._step), self._top - ROW / 2
+        left, top = self._left - 10 + _margin(self._step), self._top - ROW / 2
         lines = [*self._lines()]
         points = [*zip(self._layout.points, self._labels(), strict=True)]
         drawn: list[str] = []
         for band in range(self._bands):
             start, down = self._left + band * self._page, band * (self._band_height + BETWEEN)
-            shown = [
-                line for low, high, line in lines if low <= start + self._page + overlap and high >= start - overlap
-            ]
+            shown = [line for low, high, line in lines if low <= start + self._page and high >= start]
             names = [line for line in self._process_lines() if line.startswith("<text")]
-            width, height = self._page + 2 * overlap, self._band_height + 22
+            width, height = self._page, self._band_height + 22
             drawn += [
                 f'<g transform="translate(0 {down:.1f})">',
                 *names,
-                f'<svg x="{self._left - overlap:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
-                f'viewBox="{start - overlap:.1f} {top:.1f} {width:.1f} {height:.1f}">',
+                f'<svg x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
+                f'viewBox="{start:.1f} {top:.1f} {width:.1f} {height:.1f}">',
                 *(line for line in self._process_lines() if line.startswith("<path")),
                 *shown,
                 "</svg>",
                 "</g>",
-                f'<g class="band" transform="translate({self._left - start:.1f} {down:.1f})">',
+                f'<g class="band" transform="translate({left - start:.1f} {down:.1f})">',
             ]
             for point, label in points:
                 if min(int((self._x(point.column) - self._left) / self._page), self._bands - 1) == band:
@@ -337,8 +336,8 @@ class _Picture:
         return drawn, y + MARGIN
 
 
-def _overlap(step: float) -> float:
-    """Drawn on both sides of the border between two bands; a label beside its point has room in it."""
+def _margin(step: float) -> float:
+    """On both sides of a band: a label beside its point has room in it."""
     return step * 0.9
 
 
