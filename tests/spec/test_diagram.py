@@ -22,7 +22,10 @@ Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]
 def test_an_overtaking(kind: str) -> None:
     finding = Finding(kind, 2, "c", ("a", "x"), 4, ("a", "b", "c"))  # type: ignore[arg-type]
     highlight = highlight_of(finding)
-    assert highlight == Highlight(2, "c", ("a", "x"), ("a", "b", "c"), 4, str(finding))
+    assert highlight == Highlight(2, "c", ("a", "x"), ("a", "b", "c"), 4, finding=finding)
+    assert highlight.caption_in(Execution(3, ())) == str(finding)
+    assert "P3" in highlight.caption_in(Execution(3, (), ("P1", "P2", "P3")))
+    assert "p2" not in highlight.caption_in(Execution(3, (), ("P1", "P2", "P3")))
     assert [highlight.role(m) for m in "abcxy"] == ["missing", "chain", "overtaking", "missing", "plain"]
 
 
@@ -31,6 +34,9 @@ def test_a_duplicate_and_a_stuck_message() -> None:
     assert highlight_of(Finding("phantom", 1, "m", (), 3)).event_index == 3
     stuck = highlight_of(Finding("stuck", 1, "m", (), 3))
     assert (stuck.role("m"), stuck.event_index, stuck.message) == ("missing", None, None)
+    assert stuck.caption_in(Execution(2, ())) == "stuck: p1 never delivers m"
+    cut = highlight_of(Finding("stuck", 1, "m", (), 3), ended=False)
+    assert cut.caption_in(Execution(2, (), ("A", "B"))) == "B has not delivered m"
 
 
 def test_focus_keeps_what_the_finding_is_about() -> None:

@@ -7,12 +7,14 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.spec.diagram import Highlight, draw_svg, highlight_of
 from thence.spec.diagram_labels import Box
-from thence.spec.diagram_svg import CHARACTER
+from thence.spec.diagram_layout import place
+from thence.spec.diagram_svg import CHARACTER, WIDEST
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.judgement import judge
 from thence.spec.oracle import Finding
@@ -65,7 +67,7 @@ def test_waiting_and_lost_messages() -> None:
     assert len(elements(svg, "circle", "ring")) == 1
     assert len(elements(svg, "path", "waiting")) == 1
     assert len(elements(svg, "path", "arrow", "unfinished")) == 2
-    assert "does not arrive" in svg and "waits" in svg
+    assert "has not arrived" in svg and "waits" in svg
 
 
 def test_names_from_elsewhere_cannot_break_the_document() -> None:
@@ -159,6 +161,31 @@ def test_over_many_executions_labels_are_clear_of_signs_and_nearly_all_of_arrows
                 count += 1
     assert count > 600 and on_a_sign == 0
     assert crossed < 0.04 * count
+
+
+@pytest.mark.parametrize(("processes", "events"), [(2, 300), (5, 1000), (8, 400)])
+def test_a_long_run_is_paged(processes: int, events: int) -> None:
+    """No picture is wider than a page; each event stands once, whole, inside the picture."""
+    execution = random_execution(processes, events, 7)
+    root = ElementTree.fromstring(draw_svg(execution))
+    width, height = float(root.get("width", "")), float(root.get("height", ""))
+    assert width <= WIDEST
+    found = 0
+    for band in root.findall(f"{SVG}g"):
+        place = re.fullmatch(r"translate\(([-\d.]+) ([-\d.]+)\)", band.get("transform", ""))
+        if band.get("class") != "band" or place is None:
+            continue
+        for text in band.findall(f"{SVG}text"):
+            if text.get("text-anchor") == "middle" and text.get("aria-hidden") is None:
+                half = len(text.text or "") * CHARACTER / 2
+                x, y = float(text.get("x", "")) + float(place[1]), float(text.get("y", "")) + float(place[2])
+                assert x - half >= 0 and x + half <= width and 10 <= y <= height
+                found += 1
+    assert found == len(place_points(execution))
+
+
+def place_points(execution: Execution) -> Sequence[object]:
+    return place(execution).points
 
 
 def test_drawing_twice_gives_the_same_text() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.oracle import Finding
 
-MOST_DRAWN: Final = 2_000
-"""Events of the longest run that is drawn whole: nobody finds a message in more."""
+MOST_DRAWN: Final = 200
+"""Events of the longest run with a finding that is drawn whole: nobody finds a message in more."""
 
 Role: TypeAlias = Literal["plain", "missing", "overtaking", "chain"]
 
@@ -25,7 +25,9 @@ class Highlight:
         missing: the message that should have been delivered at `process` before.
         chain: `missing[0]`, ..., `message`, each directly before the next; may be empty.
         event_index: the offending delivery, if the fault is one.
-        caption: one sentence for the reader.
+        caption: one sentence for the reader; empty where the finding says it.
+        finding: what is brought out, if it is a finding.
+        ended: whether the run has ended: what is undelivered in one that has not is not stuck.
     """
 
     process: int
@@ -34,6 +36,14 @@ class Highlight:
     chain: tuple[str, ...] = ()
     event_index: int | None = None
     caption: str = ""
+    finding: Finding | None = None
+    ended: bool = True
+
+    def caption_in(self, execution: Execution) -> str:
+        """The caption, with the names that the processes of the execution have."""
+        if self.caption or self.finding is None:
+            return self.caption
+        return self.finding.told(execution.name_of(self.process), ended=self.ended)
 
     def role(self, message: str) -> Role:
         """The part of `message` in this finding."""
@@ -44,17 +54,24 @@ class Highlight:
         return "chain" if message in self.chain else "plain"
 
 
-def highlight_of(finding: Finding) -> Highlight:
-    """The highlight of any finding."""
+def highlight_of(finding: Finding, *, ended: bool = True) -> Highlight:
+    """The highlight of any finding, of a run that has ended or not."""
     match finding.kind:
         case "causal" | "fifo" | "gap":
             return Highlight(
-                finding.process, finding.message, finding.missing, finding.chain, finding.event_index, str(finding)
+                finding.process,
+                finding.message,
+                finding.missing,
+                finding.chain,
+                finding.event_index,
+                "",
+                finding,
+                ended,
             )
         case "duplicate" | "phantom":
-            return Highlight(finding.process, finding.message, (), (), finding.event_index, str(finding))
+            return Highlight(finding.process, finding.message, (), (), finding.event_index, "", finding, ended)
         case "stuck":
-            return Highlight(finding.process, None, (finding.message,), (), None, str(finding))
+            return Highlight(finding.process, None, (finding.message,), (), None, "", finding, ended)
 
 
 def in_view(execution: Execution, highlight: Highlight) -> tuple[Execution, Highlight]:
@@ -69,6 +86,7 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     """
     wanted = {*highlight.missing[:1], *highlight.chain, *([highlight.message] if highlight.message else [])}
     events: list[Event] = []
+    steps: list[int] = []
     index: int | None = None
     senders = {e.message: e.process for e in execution.events if e.message in wanted and isinstance(e, Send)}
     # A chain message matters where it is delivered to the sender of the next one, and at the process of the finding.
@@ -78,17 +96,20 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     for position, event in enumerate(execution.events):
         if event.message not in wanted:
             continue
+        step = execution.steps[position] if execution.steps else 0
         match event:
             case Send(process, message, destinations):
                 kept = tuple(d for d in destinations if (message, d) in places)
                 events.append(Send(process, message, kept or destinations))
+                steps.append(step)
             case Receive(process, message) | Deliver(process, message):
                 if (message, process) not in places:
                     continue
                 if position == highlight.event_index:
                     index = len(events)
                 events.append(event)
-    small = Highlight(
-        highlight.process, highlight.message, highlight.missing[:1], highlight.chain, index, highlight.caption
-    )
-    return Execution(execution.processes, tuple(events), execution.names), small
+                steps.append(step)
+    said = highlight.caption_in(execution)
+    caption = f"{said}; {len(events):,} of {len(execution.events):,} events are drawn"
+    small = replace(highlight, missing=highlight.missing[:1], event_index=index, caption=caption)
+    return replace(execution, events=tuple(events), steps=tuple(steps) if execution.steps else ()), small

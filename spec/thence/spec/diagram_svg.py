@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from math import hypot
+from math import ceil, floor, hypot, inf
 from textwrap import wrap
 from typing import Final, assert_never
 
@@ -24,6 +24,10 @@ STUB: Final = 24.0
 CHARACTER: Final = 7.0
 LONGEST_LABEL: Final = 12
 NARROWEST: Final = 420.0
+WIDEST: Final = 1300.0
+"""Of a whole picture; a longer run goes on in the next band below, as text goes on in the next line."""
+BETWEEN: Final = 34.0
+"""Between two bands."""
 
 
 def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
@@ -62,28 +66,23 @@ class _Picture:
         self._step = max(34.0, longest * CHARACTER + 14)
         self._names = [_label(execution.name_of(process)) for process in range(execution.processes)]
         self._left = MARGIN + max(map(len, self._names), default=2) * 8.5 + 26
-        self._width = max(NARROWEST, self._left + max(self._layout.columns, 1.0) * self._step + MARGIN)
-        self._right = self._width - MARGIN
-        caption = highlight.caption if highlight else ""
+        whole = max(NARROWEST, self._left + max(self._layout.columns, 1.0) * self._step + MARGIN)
+        self._width = min(WIDEST, whole)
+        self._right = whole - MARGIN
+        room = self._width - self._left - MARGIN - 2 * _margin(self._step)
+        self._page = self._step * max(1, floor(room / self._step))
+        self._bands = 1 if whole <= WIDEST else ceil((self._right - self._left) / self._page)
+        caption = highlight.caption_in(execution) if highlight else ""
         self._caption = wrap(_printable(caption), int((self._width - 2 * MARGIN) / 6.9))
         self._top = MARGIN + 18 * len(self._caption) + (32 if self._layout.turn is None else 46)
-        self._bottom = self._top + (execution.processes - 1) * ROW + 38
+        self._band_height = (execution.processes - 1) * ROW + 38
+        self._bottom = self._top + self._bands * self._band_height + (self._bands - 1) * BETWEEN
 
     def svg(self) -> str:
         """The document."""
         legend, height = self._legend()
-        plain_first = sorted(self._layout.arrows, key=lambda arrow: self._arrow_role(arrow) != "plain")
-        body = [
-            *self._caption_lines(),
-            *self._process_lines(),
-            *self._turn(),
-            *(self._path(link) for link in self._links),
-            *(line for arrow in plain_first for line in self._arrow(arrow)),
-            *(self._waiting(waiting) for waiting in self._layout.waiting),
-            *(line for point in self._layout.points for line in self._glyph(point)),
-            *self._labels(),
-            *legend,
-        ]
+        drawing = self._whole() if self._bands == 1 else self._paged()
+        body = [*self._caption_lines(), *drawing, *legend]
         size = f'width="{self._width:.0f}" height="{height:.0f}" viewBox="0 0 {self._width:.0f} {height:.0f}"'
         title = " ".join(self._caption) or f"Space-time diagram of {self._processes} processes"
         return "\n".join(
@@ -96,6 +95,54 @@ class _Picture:
                 "</svg>\n",
             )
         )
+
+    def _lines(self) -> Iterator[tuple[float, float, str]]:
+        """What is drawn below the signs, with its first and last x: an element may be longer than a band."""
+        plain_first = sorted(self._layout.arrows, key=lambda arrow: self._arrow_role(arrow) != "plain")
+        for line in self._turn():
+            yield -inf, inf, line
+        for link in self._links:
+            yield self._x(link.start.column), self._x(link.end.column), self._path(link)
+        for arrow in plain_first:
+            ends = self._x(arrow.start.column), self._arrow_end(arrow)[0]
+            for line in self._arrow(arrow):
+                yield min(ends) - HEAD, max(ends) + HEAD, line
+        for waiting in self._layout.waiting:
+            end = self._right if waiting.end is None else self._x(waiting.end.column)
+            yield self._x(waiting.start.column), end, self._waiting(waiting)
+
+    def _whole(self) -> list[str]:
+        signs = [line for point in self._layout.points for line in self._glyph(point)]
+        labels = [line for lines in self._labels() for line in lines]
+        return [*self._process_lines(), *(line for _, _, line in self._lines()), *signs, *labels]
+
+    def _paged(self) -> list[str]:
+        """The picture in bands, one below the other. A line that leaves a band at the right comes in from the left."""
+        left, top = self._left - 10 + _margin(self._step), self._top - ROW / 2
+        lines = [*self._lines()]
+        points = [*zip(self._layout.points, self._labels(), strict=True)]
+        drawn: list[str] = []
+        for band in range(self._bands):
+            start, down = self._left + band * self._page, band * (self._band_height + BETWEEN)
+            shown = [line for low, high, line in lines if low <= start + self._page and high >= start]
+            names = [line for line in self._process_lines() if line.startswith("<text")]
+            width, height = self._page, self._band_height + 22
+            drawn += [
+                f'<g transform="translate(0 {down:.1f})">',
+                *names,
+                f'<svg x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
+                f'viewBox="{start:.1f} {top:.1f} {width:.1f} {height:.1f}">',
+                *(line for line in self._process_lines() if line.startswith("<path")),
+                *shown,
+                "</svg>",
+                "</g>",
+                f'<g class="band" transform="translate({left - start:.1f} {down:.1f})">',
+            ]
+            for point, label in points:
+                if min(int((self._x(point.column) - self._left) / self._page), self._bands - 1) == band:
+                    drawn += [*self._glyph(point), *label]
+            drawn.append("</g>")
+        return drawn
 
     def _x(self, column: float) -> float:
         return self._left + (column + 0.5) * self._step
@@ -236,7 +283,8 @@ class _Picture:
             return sum(1 if arrow.destination > point.process else -1 for arrow in arrows) < 0
         return any(arrow.start.process <= point.process for arrow in arrows)
 
-    def _labels(self) -> Iterator[str]:
+    def _labels(self) -> Iterator[tuple[str, str]]:
+        """The label of each point, with its halo."""
         segments: list[Segment] = [(*self._at(a.start), *self._arrow_end(a)) for a in self._layout.arrows]
         anchors = [
             Anchor(
@@ -250,8 +298,10 @@ class _Picture:
         for point, box in zip(self._layout.points, place_labels(anchors, segments), strict=True):
             text = escape(_label(point.message))
             where = f'x="{box.x:.1f}" y="{box.bottom - 1:.1f}" text-anchor="middle"'
-            yield f'<text class="halo" {where} aria-hidden="true">{text}</text>'
-            yield f'<text class="{self._point_role(point)}" {where}>{text}</text>'
+            yield (
+                f'<text class="halo" {where} aria-hidden="true">{text}</text>',
+                f'<text class="{self._point_role(point)}" {where}>{text}</text>',
+            )
 
     def _legend(self) -> tuple[list[str], float]:
         """The signs that occur, and the height of the whole picture."""
@@ -266,7 +316,7 @@ class _Picture:
             (
                 any(arrow.end is None for arrow in self._layout.arrows),
                 '<path class="arrow" d="M-3 -3l6 6m0 -6l-6 6"/>',
-                "does not arrive",
+                "has not arrived",
             ),
             ("missing" in roles, '<circle class="dot missing" r="4.5"/>', "missing"),
             ("expected" in kinds, '<circle class="ring expected missing" r="6"/>', "not delivered"),
@@ -284,6 +334,11 @@ class _Picture:
             drawn.append(f'<g transform="translate({x:.1f} {y:.1f})">{glyph}<text x="15" y="4">{text}</text></g>')
             x += width
         return drawn, y + MARGIN
+
+
+def _margin(step: float) -> float:
+    """On both sides of a band: a label beside its point has room in it."""
+    return step * 0.9
 
 
 def _label(message: str) -> str:

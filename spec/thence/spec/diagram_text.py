@@ -29,6 +29,7 @@ _SIGNS: Final[Mapping[str, str]] = {
 def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
     """The space-time diagram of `execution` in Unicode text, without colours; lines end in a line feed.
 
+    The rows have the numbers of the steps, or without steps those of the events, from 0.
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
     to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer. While
     something waits at a process, its line is dashed. The rows of a highlight carry notes. A run of up to six
@@ -70,7 +71,8 @@ class _Sheet:
 
     def __post_init__(self) -> None:
         processes = self._execution.processes
-        self._margin = len(str(max(len(self._execution.events) - 1, 0))) + 3
+        largest = max(self._execution.steps, default=max(len(self._execution.events) - 1, 0))
+        self._margin = len(str(largest)) + 3
         room = WIDEST - self._margin - (NOTES if self._highlight else 6)
         self._step = max(NARROWEST_COLUMN, min(WIDEST_COLUMN, room // processes))
         self._waiting = [[] for _ in range(processes)]
@@ -89,7 +91,9 @@ class _Sheet:
                 rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
             if index in at_once:
                 continue
-            row = self._row(str(index), notes.get(index, ""))
+            # An arrival that is delivered at once is one row, with the number of the arrival's step.
+            number = self._number(index - 1 if index - 1 in at_once and at_once[index - 1] == index else index)
+            row = self._row(number if self._execution.steps else str(index), notes.get(index, ""))
             match event:
                 case Send(process, message, destinations):
                     self._send(row, process, message, destinations)
@@ -100,13 +104,27 @@ class _Sheet:
                     self._deliver(row, process, message, index in merged)
             rows.append(row)
         rows += self._expected()
-        lines = [_printable(self._highlight.caption), ""] if self._highlight and self._highlight.caption else []
+        caption = self._highlight.caption_in(self._execution) if self._highlight else ""
+        lines = [_printable(caption), ""] if caption else []
         width = max((len(row.cells) for row in rows if row.note), default=0)
         lines += [self._line(row, width) for row in rows]
         signs = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in self._signs]
         if signs:
             lines += ["", "   ".join(signs)]
         return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _name(self, process: int) -> str:
+        return _label(self._execution.name_of(process))
+
+    def _target(self, process: int) -> str:
+        return self._name(process) if self._execution.names else str(process)
+
+    def _number(self, index: int) -> str:
+        """The number of the step that the event belongs to, where it begins; of a bare execution that of the event."""
+        steps = self._execution.steps
+        if not steps:
+            return str(index)
+        return "" if not steps[index] or (index and steps[index - 1] == steps[index]) else str(steps[index])
 
     def _column(self, process: int) -> int:
         return process * self._step
@@ -127,7 +145,7 @@ class _Sheet:
         self._senders[message] = process
         others = self._execution.processes - 1
         everyone = others > 2 and set(destinations) >= set(range(self._execution.processes)) - {process}
-        targets = "all" if everyone else ",".join(str(destination) for destination in destinations)
+        targets = "all" if everyone else ",".join(map(self._target, destinations))
         row.put(self._column(process), f"■{_label(message)}→{targets}")
 
     def _deliver(self, row: _Row, process: int, message: str, on_arrival: bool) -> None:
@@ -200,7 +218,7 @@ class _Sheet:
                 notes.setdefault(sends[later], f"{_label(earlier)} -> {_label(later)}")
                 for index, event in enumerate(events[: sends[later]]):
                     if isinstance(event, Deliver) and (event.process, event.message) == (sender, earlier):
-                        notes.setdefault(index, f"p{sender} knows {_label(earlier)}")
+                        notes.setdefault(index, f"{self._name(sender)} knows {_label(earlier)}")
         missing = ", ".join(map(_label, highlight.missing))
         if highlight.event_index is not None:
             notes[highlight.event_index] = f"<== before {missing}" if missing else "<== here"

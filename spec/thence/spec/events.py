@@ -54,12 +54,14 @@ Event: TypeAlias = Send | Receive | Deliver
 class Execution:
     """Events in one global order that respects each process's own order. `processes` is their number.
 
-    `names` are the names of the processes, if they have any; they take no part in equality.
+    `names` are the names of the processes, if they have any. `steps` are the numbers of the steps that the events
+    belong to, where a numbered run was observed; 0 is a step without a number. Both take no part in equality.
     """
 
     processes: int
     events: tuple[Event, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
+    steps: tuple[int, ...] = field(default=(), compare=False)
 
     def name_of(self, process: int) -> str:
         """The name of the process in pictures."""

@@ -53,7 +53,14 @@ class Finding:
     chain: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where, message = f"p{self.process}", printable(self.message)
+        return self.told(f"p{self.process}")
+
+    def told(self, process: str, *, ended: bool = True) -> str:
+        """The finding in a sentence, with this name for its process.
+
+        Of a run that may go on (not `ended`), what is undelivered is no more than that.
+        """
+        where, message = printable(process), printable(self.message)
         match self.kind:
             case "causal" | "fifo":
                 return f"{self.kind}: {where} delivers {message} before {self._missing()}{self._why()}"
@@ -64,7 +71,7 @@ class Finding:
             case "phantom":
                 return f"phantom: {where} delivers {message}, which nobody sent to it"
             case "stuck":
-                return f"stuck: {where} never delivers {message}"
+                return f"stuck: {where} never delivers {message}" if ended else f"{where} has not delivered {message}"
 
     def _why(self) -> str:
         return f" ({' -> '.join(map(printable, self.chain))})" if self.chain else ""

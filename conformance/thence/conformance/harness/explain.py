@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from thence.conformance.cases.schedule import describe
@@ -53,6 +54,7 @@ def drawn(outcome: CaseOutcome, findings: Sequence[CaseFinding] | None = None) -
     execution = outcome.execution
     if not 0 < len(execution.events) <= DRAWN_EVENTS:
         return ""
+    execution = replace(execution, steps=(0,) * len(execution.events))  # the numbers are those of the operations
     return f"\n\n{draw_text(execution, _highlight(outcome.findings if findings is None else findings))}"
 
 

@@ -195,7 +195,9 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
     kept += events[start:]
     wrong = len(kept) - 1 if isinstance(kept[-1], Deliver) else None
     said = found.fault or found.expected or "does nothing more"
-    caption = f"event {answer.matched + 1:,} of {answer.events:,}, at p{found.process}: the protocol {said}"
+    caption = (
+        f"event {answer.matched + 1:,} of {answer.events:,}, at {execution.name_of(found.process)}: the protocol {said}"
+    )
     return (
         Execution(execution.processes, tuple(kept), execution.names),
         Highlight(found.process, kept[-1].message, (), (), wrong, caption),

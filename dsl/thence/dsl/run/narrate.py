@@ -133,8 +133,9 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
         use = uses.get(event.message, 1)
         return event if use == 1 else replace(event, message=f"{event.message}/{use}")
 
-    events = (named(event) for step in steps for event in events_of(system, step))
-    return Execution(system.workload.processes, tuple(events))
+    seen = [(named(event), number) for number, step in enumerate(steps, 1) for event in events_of(system, step)]
+    events, numbers = tuple(event for event, _ in seen), tuple(number for _, number in seen)
+    return Execution(system.workload.processes, events, steps=numbers)
 
 
 def events_of(system: System, step: NarratedStep) -> Iterator[Event]:

@@ -50,8 +50,11 @@ class Played:
 
 
 def in_words(line: str, names: Mapping[str, str]) -> str:
-    """A line of a narration, the messages called by the names of the scenario."""
-    return re.sub(r"\bm\d+\.\d+\b", lambda found: names.get(found[0], found[0]), line)
+    """A narration, the processes and messages called by the names of the scenario.
+
+    The name of a state variable, which stands at the start of a line, and of a kind of packet, stays.
+    """
+    return re.sub(r"\bm\d+\.\d+\b|(?<![\w.])p\d+\b(?!\(|: .* -> )", lambda found: names.get(found[0], found[0]), line)
 
 
 def play(scenario: ir.Scenario) -> Played:
@@ -168,7 +171,8 @@ class _Player:
         narrated = narrate(self.system, self.state, action, outcome)
         if outcome.subject is not None:
             self._sent(step.subject, outcome.subject)
-        names = {message.name: name for name, message in self.messages.items()}
+        names = {f"p{number}": name for number, name in enumerate(self.scenario.processes)}
+        names |= {message.name: name for name, message in self.messages.items()}
         details = tuple(in_words(line, names) for line in narrated.details)
         self.steps.append(replace(narrated, title=step.text, details=details))
         self.findings += outcome.findings

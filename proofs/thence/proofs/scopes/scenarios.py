@@ -98,15 +98,17 @@ def _property_result(scenario: ir.Scenario, played: Played, violated: set[str], 
     shown, picture = _shown(scenario, played, name if verdict is Verdict.REFUTED else None)
     if verdict is Verdict.REFUTED:
         finding = next(finding for finding in played.violated if finding.property == name)
-        shown += f"\n\n{in_words(describe(finding), _called(played))}."
+        shown += f"\n\n{in_words(describe(finding), _called(scenario, played))}."
     return Result(
         f"{scenario.name}: {name}", "scenario", scenario.subject, verdict, Level.L1,
         verdict.value == wanted and played.failure is None, 0.0, facts, shown, picture, Verdict(wanted),
     )  # fmt: skip
 
 
-def _called(played: Played) -> dict[str, str]:
-    return {message.name: name for message, name in played.messages.items()}
+def _called(scenario: ir.Scenario, played: Played) -> dict[str, str]:
+    """The names of the scenario, by the names that a narration has."""
+    processes = {f"p{number}": name for number, name in enumerate(scenario.processes)}
+    return processes | {message.name: name for message, name in played.messages.items()}
 
 
 def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[str, Any]:
@@ -124,7 +126,7 @@ def _facts(scenario: ir.Scenario, played: Played, violated: set[str]) -> dict[st
 def observed(scenario: ir.Scenario, played: Played) -> Execution:
     """The execution as an outside observer sees it, with the names of the scenario."""
     seen = execution(played.system, played.steps)
-    names = _called(played)
+    names = _called(scenario, played)
     events = tuple(replace(event, message=names[event.message]) for event in seen.events)
     return replace(seen, events=events, names=scenario.processes)
 
@@ -134,8 +136,7 @@ def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tupl
     seen = observed(scenario, played)
     finding = None if property_ is None else _confirmed(seen, property_)
     highlight = None if finding is None else highlight_of(finding)
-    cast = ", ".join(f"p{number} is {name}" for number, name in enumerate(scenario.processes) if name != f"p{number}")
-    parts = [*([f"{cast}."] if cast else []), text(played.steps)]
+    parts = [text(played.steps)]
     if played.buffered:
         waits = ", ".join(f"{name} {_interval(*steps)}" for name, steps in played.buffered.items())
         parts.append(f"Buffered at the sender: {waits}.")
