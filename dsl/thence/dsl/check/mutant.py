@@ -127,6 +127,7 @@ class _Merge:
         """The parts of the subject, those of the same name replaced, new ones at the end."""
         self.restated |= bool(restated)
         known = {name(part): part for part in original}
+        expected = {one.text for expect in self.mutant.expects for one in expect.names}
         replacement: dict[str, Part] = {}
         for part in restated:
             label = name(part)
@@ -137,7 +138,8 @@ class _Merge:
                     f"{what} `{label}` is restated twice",
                     f"first on line {replacement[label].span.line}",
                 )
-            elif label not in known and what != "state variable":  # new state is what many changes need
+            elif label not in known and what != "state variable" and label not in expected:
+                # New state is what many changes need. What the mutant expects something of is meant.
                 self.reporter.warning(
                     "W0906", part.span, f"`{self.mutant.subject.text}` has no {what} `{label}`: the mutant adds one"
                 )
