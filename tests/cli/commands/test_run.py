@@ -12,7 +12,7 @@ Thence = Callable[..., Any]
 def test_a_scenario_is_played_and_drawn(thence: Thence, tmp_path: Path) -> None:
     ran = thence("run", "cykas", "--scenario", "cykas_figure_2", "--svg", "figure.svg")
     assert ran.code == 0
-    assert "p0 is Alice, p1 is Bob, p2 is Carol." in ran.out
+    assert "p0" not in ran.out and "UNACK: {} -> {Carol}" in ran.out, "the scenario's names, everywhere"
     assert "Bob receives YCT() from Alice" in ran.out
     assert "as expected" in ran.out
     picture = (tmp_path / "figure.svg").read_text(encoding="utf-8")
