@@ -1,7 +1,7 @@
 """The examples of the documentation run, and give what they show.
 
-A console block with the note `output: whole` shows all that its commands print. It is compared line by line, up to
-times and widths of columns. `THENCE_GOLDEN=write` writes the present output of such blocks into the pages, in place:
+A console block with the note `output: whole` shows all that its commands print, word by word but for times and the
+folding of lines. `THENCE_GOLDEN=write` writes the present output of such blocks into the pages, in place:
 
     THENCE_GOLDEN=write .venv/bin/python -m pytest -q -n 0 tests/test_docs.py -k tutorial
 
