@@ -17,6 +17,7 @@
 #                 verdicts are those of build/verify.json, which `make statements` leaves; where there is none, those
 #                 that are kept in git
 #   make mutation the library's mutation score, a page of the site: about an hour. Interrupted, it goes on where it was
+#   make recording  the page of the first ten minutes anew: a clone, its set-up and the README's commands, really run
 #   make vscode   the extension for Visual Studio Code, as build/thence.vsix; needs node and npm
 #   make lock     requirements.lock anew from the bounds in pyproject.toml
 #   make clean    what the other targets made
@@ -30,7 +31,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation vscode lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation recording vscode lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -139,6 +140,9 @@ evaluation: setup
 	  echo "$$study"; $(BIN)/thence sweep $$study --out $(SWEEPS)/$$study > $(SWEEPS)/$$study.txt || [ $$? = 3 ] || exit 1; \
 	done
 	$(BIN)/python -m thence.pages.evaluation docs/library $(SWEEPS)
+
+recording: setup
+	$(BIN)/python -m thence.pages.recording . docs/tutorial/first-ten-minutes.md
 
 mutation: setup
 	@mkdir -p build/mutation

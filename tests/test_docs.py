@@ -1,4 +1,12 @@
-"""The examples of the documentation run, and give what they show."""
+"""The examples of the documentation run, and give what they show.
+
+A console block with the note `output: whole` shows all that its commands print, word by word but for times and the
+folding of lines. `THENCE_GOLDEN=write` writes the present output of such blocks into the pages, in place:
+
+    THENCE_GOLDEN=write .venv/bin/python -m pytest -q -n 0 tests/test_docs.py -k tutorial
+
+All other blocks are excerpts, and are mended by hand.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +34,22 @@ PAGES = [
     ROOT / "docs" / "explanation" / "mutation.md",
     *(
         ROOT / "docs" / "how-to" / f"{page}.md"
-        for page in ("transport", "test-a-python-class", "test-a-go-program", "check-a-recording", "cite-a-proof")
+        for page in (
+            "transport",
+            "test-a-python-class",
+            "test-a-go-program",
+            "check-a-recording",
+            "cite-a-proof",
+            "choose-the-network",
+            "know-what-a-scope-hides",
+        )
     ),
     ROOT / "docs" / "reference" / "traces.md",
     ROOT / "docs" / "reference" / "python-api.md",
     ROOT / "docs" / "reference" / "repl.md",
     ROOT / "docs" / "explanation" / "security.md",
 ]
+WRITE = os.environ.get("THENCE_GOLDEN") == "write"
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)
 
 
@@ -46,6 +63,24 @@ def shown_in(expected: list[str], output: str) -> bool:
     return all(any(re.search(want, line) for line in lines) for want in wanted if want != ".*")
 
 
+TIME = re.compile(r"[;,]? \d[\d.,]* (?:ms|s|min|h)\b|[;,]? \d[\d,]* (?:cases|states)/s")
+
+
+def plain(text: str) -> str:
+    """Output without what differs from run to run: times (short ones are not shown), and so the folding of lines."""
+    return TIME.sub("", re.sub(r"[─-]{4,}", "----", " ".join(text.split())))
+
+
+def shown_whole(expected: list[str], output: str) -> bool:
+    """Whether the expected lines are the whole output, up to times and widths."""
+    return plain("\n".join(expected)) == plain(output)
+
+
+def in_page(command: str, output: str) -> str:
+    """A command and its output, as a page shows them."""
+    return "\n".join(line.rstrip() for line in [f"$ {command}", *output.strip("\n").splitlines()]) + "\n"
+
+
 def swap(file: Path, one: str, other: str) -> None:
     """Puts each of two lines, given by their beginnings, where the other is: what the page tells its readers to do."""
     lines = file.read_text(encoding="utf-8").split("\n")
@@ -54,12 +89,13 @@ def swap(file: Path, one: str, other: str) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.long(but=("README", "security", "traces", "transport"))
+@pytest.mark.long(but=("README", "docs/explanation/security", "docs/reference/traces", "docs/how-to/transport"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    commands = 0
-    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    commands, written = 0, text
+    for block in BLOCK.finditer(text):
         note = dict(part.split(": ", 1) for part in (block["note"] or "").split("; ") if part)
         if "file" in note:
             (tmp_path / note["file"]).write_text(block["body"], encoding="utf-8")
@@ -70,13 +106,22 @@ def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> Non
         if "swap" in note:
             file, one, other = note["swap"].split(" / ")
             swap(tmp_path / file, one, other)
-        for part in block["body"].split("$ ")[1:]:
+        whole = note.get("output") == "whole"
+        shown = ""
+        for part in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
             command, *expected = part.rstrip("\n").split("\n")
-            environment = {**os.environ, "PATH": path, "COLUMNS": "140"}
+            environment = {**os.environ, "PATH": path, "COLUMNS": "120" if whole else "140"}
             done = subprocess.run(
                 shlex.split(command), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == int(note.get("exit", "0")), f"{command}\n{done.stdout}\n{done.stderr}"
-            assert shown_in(expected, done.stdout), f"{command}\n{done.stdout}"
+            shown += in_page(command, done.stdout)
+            if not (whole and WRITE):
+                fits = shown_whole if whole else shown_in
+                assert fits(expected, done.stdout), f"{command}\n{done.stdout}"
             commands += 1
+        if whole and WRITE and [*map(plain, block["body"].splitlines())] != [*map(plain, shown.splitlines())]:
+            written = written.replace(block["body"], shown, 1)
+    if written != text:
+        page.write_text(written, encoding="utf-8")
     assert commands > 0
