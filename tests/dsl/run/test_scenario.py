@@ -67,7 +67,7 @@ def test_steps_are_played_in_order_and_called_by_their_names() -> None:
         "Bob receives MSG(first, 1) from Alice",
         "Alice receives ACK(1) from Bob",
     ]
-    assert found.steps[0].details == ("sent: 0 -> 1", "sends MSG(first, 1) to p1")
+    assert found.steps[0].details == ("sent: 0 -> 1", "sends MSG(first, 1) to Bob")
     assert found.steps[1].details[0] == "delivers first"
     assert {message.name: name for message, name in found.messages.items()} == {"m0.1": "first"}
 

@@ -98,7 +98,8 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
 
     names = _short_names(list(by_file))
     sections = {names[path]: each for path, each in by_file.items()}
-    sections |= {"campaigns": results[sum(map(len, by_file.values())) :]} if amount.campaign_cases else {}
+    campaigns = results[sum(map(len, by_file.values())) :]
+    sections |= {"campaigns": campaigns} if campaigns else {}
     write_text(report, render(Verified(sections, time.perf_counter() - started, left)))
     said = "" if complete else "interrupted: this is what was finished\n"
     return Output(
