@@ -6,36 +6,19 @@ Nothing is fetched from elsewhere: no fonts, no scripts. The search works withou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """A folder of pages, its title, and the pages that come first, in their order."""
-
-    folder: str
-    title: str
-    first: tuple[str, ...] = ()
-
-
-CHAPTERS: Final = (
-    Chapter("tutorial", "Tutorial", ("index", "protocol", "scopes", "proof", "code", "campaign")),
-    Chapter("how-to", "How-to", ("index", "test-a-python-class", "test-a-go-program", "check-a-recording")),
-    Chapter(
-        "reference",
-        "Reference",
-        ("index", "language", "command-line", "json", "errors", "python", "conformance", "traces", "campaigns"),
-    ),
-    Chapter("explanation", "Explanation", ("index", "chain", "verdicts", "exploring", "reductions", "proofs")),
-    Chapter(
-        "library",
-        "Library",
-        ("index", "errata", "figures", "comparison", "evaluation", "mutation-library", "statements"),
-    ),
-)
+CHAPTERS: Final = {
+    "tutorial": "Tutorial",
+    "how-to": "How-to",
+    "reference": "Reference",
+    "explanation": "Explanation",
+    "library": "Library",
+}
+"""The folders of pages and their titles. The first page of a folder links to the others, in their order."""
 
 _LAST: Final = ("ARCHITECTURE.md", "measurements.md", "changes.md")
 _LIBRARY_FILES: Final = "Files"
@@ -115,21 +98,27 @@ def title_of(page: Path) -> str:
 def _entries(pages: Path, library: set[str]) -> Iterator[str]:
     yield _entry("Home", "index.md")
     last = [page for page in _LAST if (pages / page).is_file()]
-    for chapter in CHAPTERS:
-        found = {page.relative_to(pages).as_posix(): page for page in sorted((pages / chapter.folder).rglob("*.md"))}
-        ahead = [name for stem in chapter.first if (name := f"{chapter.folder}/{stem}.md") in found]
-        rest = [name for name in found if name not in ahead and name not in library]
+    for folder, title in CHAPTERS.items():
+        found = {page.relative_to(pages).as_posix(): page for page in sorted((pages / folder).rglob("*.md"))}
+        names = [name for name in _in_order(folder, found) if name not in library]
         entries = [
-            json.dumps(name) if name.endswith("/index.md") else _entry(title_of(found[name]), name)
-            for name in (*ahead, *rest)
+            json.dumps(name) if name == f"{folder}/index.md" else _entry(title_of(found[name]), name) for name in names
         ]
-        if chapter.folder == "explanation":
+        if folder == "explanation":
             entries += [_entry(title_of(pages / page), page) for page in last]
         files = [_entry(Path(name).stem, name) for name in found if name in library]
         if files:
             entries.append(f"{{{json.dumps(_LIBRARY_FILES)} = [{', '.join(files)}]}}")
         if entries:
-            yield f"{{{json.dumps(chapter.title)} = [{', '.join(entries)}]}}"
+            yield f"{{{json.dumps(title)} = [{', '.join(entries)}]}}"
+
+
+def _in_order(folder: str, found: Mapping[str, Path]) -> list[str]:
+    """The pages of a folder: the first one, those that it links to, the others."""
+    first = f"{folder}/index.md"
+    linked = re.findall(r"\]\(([\w-]+\.md)", found[first].read_text(encoding="utf-8")) if first in found else []
+    names = [first, *(f"{folder}/{name}" for name in linked), *found]
+    return [name for name in dict.fromkeys(names) if name in found]
 
 
 def _entry(title: str, page: str) -> str:
