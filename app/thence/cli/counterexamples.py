@@ -15,15 +15,28 @@ from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, replay
+from thence.spec.diagram import without_packets
 from thence.spec.trace import Trace, write_trace
 from thence.spec.verdict import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The file of a diagram, and whether control packets are drawn."""
+
+    path: str
+    packets: bool = True
+
+    def write(self, picture: str) -> None:
+        """Writes the diagram. Raises BadInput where that fails."""
+        write_text(self.path, picture if self.packets else without_packets(picture))
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
     """The file for each form of the counterexample; None: no file."""
 
-    svg: str | None = None
+    svg: Drawing | None = None
     itf: str | None = None
     trace: str | None = None
     pytest: str | None = None
@@ -31,7 +44,8 @@ class Files:
     @property
     def asked(self) -> tuple[str, ...]:
         """The files to write."""
-        return tuple(path for field in fields(self) if (path := getattr(self, field.name)) is not None)
+        files = (getattr(self, field.name) for field in fields(self))
+        return tuple(file.path if isinstance(file, Drawing) else file for file in files if file is not None)
 
     def check(self) -> None:
         """Raises BadInput where one of them cannot be written."""
@@ -55,7 +69,7 @@ def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files)
     steps = replay(system, recorded)
     property_ = str(result.facts["property"])
     if files.svg is not None:
-        write_text(files.svg, result.picture)
+        files.svg.write(result.picture)
     if files.itf is not None:
         write_text(files.itf, json.dumps(itf(system, steps, file), indent=1) + "\n")
     if files.trace is not None:

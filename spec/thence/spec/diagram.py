@@ -7,7 +7,7 @@ The reading order: `diagram_highlight` (the messages of a finding), `diagram_lay
 from __future__ import annotations
 
 from thence.spec.diagram_highlight import Highlight, Role, focus, highlight_of, in_view
-from thence.spec.diagram_svg import draw_svg
+from thence.spec.diagram_svg import draw_svg, without_packets
 from thence.spec.diagram_text import draw_text
 
-__all__ = ["Highlight", "Role", "draw_svg", "draw_text", "focus", "highlight_of", "in_view"]
+__all__ = ["Highlight", "Role", "draw_svg", "draw_text", "focus", "highlight_of", "in_view", "without_packets"]

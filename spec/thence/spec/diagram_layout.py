@@ -6,18 +6,22 @@ possible, so that concurrent events of different processes share a column. Units
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal
 
 from thence.spec.diagram_highlight import Highlight
-from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.events import Deliver, Execution, Passage, Receive, Send
 
 NUDGE: Final = 0.4
 WIDTH_COUNTS: Final = 0.5
 COLOUR_COUNTS: Final = 5
 NUDGES: Final = 60
 CLEARANCE: Final = 0.36
+SIGNAL: Final = 0.6
+"""Columns that the arrival of a control packet takes."""
 TURN: Final = 0.8
 """Columns between the events that happen once and those that are repeated for ever."""
 
@@ -26,11 +30,12 @@ TURN: Final = 0.8
 class Point:
     """Something at a process line.
 
-    Kinds: `send`; `receive`: an arrival that waits or is dropped; `deliver`: out of the buffer, or with no recorded
-    arrival, or at once on arrival; `expected`: a delivery that should be there and is not.
+    Kinds: `send`; `post`: the first packet with a message that waited at its sender; `receive`: an arrival that waits
+    or is dropped; `deliver`: out of the buffer, or with no recorded arrival, or at once on arrival; `expected`: a
+    delivery that should be there and is not.
     """
 
-    kind: Literal["send", "receive", "deliver", "expected"]
+    kind: Literal["send", "post", "receive", "deliver", "expected"]
     process: int
     message: str
     column: float
@@ -49,10 +54,21 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message in the buffer of a process. `end` is None where it stays there."""
+    """A message in the buffer of its sender or of a receiver. `end` is None where it stays there."""
 
     start: Point
     end: Point | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """The way of a control packet. `end` is the column of its arrival, None where it does not arrive."""
+
+    kind: str
+    source: int
+    start: float
+    destination: int
+    end: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +81,7 @@ class Layout:
     arrows: tuple[Arrow, ...]
     waiting: tuple[Waiting, ...]
     turn: float | None = None
+    signals: tuple[Signal, ...] = ()
 
     def point(self, kind: str, process: int, message: str) -> Point | None:
         """The first such point, or None."""
@@ -129,7 +146,10 @@ def _place(
 ) -> Layout:
     merged = frozenset(at_once.values())
     free = [0.0] * execution.processes
+    last = [0.0] * execution.processes
     sends: dict[str, tuple[Point, tuple[int, ...]]] = {}
+    posts: dict[tuple[str, int], Point] = {}
+    """Where the first packet with a message leaves, of each message and destination that waited for that."""
     points: list[Point] = []
     arrows: list[Arrow] = []
     buffered: dict[tuple[int, str], list[Point]] = {}
@@ -140,19 +160,53 @@ def _place(
     def put(kind: Literal["send", "receive", "deliver", "expected"], process: int, message: str, index: int) -> Point:
         column = free[process]
         if kind != "send" and message in sends:
-            column = max(column, sends[message][0].column + 1)
+            column = max(column, posts.get((message, process), sends[message][0]).column + 1)
         point = Point(kind, process, message, column + delays.get(index, 0.0), index)
-        free[process] = point.column + 1
+        last[process], free[process] = point.column, point.column + 1
         points.append(point)
         return point
 
     def arrive(point: Point) -> None:
         arrived.add((point.process, point.message))
         if point.message in sends:
-            arrows.append(Arrow(point.message, sends[point.message][0], point.process, point))
+            start = posts.get((point.message, point.process), sends[point.message][0])
+            arrows.append(Arrow(point.message, start, point.process, point))
+
+    signals: list[Signal] = []
+    posted: set[tuple[str, int]] = set()
+    starts: dict[int, float] = {}
+    moments = _moments(execution)
+
+    def leave(number: int, packet: Passage) -> None:
+        column = last[packet.source]
+        starts[number] = column
+        message = packet.message
+        if message is None:
+            if packet.arrived is None:
+                signals.append(Signal(packet.kind, packet.source, column, packet.destination, None))
+        elif message in sends and (message, packet.destination) not in posted:
+            posted.add((message, packet.destination))
+            send = sends[message][0]
+            if packet.source == send.process and column > send.column:
+                posts[message, packet.destination] = Point("post", packet.source, message, column, send.event_index)
+                if not any(one.start is send for one in waiting):
+                    waiting.append(Waiting(send, posts[message, packet.destination]))
+
+    def come(number: int, packet: Passage) -> None:
+        if packet.message is None:
+            column = max(free[packet.destination], starts[number] + 1)
+            signals.append(Signal(packet.kind, packet.source, starts[number], packet.destination, column))
+            last[packet.destination], free[packet.destination] = column, column + SIGNAL
+
+    def until(step: float) -> None:
+        while moments and moments[0][:2] < (step, 1):
+            _, phase, number = moments.popleft()
+            (leave if phase == 2 else come)(number, execution.packets[number])
 
     turn: float | None = None
     for index, event in enumerate(execution.events):
+        if moments:
+            until(execution.steps[index])
         if index == repeats_from:
             turn = max(free)
             free = [turn + TURN] * execution.processes
@@ -174,6 +228,7 @@ def _place(
                 elif (process, message) not in arrived:
                     arrive(point)
 
+    until(inf)
     if highlight is not None:
         end = max(free) if points else 0.0
         for number, message in enumerate(highlight.missing):
@@ -190,10 +245,28 @@ def _place(
             waiting.append(Waiting(queue[0], None))
     for message, (start, destinations) in sends.items():
         for destination in destinations:
-            if (destination, message) not in arrived:
+            if (destination, message) in arrived:
+                continue
+            if not execution.packets or any(name == message for name, _ in posted):
+                start = posts.get((message, destination), start)
                 arrows.append(Arrow(message, start, destination, None))
+            elif not any(one.start is start for one in waiting):
+                waiting.append(Waiting(start, None))
     columns = max(free, default=0.0)
-    return Layout(execution.processes, columns, tuple(points), tuple(arrows), tuple(waiting), turn)
+    return Layout(execution.processes, columns, tuple(points), tuple(arrows), tuple(waiting), turn, tuple(signals))
+
+
+def _moments(execution: Execution) -> deque[tuple[float, int, int]]:
+    """When packets arrive and leave: the step, 0 for an arrival and 2 for leaving, since the step's events are between
+    them, and the packet's place."""
+    if not execution.steps:
+        return deque()
+    found: list[tuple[float, int, int]] = []
+    for number, packet in enumerate(execution.packets):
+        found.append((packet.sent, 2, number))
+        if packet.arrived is not None:
+            found.append((packet.arrived, 0, number))
+    return deque(sorted(found))
 
 
 def _clashes(layout: Layout) -> list[Arrow]:

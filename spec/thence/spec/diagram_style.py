@@ -18,6 +18,7 @@ _LIGHT: Final = {
     "overtaking": "#0064a8",
     "chain": "#00805c",
     "path": "#00a67a",
+    "packet": "#9467a8",
 }
 _DARK: Final = {
     "paper": "#16181d",
@@ -29,9 +30,10 @@ _DARK: Final = {
     "overtaking": "#62b8f0",
     "chain": "#3fd0a0",
     "path": "#3fd0a0",
+    "packet": "#b592c6",
 }
 
-_SHAPES: Final = """\
+_SHAPES = """\
 .thence-diagram text{font:12px ui-sans-serif,system-ui,'Helvetica Neue',Arial,sans-serif}
 .thence-diagram text.name{font-weight:600;font-size:13px}
 .thence-diagram text.caption{font-size:13px}
@@ -43,10 +45,18 @@ _SHAPES: Final = """\
 .thence-diagram .ring{stroke-width:1.4}
 .thence-diagram .expected{stroke-dasharray:2.5 2}
 .thence-diagram .path{stroke-width:5;stroke-opacity:.35;stroke-linecap:round;fill:none}
+.thence-diagram .packet{stroke-width:.8;fill:none}
 .thence-diagram .turn{stroke-width:1;stroke-dasharray:7 4;fill:none}
 .thence-diagram text.turn{font-style:italic}
 .thence-diagram .offence{stroke-width:1.6;fill:none}
 """
+
+
+_DASHES: Final = ("none", "1 2", "5 2", "7 2 1 2", "3 3", "9 2 1 2 1 2")
+KINDS: Final = len(_DASHES)
+"""Styles of control packets; more kinds begin again."""
+
+_SHAPES += "".join(f".thence-diagram .k{kind}{{stroke-dasharray:{dash}}}\n" for kind, dash in enumerate(_DASHES))
 
 
 def _colours(palette: dict[str, str]) -> str:
@@ -56,6 +66,7 @@ def _colours(palette: dict[str, str]) -> str:
         ("text.halo", f"stroke:{palette['paper']};fill:{palette['paper']}"),
         (".process", f"stroke:{palette['process']}"),
         (".arrow", f"stroke:{palette['arrow']}"),
+        (".packet", f"stroke:{palette['packet']}"),
         (".head", f"fill:{palette['dot']}"),
         (".dot", f"fill:{palette['dot']}"),
         (".ring", f"fill:{palette['paper']};stroke:{palette['dot']}"),

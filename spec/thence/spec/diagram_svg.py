@@ -12,8 +12,8 @@ from typing import Final, assert_never
 
 from thence.spec.diagram_highlight import Highlight, Role
 from thence.spec.diagram_labels import Anchor, Segment, place_labels
-from thence.spec.diagram_layout import TURN, Arrow, Layout, Point, Waiting, place
-from thence.spec.diagram_style import STYLE
+from thence.spec.diagram_layout import TURN, Arrow, Layout, Point, Signal, Waiting, place
+from thence.spec.diagram_style import KINDS, STYLE
 from thence.spec.events import Execution
 
 ROW: Final = 66.0
@@ -34,11 +34,17 @@ def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_f
     """The space-time diagram of `execution` as an SVG document.
 
     Process lines run from left to right; a square is a causal send, a ring an arrival, a dot a delivery; between ring
-    and dot the message waits (dashed). With a highlight, the missing message, the one that overtook it and the
-    happens-before chain between them are in colour, and a delivery that should be there is a dashed ring. The events
-    from `repeats_from` on are marked as a cycle that is repeated for ever.
+    and dot the message waits (dashed), as it does between a send and an arrow that leaves later. Control
+    packets are thin lines, where the execution has packets. With a highlight, the missing message, the one that
+    overtook it and the happens-before chain between them are in colour, and a delivery that should be there is a dashed
+    ring. The events from `repeats_from` on are marked as a cycle that is repeated for ever.
     """
     return _Picture(execution, highlight, repeats_from).svg()
+
+
+def without_packets(svg: str) -> str:
+    """The picture without its control packets."""
+    return "\n".join(line for line in svg.split("\n") if '<path class="packet ' not in line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class _Picture:
         self._links = tuple(self._chain_links())
         self._chain_deliveries = {(link.start.message, link.start.process) for link in self._links}
 
+        self._kinds = sorted({signal.kind for signal in self._layout.signals})
         longest = max((len(_label(point.message)) for point in self._layout.points), default=0)
         self._step = max(34.0, longest * CHARACTER + 14)
         self._names = [_label(execution.name_of(process)) for process in range(execution.processes)]
@@ -101,6 +108,9 @@ class _Picture:
         plain_first = sorted(self._layout.arrows, key=lambda arrow: self._arrow_role(arrow) != "plain")
         for line in self._turn():
             yield -inf, inf, line
+        for signal in self._layout.signals:
+            ends = self._x(signal.start), self._x(signal.start if signal.end is None else signal.end)
+            yield min(ends) - HEAD, max(ends) + HEAD, self._signal(signal)
         for link in self._links:
             yield self._x(link.start.column), self._x(link.end.column), self._path(link)
         for arrow in plain_first:
@@ -240,6 +250,24 @@ class _Picture:
         share = (self._step - 8) / max(3, len(stubs))
         return x + 5 + share * stubs.index(arrow), y + (STUB if down else -STUB)
 
+    def _signal(self, signal: Signal) -> str:
+        """A thin line, whose dashes tell the kind, with an open head; short where it does not arrive."""
+        x1, y1 = self._x(signal.start), self._y(signal.source)
+        x2, y2 = self._x(signal.start + 1 if signal.end is None else signal.end), self._y(signal.destination)
+        style = f'class="packet {self._style_of(signal.kind)}"'
+        if signal.source == signal.destination:
+            return f'<path {style} d="M{x1:.1f} {y1:.1f}Q{(x1 + x2) / 2:.1f} {y1 + 26:.1f} {x2:.1f} {y2:.1f}"/>'
+        length = hypot(x2 - x1, y2 - y1)
+        ux, uy = (x2 - x1) / length, (y2 - y1) / length
+        if signal.end is None:
+            return f'<path {style} d="M{x1:.1f} {y1:.1f}l{ux * STUB:.1f} {uy * STUB:.1f}"/>'
+        head = f"M{x2 - ux * 6 - uy * 2.6:.1f} {y2 - uy * 6 + ux * 2.6:.1f}L{x2:.1f} {y2:.1f}"
+        head += f"L{x2 - ux * 6 + uy * 2.6:.1f} {y2 - uy * 6 - ux * 2.6:.1f}"
+        return f'<path {style} d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}{head}"/>'
+
+    def _style_of(self, kind: str) -> str:
+        return f"k{self._kinds.index(kind) % KINDS}"
+
     def _waiting(self, waiting: Waiting) -> str:
         x1, y = self._at(waiting.start)
         lift = -15.0 if self._prefers_below(waiting.start) else 15.0
@@ -263,6 +291,8 @@ class _Picture:
                 yield f'<circle class="dot {role}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}"/>'
                 if self._highlight and point.event_index == self._highlight.event_index:
                     yield f'<circle class="offence" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS + 4}"/>'
+            case "post":
+                return
             case "expected":
                 yield f'<circle class="ring expected {role}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS + 1.5}"/>'
             case _:
@@ -322,6 +352,10 @@ class _Picture:
             ("expected" in kinds, '<circle class="ring expected missing" r="6"/>', "not delivered"),
             ("overtaking" in roles, '<circle class="dot overtaking" r="4.5"/>', fault),
             (bool(self._links), '<path class="path" d="M-7 0H7"/>', "happens before"),
+            *(
+                (True, f'<path class="packet {self._style_of(kind)}" d="M-9 0H9"/>', escape(_label(kind)))
+                for kind in self._kinds
+            ),
         ]
         drawn: list[str] = []
         x, y = MARGIN + 9, self._bottom + 14

@@ -37,6 +37,22 @@ class Deliver:
     message: str
 
 
+@value
+class Passage:
+    """The way of a packet of the protocol, where the observer sees the protocol.
+
+    `kind` is that of the packet. `message` is the one that it carries, None for a control packet. `sent` and `arrived`
+    are the numbers of the steps; `arrived` is None where it is on its way at the end, or lost.
+    """
+
+    kind: str
+    message: str | None
+    source: int
+    destination: int
+    sent: int
+    arrived: int | None
+
+
 def printable(name: str) -> str:
     """A name from a file or from a system as it may stand in a line of text: what is not printable is escaped.
 
@@ -55,13 +71,15 @@ class Execution:
     """Events in one global order that respects each process's own order. `processes` is their number.
 
     `names` are the names of the processes, if they have any. `steps` are the numbers of the steps that the events
-    belong to, where a numbered run was observed; 0 is a step without a number. Both take no part in equality.
+    belong to, where a numbered run was observed; 0 is a step without a number. `packets` are those of the protocol,
+    where they were seen. All three take no part in equality.
     """
 
     processes: int
     events: tuple[Event, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
     steps: tuple[int, ...] = field(default=(), compare=False)
+    packets: tuple[Passage, ...] = field(default=(), compare=False)
 
     def name_of(self, process: int) -> str:
         """The name of the process in pictures."""

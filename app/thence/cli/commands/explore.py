@@ -11,8 +11,8 @@ import typer
 
 from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
-from thence.cli.counterexamples import Files, write_first
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts, Verbose
+from thence.cli.counterexamples import Drawing, Files, write_first
+from thence.cli.options import File, Json, MutantName, NoPackets, Processes, ScopeName, Sends, SettingTexts, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, Output
 from thence.cli.reducing import reductions_text
 from thence.cli.session import Session, run_command
@@ -69,6 +69,7 @@ def explore(
     pytest: Annotated[
         Optional[str], typer.Option(help="Write a pytest file that replays the first counterexample.")  # noqa: UP045
     ] = None,
+    no_packets: NoPackets = False,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
@@ -76,7 +77,7 @@ def explore(
     settings = (*(setting or ()), *((ANY_NUMBER,) if any_number else ()))
     choice = Choice(file, scope, processes, sends, mutant, settings)
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
-    files = Files(svg, itf, trace, pytest)
+    files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest)
     run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files), verbose)
 
 

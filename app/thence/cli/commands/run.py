@@ -11,9 +11,21 @@ import typer
 
 from thence.api.running import Manner, played, ran
 from thence.api.targets import Choice, targets
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Seed, Sends, SettingTexts, Verbose
+from thence.cli.counterexamples import Drawing
+from thence.cli.options import (
+    File,
+    Json,
+    MutantName,
+    NoPackets,
+    Processes,
+    ScopeName,
+    Seed,
+    Sends,
+    SettingTexts,
+    Verbose,
+)
 from thence.cli.output import BadInput, Output
-from thence.cli.session import check_writable, run_command, write_text
+from thence.cli.session import check_writable, run_command
 from thence.dsl.find import specification
 from thence.spec.verdict import Verdict
 
@@ -43,27 +55,30 @@ def run(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the scenarios of the file, and run nothing.")] = False,
     svg: Annotated[Optional[str], typer.Option(help="Write the space-time diagram to this file.")] = None,  # noqa: UP045
+    no_packets: NoPackets = False,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Runs the protocol in one scope; `--scenario` and `--list` are about the file's own executions."""
     choice = Choice(file, scope, processes, sends, mutant, tuple(setting or ()))
+    drawn = None if svg is None else Drawing(svg, packets=not no_packets)
     if scenario is not None or listed:
-        run_command("run", json, lambda session: _played(choice, scenario, replayed, svg), verbose)
+        run_command("run", json, lambda session: _played(choice, scenario, replayed, drawn), verbose)
     manner = Manner(seed, steps, properties=tuple(property_ or ()))
-    run_command("run", json, lambda session: _simulated(choice, manner, replayed, svg), verbose)
+    run_command("run", json, lambda session: _simulated(choice, manner, replayed, drawn), verbose)
 
 
-def _simulated(choice: Choice, manner: Manner, replayed: str | None, svg: str | None) -> Output:
+def _simulated(choice: Choice, manner: Manner, replayed: str | None, drawn: Drawing | None) -> Output:
     """A random run, or a recorded one again."""
-    check_writable(svg)
+    if drawn is not None:
+        check_writable(drawn.path)
     target = targets(choice)[0]
     if replayed is not None:
         recorded, about = _recorded(replayed)
         manner = replace(manner, replay=recorded, about=about)
     result = ran(target, manner)
-    if svg is not None:
-        write_text(svg, result.picture)
+    if drawn is not None:
+        drawn.write(result.picture)
     return Output(results=(result,), text=result.explanation, table=False)
 
 
@@ -86,16 +101,17 @@ def _recorded(path: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     return found, about
 
 
-def _played(choice: Choice, name: str | None, replay: str | None, svg: str | None) -> Output:
+def _played(choice: Choice, name: str | None, replay: str | None, drawn: Drawing | None) -> Output:
     """Plays a scenario of the chosen file; without a name, lists the scenarios of the file.
 
     Raises:
         BadInput: for a name that the file does not have, a file that cannot be written, or options of other runs.
     """
     what = "--list" if name is None else f"--scenario {name}"
-    if choice != Choice(choice.file) or replay is not None or (name is None and svg is not None):
+    if choice != Choice(choice.file) or replay is not None or (name is None and drawn is not None):
         raise BadInput(f"{what} stands alone: a scenario says itself what happens among whom")
-    check_writable(svg)
+    if drawn is not None:
+        check_writable(drawn.path)
     file = choice.file
     found = specification(file)
     if name is None:
@@ -104,6 +120,6 @@ def _played(choice: Choice, name: str | None, replay: str | None, svg: str | Non
         return Output(text="\n".join(lines) or f"{file} has no scenarios", fields={"scenarios": listed}, table=False)
     results = played(found, name)
     shown = next((result for result in results if result.verdict is Verdict.REFUTED), results[0])
-    if svg is not None:
-        write_text(svg, shown.picture)
+    if drawn is not None:
+        drawn.write(shown.picture)
     return Output(results=results, asked=True)

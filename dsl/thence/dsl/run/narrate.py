@@ -12,7 +12,7 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.quiescence import blocked, completed
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Packet, show
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Passage, Receive, Send
 from thence.spec.user_error import UserError
 
 
@@ -134,8 +134,40 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
         return event if use == 1 else replace(event, message=f"{event.message}/{use}")
 
     seen = [(named(event), number) for number, step in enumerate(steps, 1) for event in events_of(system, step)]
+    packets = () if max(uses.values(), default=1) > 1 else packets_of(system, steps)
     events, numbers = tuple(event for event, _ in seen), tuple(number for _, number in seen)
-    return Execution(system.workload.processes, events, steps=numbers)
+    return Execution(system.workload.processes, events, steps=numbers, packets=packets)
+
+
+def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, ...]:
+    """The packets of a run, in the order in which they are sent. A duplicate is a packet of its own."""
+    found: list[Passage] = []
+    flying: dict[int, list[int]] = {}
+    """Of each packet's number, the places in `found` that have not arrived."""
+
+    def sent(packet: int, step: int) -> None:
+        shape = system.packet(packet)
+        carried = system.carried(shape)
+        name = None if carried is None else carried.name
+        flying.setdefault(packet, []).append(len(found))
+        found.append(Passage(shape.kind, name, shape.src, shape.dst, step, None))
+
+    for number, step in enumerate(steps, 1):
+        action = step.action
+        match action.kind:
+            case "receive":
+                place = flying[action.packet].pop(0)
+                found[place] = replace(found[place], arrived=number)
+            case "lose":
+                flying[action.packet].pop(0)
+            case "duplicate":
+                sent(action.packet, number)
+            case "send" | "tick":
+                pass
+        for emission in step.outcome.emissions:
+            if isinstance(emission, Sent):
+                sent(system.packet_number(action.process, emission), number)
+    return tuple(found)
 
 
 def events_of(system: System, step: NarratedStep) -> Iterator[Event]:
