@@ -29,6 +29,7 @@ SCOPES = {
     "lost": (935, 2_746, 16),
     "links": (1_916, 5_636, 14),
     "pair": (1_127, 3_702, 14),
+    "two_on_fifo_channels": (26_070, 79_874, 17),
 }
 
 SHORTEST: dict[tuple[str, str | tuple[int, ...]], dict[str, int]] = {
@@ -39,6 +40,8 @@ SHORTEST: dict[tuple[str, str | tuple[int, ...]], dict[str, int]] = {
     ("m2_stays_behind", "two"): {"m2_first": 1, "fault": 12},
     ("one_field", "two"): {"m2_first": 5},
     ("delivers_the_flagged", "one"): {"delivered": 2},
+    ("notes_permits", "two"): {"optimal_by_what_came": 7},
+    ("asks_in_vain", "two"): {"asks_when_needed": 2},
     ("u2_after_the_loop", "two"): {"fault": 4},
     ("only_the_oldest", "two"): {"u2_first": 4},
     ("never_flags", "two"): {"causal": 5, "sps": 4},

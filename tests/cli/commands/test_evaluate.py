@@ -16,7 +16,8 @@ def test_systems_side_by_side(thence: Thence) -> None:
     ran = thence("evaluate", "mf", "rst", "--processes", "4", "--messages", "10")
     assert ran.code == 0
     assert "4 processes, 10 messages each" in ran.out and "at receiver" in ran.out
-    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith(("mf ", "rst "))] == ["mf", "rst"]
+    rows = [line.split()[0] for line in ran.out.splitlines() if line.startswith(("mf ", "rst "))]
+    assert list(dict.fromkeys(rows)) == ["mf", "rst"]  # a narrow table has its columns in several parts
 
 
 def test_what_json_and_rows_say_is_the_same(thence: Thence, tmp_path: Path) -> None:

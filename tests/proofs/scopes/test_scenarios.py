@@ -45,7 +45,7 @@ def test_an_expected_violation_is_shown_and_confirmed(specify: Specify) -> None:
     causal = found["causal"]
     assert (causal.kind, causal.subject, causal.level) == ("scenario", "forwards", Level.L1)
     assert causal.facts["messages"] == {"a": "m0.1", "b": "m0.2"}
-    assert "p1 delivers b before a" in causal.explanation
+    assert "Bob delivers b before a" in causal.explanation
     assert 'class="offence"' in causal.picture
     assert causal.facts["counterexample"] == found[""].facts["steps"]
 

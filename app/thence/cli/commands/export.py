@@ -53,7 +53,7 @@ def _exported(choice: Choice, name: str | None, messages: int | None, directory:
     if machine is None and messages is not None:
         raise BadInput("--messages is for machines; a protocol sends what its scope or --sends says")
     try:
-        exported = _protocol(choice) if machine is None else _machine(machine, choice, messages)
+        exported = _protocol(choice, name) if machine is None else _machine(machine, choice, messages)
     except Unsupported as reason:
         raise BadInput(f"not exported: {reason}") from reason
     folder = Path(directory)
@@ -70,11 +70,15 @@ def _exported(choice: Choice, name: str | None, messages: int | None, directory:
     return Output((), text="\n".join(said), fields=fields, table=False)
 
 
-def _protocol(choice: Choice) -> Exported:
-    chosen = targets(choice)
-    if len(chosen) > 1 and choice.scope is None:
-        listed = ", ".join(target.scope or "?" for target in chosen)
-        raise BadInput(f"name one scope with --scope: {listed}")
+def _protocol(choice: Choice, name: str | None) -> Exported:
+    chosen = [target for target in targets(choice) if name in (None, target.protocol.name)]
+    if not chosen:
+        raise BadInput(f"{choice.scope} is no scope of {name}")
+    if name is None and len({target.protocol.name for target in chosen}) > 1:
+        listed = ", ".join(dict.fromkeys(target.protocol.name for target in chosen))
+        raise BadInput(f"name one protocol: {listed}")
+    if len(chosen) > 1:
+        raise BadInput(f"name one scope with --scope: {', '.join(target.scope or '?' for target in chosen)}")
     target = chosen[0]
     return export_protocol(target.protocol, target.workload, describe(target.workload))
 
