@@ -30,7 +30,7 @@ SMALL = {
     ("sweep",): [],
     ("explore",): ["mf", "--processes", "2", "--sends", "1"],
     ("prove",): ["fifo", "causal", "--no-cache"],
-    ("bmc",): ["fifo", "--depth", "2", "--processes", "2", "--sends", "1"],
+    ("bmc",): ["rst", "--depth", "2", "--processes", "2", "--sends", "1"],
     ("recheck",): ["."],
     ("executions",): ["mf", "--processes", "2", "--messages", "1"],
     ("export",): ["fifo", "--processes", "2", "--sends", "1"],
