@@ -268,7 +268,7 @@ def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_pat
     assert code == found["exit"] == 3, errors
     assert found["complete"] is False
     assert {result["scope"]["name"] for result in found["results"]} == {"quick"}
-    assert "interrupted" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Interrupted" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert errors == ""
 
 

@@ -72,7 +72,7 @@ def test_causal_in_any_tree(trees: ir.Specification, results: dict[str, Result])
     (machine,) = trees.machines
     stated = ("history", *(one.name for one in machine.invariants), *machine.prove, "lemma_4_4")
     assert len(machine.invariants) == 11
-    assert len(machine.prove) == 5
+    assert len(machine.prove) == 6
     for name in stated:
         assert (results[name].verdict, results[name].level) == (Verdict.PROVED, Level.L3), name
 

@@ -69,7 +69,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "bmc": (
         Example("thence bmc rst --depth 4 --scope pair", "Look for a violation within four steps."),
         Example(
-            "thence bmc fifo sequence_numbers --depth 3", "Look for a run of a machine that violates it, of any size."
+            "thence bmc synchronous rendezvous --depth 2", "Look for a run of a machine that violates it, of any size."
         ),
     ),
     "recheck": (Example("thence recheck fifo-certificate --jobs 1", "Check a certificate that somebody gave you."),),
