@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import thence.api
 
@@ -325,7 +326,7 @@ def test_the_lock_file_satisfies_the_bounds_and_is_pinned_by_hash() -> None:
     assert len(re.findall(r"==\S+(?: ; .+)? \\\n    --hash=sha256:", text)) == len(pins)
     for requirement in wanted:
         assert requirement.specifier, f"{requirement.name} has no bounds"
-        assert all(version in requirement.specifier for version in locked[requirement.name])
+        assert all(version in requirement.specifier for version in locked[canonicalize_name(requirement.name)])
 
 
 @pytest.fixture(scope="module")

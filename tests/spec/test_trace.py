@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -226,13 +232,19 @@ def test_blocks_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 # --- compressed ------------------------------------------------------------------------------------
 
 
-def test_a_compressed_recording_is_read(tmp_path: Path) -> None:
+Packed = Callable[[bytes], bytes]
+PACKED = pytest.mark.parametrize("pack", [gzip.compress, zstd.compress], ids=["gzip", "zstd"])
+
+
+@PACKED
+def test_a_compressed_recording_is_read(pack: Packed, tmp_path: Path) -> None:
     path = written(tmp_path, HEADER, SEND, DELIVER)
-    packed = tmp_path / "t.ndjson.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
+    packed = tmp_path / "t.packed"
+    packed.write_bytes(pack(path.read_bytes()))
     assert read_trace(packed) == read_trace(path)
 
 
+@PACKED
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -243,17 +255,20 @@ def test_a_compressed_recording_is_read(tmp_path: Path) -> None:
         lambda data: data + b"rest",
     ],
 )
-def test_a_damaged_gzip_file_is_refused(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_packed_file_is_refused(pack: Packed, tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     lines = [HEADER, *(SEND.replace('"a"', f'"{number * number}"') for number in range(300))]
-    packed = tmp_path / "t.ndjson.gz"
-    packed.write_bytes(spoil(gzip.compress("\n".join(lines).encode())))
-    with pytest.raises(TraceError, match=r"damaged gzip file|not JSON|binary"):
+    packed = tmp_path / "t.packed"
+    packed.write_bytes(spoil(pack("\n".join(lines).encode())))
+    with pytest.raises(TraceError, match=r"damaged (gzip|zstd) file|not JSON|binary"):
         read_trace(packed)
 
 
-def test_a_small_file_does_not_become_a_large_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@PACKED
+def test_a_small_file_does_not_become_a_large_one(
+    pack: Packed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("thence.spec.trace.MOST_UNPACKED_BYTES", 3 << 20)
-    packed = tmp_path / "t.ndjson.gz"
-    packed.write_bytes(gzip.compress(HEADER.encode() + b"\n" + b"\n" * (4 << 20)))
+    packed = tmp_path / "t.packed"
+    packed.write_bytes(pack(HEADER.encode() + b"\n" + b"\n" * (4 << 20)))
     with pytest.raises(TraceError, match="more than 3 MiB when decompressed"):
         read_trace(packed)

@@ -50,6 +50,12 @@ class Session:
             self._line = ProgressLine(self.name, self.started)
         self._line.show(Stage(doing, done, of, noun, share))
 
+    def say(self, line: str) -> None:
+        """Prints a line of a long command at once; never with --json."""
+        if not self.json:
+            self.end_status()
+            print(line, flush=True)
+
     def end_status(self) -> None:
         """Removes the line of progress."""
         if self._line is not None:

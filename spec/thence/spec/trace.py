@@ -8,7 +8,7 @@ event a line, in one global order that respects each process's own:
     {"event": "receive", "process": 1, "message": "m0", "from": 0}      arrival of a packet; may be left out
     {"event": "deliver", "process": 1, "message": "m0"}
 
-Other fields are allowed and ignored. A file may be compressed with gzip.
+Other fields are allowed and ignored. A file may be compressed with gzip or zstd. The name `-` is the standard input.
 
 A second delivery, or one where the message was not sent to, is an execution that can be judged; a delivery of a message
 that nobody sent is not an execution.
@@ -21,12 +21,14 @@ import io
 import json
 import os
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
@@ -53,7 +55,11 @@ MOST_PROCESSES: Final = 1024
 MOST_UNPACKED_BYTES: Final = 1 << 30
 """A compressed recording is read up to this size: a small file must not fill the memory."""
 
+STANDARD_INPUT: Final = "-"
+"""The name of the standard input among files."""
+
 _GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _BLOCK_BYTES: Final = 1 << 20
 _MOST_LISTS: Final = 10_000
 
@@ -79,15 +85,19 @@ class Bytes(Protocol):
 
 
 class Unpacking:
-    """The content of a gzip file, up to `MOST_UNPACKED_BYTES`.
+    """The content of a compressed file, up to `MOST_UNPACKED_BYTES`.
+
+    `kind` is the name of the compression; `damages` are the errors of its library that say that the file is damaged.
 
     Raises:
         TraceError: from any method: it is larger, damaged or cut off.
     """
 
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
+    def __init__(self, path: Path, file: Bytes, kind: str, damages: tuple[type[Exception], ...]) -> None:
         self._path = path
-        self._file = gzip.GzipFile(fileobj=file)
+        self._file = file
+        self._kind = kind
+        self._damages: tuple[type[Exception], ...] = (EOFError, *damages)
         self._left = MOST_UNPACKED_BYTES
 
     def read(self, size: int = -1, /) -> bytes:
@@ -101,10 +111,9 @@ class Unpacking:
     def _taken(self, take: Callable[[int], bytes], size: int) -> bytes:
         try:
             found = take(size if 0 <= size <= self._left else self._left + 1)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise TraceError(
-                self._path, None, f"is a damaged gzip file: {error}", "Compress it again, or give it as it was"
-            ) from error
+        except self._damages as error:
+            problem = f"is a damaged {self._kind} file: {error}"
+            raise TraceError(self._path, None, problem, "Compress it again, or give it as it was") from error
         self._left -= len(found)
         if self._left < 0:
             problem = f"has more than {MOST_UNPACKED_BYTES >> 20} MiB when decompressed"
@@ -114,12 +123,35 @@ class Unpacking:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Bytes]:
-    """The content of a file, decompressed where it is gzip. Raises OSError, TraceError."""
-    with path.open("rb") as file:
-        if file.peek(len(_GZIP)).startswith(_GZIP):
-            yield Unpacking(path, file)
+    """The content of a file, decompressed where it is gzip or zstd. Raises OSError, TraceError."""
+    with _content(path) as file:
+        start = file.peek(len(_ZSTD))
+        if start.startswith(_GZIP):
+            yield Unpacking(path, gzip.GzipFile(fileobj=file), "gzip", (zlib.error, gzip.BadGzipFile))
+        elif start.startswith(_ZSTD):
+            if sys.version_info >= (3, 14):
+                from compression import zstd
+            else:
+                from backports import zstd
+            yield Unpacking(path, zstd.ZstdFile(file), "zstd", (zstd.ZstdError,))
         else:
             yield file
+
+
+def _content(path: Path) -> io.BufferedReader:
+    if str(path) == STANDARD_INPUT:
+        return io.BufferedReader(io.BytesIO(_standard_input()))
+    return path.open("rb")
+
+
+@cache
+def _standard_input() -> bytes:
+    """All of the standard input; it is read once. Raises TraceError."""
+    found = sys.stdin.buffer.read(MOST_UNPACKED_BYTES + 1)
+    if len(found) > MOST_UNPACKED_BYTES:
+        problem = f"has more than {MOST_UNPACKED_BYTES >> 20} MiB"
+        raise TraceError(Path(STANDARD_INPUT), None, problem, "Write it into a file, or judge it with --follow")
+    return found
 
 
 class TraceError(UserError, ValueError):
@@ -167,6 +199,15 @@ def read_events(path: Path, processes: int, events: Iterable[Mapping[str, Any]])
         TraceError: one of them is no event, or not where it stands.
     """
     return _Reader(path).execution(processes, events)
+
+
+def read_lines(path: str | Path, file: Bytes) -> tuple[int, Iterator[Event]]:
+    """The number of processes and the events of a trace that is read line by line, as `file` has them.
+
+    Raises:
+        TraceError: at once, and from the iterator: the lines are no trace.
+    """
+    return _Reader(Path(path)).lines(file)
 
 
 def write_trace(path: str | Path, trace: Trace) -> None:
@@ -225,6 +266,11 @@ class _Reader:
             problem = f"cannot be read: {error.strerror or error}"
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
         return Trace(Execution(self._processes, events), header)
+
+    def lines(self, file: Bytes) -> tuple[int, Iterator[Event]]:
+        lines = self._lines(file)
+        self._header(next(lines, None))
+        return self._processes, map(self._event, lines)
 
     def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
         if not 1 <= processes <= MOST_PROCESSES:

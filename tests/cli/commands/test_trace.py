@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ import pytest
 
 Thence = Callable[..., Any]
 
+THENCE = str(Path(sys.executable).parent / "thence")
 SAMPLES = Path(__file__).parents[2] / "conformance" / "traces" / "samples"
 
 
@@ -38,6 +44,66 @@ def test_logs_of_single_processes(thence: Thence, tmp_path: Path) -> None:
     assert (alone.code, "no earlier line sends it" in alone.err) == (2, True)
     lacking = thence("trace", "check", "--merge", "one")
     assert (lacking.code, "no log has its send" in lacking.err) == (2, True)
+
+
+RUN = [
+    {"format": "thence-trace/1", "processes": 3},
+    {"event": "send", "process": 0, "message": "a", "destinations": [2]},
+    {"event": "send", "process": 0, "message": "b", "destinations": [1]},
+    {"event": "deliver", "process": 1, "message": "b"},
+    {"event": "send", "process": 1, "message": "c", "destinations": [2]},
+    {"event": "deliver", "process": 2, "message": "c"},
+]
+"""Process 2 delivers c before a."""
+
+LINES = "".join(f"{json.dumps(line)}\n" for line in RUN)
+
+
+def run(*arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([THENCE, "trace", *arguments], input=given, capture_output=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_standard_input_is_a_recording(pack: Callable[[bytes], bytes]) -> None:
+    done = run("check", "-", given=pack(LINES.encode()))
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"gap: p2 delivers c and never a (a -> b -> c)" in done.stdout
+
+
+def test_a_pipe_is_followed_to_its_end() -> None:
+    done = run("check", "--follow", "-", given=LINES.encode())
+    assert done.returncode == 1
+    first, *_, last = done.stdout.decode().strip().splitlines()
+    assert first == "-: event 5: causal: p2 delivers c before a (a -> b -> c)"
+    assert last == "-: 1 causal (5 events, 1 delivery still to come)"
+    good = run("check", "--follow", "-", given="".join(LINES.splitlines(keepends=True)[:4]).encode())
+    assert (good.returncode, b"nothing is wrong so far" in good.stdout) == (0, True)
+    none = run("check", "--follow", "-", given="".join(LINES.splitlines(keepends=True)[:1]).encode())
+    assert (none.returncode, b"no verdict" in none.stdout) == (3, True)
+    cut = run("check", "--follow", "-", given=LINES.encode()[:-9])
+    assert (cut.returncode, b"not JSON" in cut.stderr) == (2, True)
+
+
+def test_a_growing_file_is_followed_until_the_interrupt(tmp_path: Path) -> None:
+    path = tmp_path / "run.ndjson"
+    path.write_text(LINES[:-40])
+    command = [THENCE, "trace", "check", "--follow", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        with path.open("a") as file:
+            file.write(LINES[-40:])
+        assert "event 5: causal: p2 delivers c before a" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "1 causal (5 events" in out
+
+
+@pytest.mark.parametrize("more", [["--merge"], ["--spark"], ["--against", "rst"], ["--svg", "x"], ["other"]])
+def test_what_needs_a_whole_recording_is_not_followed(more: list[str], thence: Thence) -> None:
+    done = thence("trace", "check", "--follow", "run.ndjson", *more)
+    assert done.code == 2
+    assert "--follow" in done.err
 
 
 @pytest.mark.parametrize(

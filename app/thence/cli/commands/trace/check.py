@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated, Optional
 
@@ -12,9 +13,11 @@ from thence.api.statements import Recording
 from thence.cli.options import Json, Merge, TraceFormat, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.readers.printing import FEW
+from thence.cli.readers.sums import counted
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.recordings import listed
 from thence.conformance.replay.recordings import said_of
+from thence.conformance.traces.following import PAUSE_S, Following
 from thence.spec.events import printable
 from thence.spec.verdict import Verdict
 
@@ -37,13 +40,20 @@ def check(
         typer.Option(min=1, help="With --against: how many possible states are looked at; 20,000 by default."),
     ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of what is wrong to this file.")] = None,  # noqa: UP045
+    follow: Annotated[
+        bool,
+        typer.Option(help="Judge a file while it is still being written, until Ctrl-C; - until the pipe ends."),
+    ] = False,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given."""
 
     def body(session: Session) -> Output:
-        return _checked(session, files, Reading(format_, merge, spark, master), Against(against, states), svg)
+        reading, opposite_ = Reading(format_, merge, spark, master), Against(against, states)
+        if follow:
+            return _followed(session, _the_one(files, reading, opposite_, svg))
+        return _checked(session, files, reading, opposite_, svg)
 
     run_command("trace check", json, body, verbose)
 
@@ -78,6 +88,50 @@ def _checked(session: Session, paths: list[str], reading: Reading, against: Agai
 
     found = judge_files(files, reading, protocol, progress)
     return _single(found[0], svg) if alone else _several(found, session.verbosity)
+
+
+def _the_one(paths: list[str], reading: Reading, against: Against, svg: str | None) -> str:
+    """The recording to be followed. Raises BadInput: what is asked for besides needs a whole recording."""
+    asked = {
+        "--merge": reading.merge,
+        "--spark": reading.spark,
+        "--against": against.name,
+        "--svg": svg,
+        f"--format {reading.format}": reading.format not in (None, "ndjson"),
+    }
+    if others := [name for name, given in asked.items() if given]:
+        raise BadInput(f"--follow judges an NDJSON recording by the oracle alone; leave out {', '.join(others)}")
+    if len(paths) != 1:
+        raise BadInput("--follow follows one recording; name one file")
+    return paths[0]
+
+
+def _followed(session: Session, path: str) -> Output:
+    """Judges the recording as it grows. Ctrl-C ends it with the verdict so far."""
+    started = time.perf_counter()
+
+    def wait() -> None:
+        session.status(f"{following.events:,} events, waiting for more")
+        time.sleep(PAUSE_S)
+
+    following = Following(path, wait)
+    try:
+        for finding in following.run():
+            if finding is not None:
+                session.say(printable(path) + f": event {finding.event_index + 1:,}: {finding}")
+            elif following.events % 10_000 == 0:
+                session.status(f"{following.events:,} events")
+    except KeyboardInterrupt:
+        pass
+    result = Recording.of(following.result(time.perf_counter() - started))
+    wrong = [f"{count:,} {kind}" for kind, count in sorted(following.found.items())]
+    said = ", ".join(wrong) or ("nothing is wrong so far" if following.deliveries else result.facts["unknown"])
+    left = following.undelivered
+    numbers = (
+        f"{counted(following.events, 'event')}, {left:,} {'delivery' if left == 1 else 'deliveries'} still to come"
+    )
+    code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
+    return Output((result,), text=f"{printable(path)}: {said} ({numbers})\n", exit=code, table=False)
 
 
 def _several(found: Recordings, verbosity: int) -> Output:

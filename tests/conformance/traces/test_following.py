@@ -1,0 +1,73 @@
+"""A recording is judged while it grows as the online oracle judges it, however its bytes come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import IO
+
+import pytest
+from tests.spec.test_finished_run import random_execution
+
+from thence.conformance.traces.following import Following
+from thence.spec.events import Deliver, Send
+from thence.spec.judgement import judge
+from thence.spec.oracle import Oracle
+from thence.spec.trace import Trace, TraceError, write_trace
+from thence.spec.verdict import Verdict
+
+
+class Stopped(Exception):
+    """The reader has what there is."""
+
+
+class Writer:
+    """Adds a file's bytes piece by piece to another file, whenever its reader waits."""
+
+    def __init__(self, content: bytes, to: IO[bytes], random: Random) -> None:
+        self._left = content
+        self._to = to
+        self._random = random
+
+    def __call__(self) -> None:
+        if not self._left:
+            raise Stopped
+        length = self._random.choice((1, 7, 100, 5000))
+        self._to.write(self._left[:length])
+        self._to.flush()
+        self._left = self._left[length:]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_finds_what_the_oracle_finds(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    execution = random_execution(random)
+    write_trace(tmp_path / "whole", Trace(execution))
+    content = (tmp_path / "whole").read_bytes()
+    oracle = Oracle(execution.processes)
+    expected = [finding for event in execution.events for finding in oracle.observe(event)]
+    with (tmp_path / "growing").open("wb") as to:
+        following = Following(tmp_path / "growing", Writer(content, to, random))
+        found = []
+        with pytest.raises(Stopped):
+            for finding in following.run():
+                found += [] if finding is None else [finding]
+    assert found == following.findings == expected
+    assert following.events == len(execution.events)
+    assert following.undelivered == len(oracle.at_quiescence())
+    result, whole = following.result(0.0), judge(execution)
+    assert (result.verdict is Verdict.REFUTED) == bool(expected)
+    assert result.facts["duplicate"] == whole.duplicate
+    assert result.facts["causal"] == (whole.causal and not whole.gaps)
+    deliveries = sum(isinstance(event, Deliver) for event in execution.events)
+    sends = sum(isinstance(event, Send) for event in execution.events)
+    assert (result.facts["detail"]["sends"], result.facts["detail"]["deliveries"]) == (sends, deliveries)
+    assert (result.verdict is Verdict.UNKNOWN) == (not expected and not deliveries)
+
+
+def test_a_file_that_becomes_shorter_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    path.write_text(json.dumps({"format": "thence-trace/1", "processes": 2}) + "\n")
+    with pytest.raises(TraceError, match="shorter while it was followed"):
+        next(Following(path, lambda: path.write_text("{")).run())
