@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import pytest
 
+from thence.dsl import ir
 from thence.dsl.load import library as library_files
+from thence.dsl.load import load
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
+from thence.proofs.scopes.scopes import properties_of
 
 Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 
@@ -34,3 +39,20 @@ def test_the_same_as_the_interpreter(explored: Explored, name: str) -> None:
         assert {known: len(violation.steps) for known, violation in found.violations.items()} == lengths, label
         layout = engine.search.layout
         assert [layout.decode(layout.encode(state)) for state in states] == states, label
+
+
+@pytest.mark.parametrize("storage", ["exact", "layers"])
+@pytest.mark.parametrize("name", ["cykas", "rst", "hybrid_basic", "hybrid_multicast", "newtop", "mf"])
+def test_nobody_sends_anything(name: str, storage: Literal["exact", "layers"]) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    others = ((1,), (0,))
+    groups = () if protocol.delivery == "unicast" else (((1,),), ((0,),))
+    workload = ir.Workload(2, (0, 0), others, ticks=1, groups=groups)
+    names = properties_of(protocol)
+    found = explore(protocol, workload, names, method=Method("native", storage=storage))
+    known = explore(protocol, workload, names, method=Method("interpreted"))
+    assert (found.states, found.transitions, found.depth) == (known.states, known.transitions, known.depth)
+    assert found.complete
+    assert not found.violations

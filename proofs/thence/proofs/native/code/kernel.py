@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from thence.proofs.native.code.expansion import Expansion
+from thence.proofs.native.code.kept_code import keep, key_of, recall
 from thence.proofs.native.layout import Layout
 
 
@@ -60,14 +61,20 @@ def new_module() -> Any:
 
 
 def link(module: Any) -> Any:
-    """Optimises and links the code. The engine returned keeps it alive, and has the addresses of its functions."""
+    """Optimises and links the code, or takes what was kept of it. The engine returned keeps it alive, and has the
+    addresses of its functions."""
     machine = _machine()
-    parsed = llvm.parse_assembly(str(module))
+    text = str(module)
+    parsed = llvm.parse_assembly(text)
     parsed.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(parsed, builder)
+    key = key_of(text, machine)
+    kept = recall(key)
+    if kept is None:
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(parsed, builder)
     engine = llvm.create_mcjit_compiler(parsed, machine)
+    engine.set_object_cache(None if kept is not None else lambda _, code: keep(key, code), lambda _: kept)
     engine.finalize_object()
     return engine
 

@@ -40,15 +40,19 @@ class Packed:
         return word, emit.load(emit.table(shifts, f"{field.name}.shifts"), at)
 
     def read(self, name: str, at: Value | int) -> Value:
-        """An element."""
+        """An element; zero in a field of no bits."""
         field = self.layout.fields[name]
+        if not field.runs:
+            return self.emitter.number(0)
         word, shift = self._place(field, at)
         value = self.emitter.down(self.emitter.load(self.words, word), shift)
         return self.emitter.both(value, (1 << field.bits) - 1)
 
     def write(self, name: str, at: Value | int, value: Value | int) -> None:
-        """Replaces an element."""
+        """Replaces an element; nothing in a field of no bits, whose elements are never other than zero."""
         emit, field = self.emitter, self.layout.fields[name]
+        if not field.runs:
+            return
         word, shift = self._place(field, at)
         kept = emit.both(emit.load(self.words, word), emit.inverse(emit.up((1 << field.bits) - 1, shift)))
         emit.store(emit.either(kept, emit.up(value, shift)), self.words, word)
@@ -61,7 +65,9 @@ class Packed:
         )
 
     def join(self, name: str, at: Value | int, bits: Value) -> None:
-        """Sets bits of an element."""
+        """Sets bits of an element; as `write`, nothing in a field of no bits."""
+        if not self.layout.fields[name].runs:
+            return
         word, shift = self._place(self.layout.fields[name], at)
         joined = self.emitter.either(self.emitter.load(self.words, word), self.emitter.up(bits, shift))
         self.emitter.store(joined, self.words, word)
