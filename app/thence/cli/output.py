@@ -47,6 +47,11 @@ class Output:
     files: tuple[tuple[str, int], ...] = ()
     asked: bool = False
 
+    def file_names(self) -> list[str]:
+        """For each result, the name of the file or system that it is about; empty where results name it themselves."""
+        named = [name for name, number in self.files for _ in range(number)]
+        return named + [""] * (len(self.results) - len(named))
+
     def exit_code(self) -> int:
         """The exit code: the given one, or the one that diagnostics and results imply."""
         if self.exit is not None:

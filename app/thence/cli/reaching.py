@@ -9,6 +9,7 @@ from thence.cli.readers.layout import GAP, grid, width_of
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.harness.coverage import SCENARIOS
 from thence.conformance.replay.findings import CaseOutcome
+from thence.spec.words import counted
 
 _HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
 MOST_MISSING = 3
@@ -69,7 +70,7 @@ def withheld_text(arrivals: int, withheld: int, slowest: CaseOutcome | None) -> 
     """Over-delay as a sentence."""
     if not arrivals:
         return "over-delay: not seen, for no packet says which message it moves"
-    said = f"over-delay: {withheld:,} of {arrivals:,} arrivals kept back though deliverable"
+    said = f"over-delay: {withheld:,} of {counted(arrivals, 'arrival')} kept back though deliverable"
     if not withheld:
         return said
     said += f", {100 * withheld / arrivals:.2g} per 100"

@@ -187,7 +187,10 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
         return
     if session.json:
         fields = {
-            "results": [result.to_json() for result in found.results],
+            "results": [
+                {**result.to_json(), **({"file": file} if file else {})}
+                for result, file in zip(found.results, found.file_names(), strict=True)
+            ],
             "diagnostics": [diagnostic.to_json() for diagnostic, _ in found.diagnostics],
             **found.fields,
         }

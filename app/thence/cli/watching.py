@@ -23,6 +23,7 @@ from thence.proofs.solving.discharge import Discharge, Options, ProofProgress
 from thence.proofs.solving.lemmas import Lemmas
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.solving.stability import proved_obligations
+from thence.spec.words import counted
 
 POLL_S = 0.1
 """The pause between two looks at the file."""
@@ -125,7 +126,7 @@ def _round(
     output = Output(tuple(proof.result for proof in made), files=((Path(file).stem, len(made)),))
     seconds = time.perf_counter() - started
     print_output(output, seconds)
-    _say(f"{solved} answers are new, {recalled} as before; {seconds:.1f} s")
+    _say(f"{counted(solved, 'new answer')}, {recalled} as before; {seconds:.1f} s")
     return output.exit_code(), proved_obligations(made)
 
 

@@ -21,6 +21,7 @@ from thence.dsl.load import load_bytes
 from thence.lsp.tasks import Task, task_from
 from thence.spec.user_error import UserError
 from thence.spec.verdict import Result
+from thence.spec.words import counted
 
 GRACE_S = 3.0
 """How long a question may take to come to its end after the input has ended."""
@@ -46,7 +47,7 @@ def answer(task: Task, file: str, text: str, memory: int, tell: Tell) -> tuple[R
     from thence.proofs.scopes.scopes import Options, check_links, check_mutant, explore_scope
 
     def report(label: str, progress: Progress) -> None:
-        tell(f"{label}: {progress.states:,} states, depth {progress.depth}")
+        tell(f"{label}: {counted(progress.states, 'state')}, depth {progress.depth}")
 
     options = Options(report=report, resources=Resources(memory=memory))
     match task.kind:

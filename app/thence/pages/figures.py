@@ -15,6 +15,7 @@ from thence.dsl.load import Loaded, library, load
 from thence.pages.folder import run_page
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.spec.verdict import Result, Verdict
+from thence.spec.words import counted
 
 PAGE: Final = "figures.md"
 
@@ -75,7 +76,7 @@ def _anchor(figure: Figure) -> str:
 
 def _said(figure: Figure, result: Result) -> str:
     surprise = "" if result.expected else ", **not expected**"
-    facts = f"{result.facts['events']} steps, {result.facts['assertions']} assertions"
+    facts = f"{counted(result.facts['events'], 'step')}, {counted(result.facts['assertions'], 'assertion')}"
     about = result.facts.get("property", f"possible in `{figure.scenario.subject}`")
     return f"{about}: {result.verdict.value} ({result.level.name}, {facts}){surprise}"
 

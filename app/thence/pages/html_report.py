@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from thence.pages.result_lines import Line, counts, lines
-from thence.spec.diagram_style import STYLE
+from thence.spec.diagram.style import STYLE
 from thence.spec.verdict import Result, Verdict
 
 

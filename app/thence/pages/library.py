@@ -17,6 +17,7 @@ from thence.dsl.load import load
 from thence.pages.errata.cell import cell
 from thence.pages.folder import run_page
 from thence.pages.results import read_results
+from thence.spec.words import counted
 
 PAGE: Final = "index.md"
 SOURCES: Final = "../../spec/thence/spec/library"
@@ -102,7 +103,8 @@ def _explored(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specifica
     held = sum(each["verdict"] == "holds" for each in found)
     refuted = sum(each["verdict"] == "refuted" for each in found)
     counts = [f"{held} hold"] * bool(held) + [f"{refuted} refuted"] * bool(refuted)
-    return f"{len(scopes)} scopes, up to {largest['states']:,} states: {', '.join(counts)}{_surprises(found)}"
+    size = f"{counted(len(scopes), 'scope')}, up to {counted(largest['states'], 'state')}"
+    return f"{size}: {', '.join(counts)}{_surprises(found)}"
 
 
 def _proved(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
@@ -131,7 +133,7 @@ def _implementation(results: Sequence[Mapping[str, Any]], protocol: str) -> str:
     module, _, name = SHIPPED[protocol].partition(":")
     cases = sum(each["cases"] for each in found)
     failures = sum(each["failures"] for each in found)
-    return f"`{module}.{name}`: {cases:,} cases, {failures} failures{_surprises(found)}"
+    return f"`{module}.{name}`: {counted(cases, 'case')}, {counted(failures, 'failure')}{_surprises(found)}"
 
 
 def _mutants(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from thence.spec.verdict import Result, Verdict
+from thence.spec.words import counted
 
 _FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
 
@@ -55,10 +56,10 @@ def statement(results: Sequence[Result]) -> str:
 
 def counts(result: Result) -> str:
     """The numbers of a result in words, and what limits its verdict."""
-    return "; ".join((*counted(result), *own(result)))
+    return "; ".join((*numbers_of(result), *own(result)))
 
 
-def counted(result: Result) -> list[str]:
+def numbers_of(result: Result) -> list[str]:
     """The size of the scope, and the numbers of a result, in words."""
     facts = result.facts
     shown = []
@@ -101,7 +102,7 @@ def limits(result: Result) -> list[str]:
 
 def size(scope: Mapping[str, Any]) -> str:
     """The size of a scope: processes and sends."""
-    among = "1 process" if scope["processes"] == 1 else f"{scope['processes']} processes"
+    among = counted(scope["processes"], "process")
     if scope.get("unbounded"):
         return f"{among}, any number of messages"
     counts = scope["sends"]

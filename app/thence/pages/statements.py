@@ -9,6 +9,7 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import VACUITY
 from thence.proofs.prove import expected_names, provable_names
+from thence.spec.words import counted
 
 Key = tuple[str, str, str]
 """Kind, subject, name of a result."""
@@ -102,11 +103,11 @@ def details(result: Mapping[str, Any]) -> str:
         needed = {True: "needed", False: "not needed", None: "not known to be needed"}[assumption["needed"]]
         parts.append(f"assumes {assumption['name']} ({needed})")
     if "states" in result:
-        parts.append(f"{result['states']:,} states")
+        parts.append(counted(result["states"], "state"))
     if "obligations" in result and result["verdict"] == "proved":
-        parts.append(f"{result['obligations']} obligations")
+        parts.append(counted(result["obligations"], "obligation"))
     if "depth" in result and result["verdict"] == "refuted":
-        parts.append(f"counterexample of {result['depth']} steps")
+        parts.append(f"counterexample of {counted(result['depth'], 'step')}")
     if "unknown" in result:
         parts.append(str(result["unknown"]))
     return "; ".join(parts)

@@ -20,6 +20,7 @@ from thence.repl import words
 from thence.spec.diagram import draw_text
 from thence.spec.events import printable
 from thence.spec.user_error import UserError
+from thence.spec.words import counted
 from thence.stepping.judging import judge, properties, violated
 from thence.stepping.scenario import scenario_text, with_scenario
 from thence.stepping.session import NotPossible, Session
@@ -252,7 +253,7 @@ class Loop(cmd.Cmd):
             self._say_all(f"{each.name.rpartition(': ')[2]}: {each.verdict.value}, no counterexample" for each in found)
         else:
             steps = self.session.follow(shown.steps)
-            self.say(f"{shown.property_} is {shown.verdict.value}: {len(steps)} steps to its counterexample")
+            self.say(f"{shown.property_} is {shown.verdict.value}: {counted(len(steps), 'step')} to its counterexample")
             self.say(text(steps))
 
     def do_scope(self, line: str) -> None:

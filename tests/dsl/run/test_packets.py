@@ -12,7 +12,7 @@ from thence.dsl.run.narrate import execution
 from thence.dsl.run.simulate import simulate
 from thence.dsl.run.system import System
 from thence.spec.diagram import draw_svg, without_packets
-from thence.spec.diagram_layout import place
+from thence.spec.diagram.layout import place
 from thence.spec.events import Execution, Passage, Receive, Send
 
 PROTOCOLS = ("mf", "cykas", "rst", "hybrid_basic", "hybrid_optimal", "fifo", "tree", "cbcast", "newtop")

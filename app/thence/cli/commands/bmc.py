@@ -24,6 +24,7 @@ from thence.proofs.prove import expected_names
 from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Result
+from thence.spec.words import counted
 
 
 def bmc(
@@ -170,12 +171,12 @@ def _of_machine(
 ) -> tuple[Result, ...]:
     reach = Reach(request.depth, request.processes or 3, request.messages or 3)
     options = Options(timeout_ms=round(request.timeout_s * 1000), seed=request.seed)
-    session.status(f"{subject}: within {request.depth} steps")
+    session.status(f"{subject}: within {counted(request.depth, 'step')}")
     return tuple(machine_results(machine, subject, expects, request.properties, reach, options))
 
 
 def _report(session: Session) -> Callable[[str, BoundedProgress], None]:
     def report(label: str, made: BoundedProgress) -> None:
-        session.status(f"{label}: {made.depth} steps, {made.gates:,} gates")
+        session.status(f"{label}: {counted(made.depth, 'step')}, {counted(made.gates, 'gate')}")
 
     return report

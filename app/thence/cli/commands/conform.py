@@ -55,6 +55,7 @@ from thence.conformance.systems.system import Limits
 from thence.conformance.systems.trust import Word
 from thence.dsl.find import Rejected, named_protocol
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 
 def conform(
@@ -202,16 +203,17 @@ def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexam
 def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
     """What the run did; `whole`: each scheduler, each scenario, and each feature that was not reached."""
     report = driven.report
-    said = f"{report.failures:,} of {report.cases:,} cases failed; {report.events:,} sends, arrivals and deliveries"
+    cases = counted(report.cases, "case")
+    said = f"{report.failures:,} of {cases} failed; {report.events:,} sends, arrivals and deliveries"
     if driven.protocol is not None:
-        said += f", {report.matched:,} events as in the protocol's interpreter"
+        said += f", {counted(report.matched, 'event')} as in the protocol's interpreter"
     if driven.why_not:
         said += f"; replayed by sends, deliveries and known arrivals, since {driven.why_not}"
     if report.undecided:
-        said += f"; {report.undecided:,} replays undecided: too many possible states"
+        said += f"; {counted(report.undecided, 'replay')} undecided: too many possible states"
     if report.other_order is not None:
         others = report.other_order
-        said += f"; {others.cases:,} cases conform in another order than the text's: {others.first.other_order}"
+        said += f"; {counted(others.cases, 'case')} in another order than the text's: {others.first.other_order}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said
@@ -225,9 +227,9 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
     if report.vacuous and not report.failures:
         yield f"no verdict: {report.vacuous}"
     if report.interrupted:
-        yield f"incomplete: interrupted after {report.cases:,} of {drive.cases:,} cases"
+        yield f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     elif report.stopped:
-        yield f"stopped after {report.cases:,} of {drive.cases:,} cases: {report.stopped}"
+        yield f"stopped after {report.cases:,} of {counted(drive.cases, 'case')}: {report.stopped}"
 
 
 def _require_transcript(system: str, transcript: str | None) -> None:

@@ -19,6 +19,7 @@ from thence.impl.transport.demo import DemoError, DemoOutcome, DemoSettings, run
 from thence.impl.transport.disturbance import Disturbance
 from thence.spec.judgement import Judgement, judge
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 
 def demo(
@@ -116,7 +117,7 @@ def _result(impl: str, outcome: DemoOutcome, judgement: Judgement, seconds: floa
     if not outcome.complete and not wrong:
         verdict = Verdict.UNKNOWN
         why = "interrupted" if outcome.interrupted else "the time was over"
-        facts["unknown"] = f"{why} with {outcome.delivered:,} of {outcome.sent:,} messages delivered"
+        facts["unknown"] = f"{why} with {outcome.delivered:,} of {counted(outcome.sent, 'message')} delivered"
     return Result(
         name="causal delivery",
         kind="trace",
@@ -146,7 +147,7 @@ def _facts(settings: DemoSettings, outcome: DemoOutcome) -> dict[str, object]:
 def _text(settings: DemoSettings, outcome: DemoOutcome) -> str:
     disturbance = settings.disturbance
     lines = [
-        f"{settings.processes} processes of {settings.impl} over {settings.carrier.upper()} on this machine; "
+        f"{counted(settings.processes, 'process')} of {settings.impl} over {settings.carrier.upper()} on this machine; "
         f"{disturbance.loss:.0%} lost, {disturbance.duplication:.0%} sent twice, "
         f"delays up to {disturbance.delay_ms:g} ms",
     ]
@@ -155,6 +156,6 @@ def _text(settings: DemoSettings, outcome: DemoOutcome) -> str:
         lines.append(f"  p{identity} (pid {outcome.pids[identity]}): {said or 'had to be killed'}")
     if not outcome.complete:
         why = "interrupted" if outcome.interrupted else f"the time limit of {settings.time_limit_s:g} s was over"
-        lines.append(f"incomplete: {why}, with {outcome.delivered:,} of {outcome.sent:,} messages delivered")
+        lines.append(f"incomplete: {why}, with {outcome.delivered:,} of {counted(outcome.sent, 'message')} delivered")
     lines.append(f"{outcome.path} written; `thence trace check {outcome.path}` judges it again")
     return "\n".join(lines) + "\n"

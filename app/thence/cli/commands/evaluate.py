@@ -26,6 +26,7 @@ from thence.conformance.evaluation.sockets import Deliveries, deliveries
 from thence.conformance.evaluation.workload import Everybody, Workload
 from thence.conformance.implementations import SHIPPED, broadcasts
 from thence.impl.transport.endpoint import TransportError
+from thence.spec.words import counted
 
 UNICAST = tuple(name for name in SHIPPED if name not in {"cbcast", "newtop", "synchronous", "client_server"})
 """The systems that are evaluated unasked: messages go to any process, and no workload gets them stuck."""
@@ -202,7 +203,8 @@ def _text(rows: Sequence[_Row], evaluation: _Evaluation) -> str:
     workload = evaluation.workload
     width = width_of(sys.stdout)
     said = (
-        f"{workload.processes} processes, {workload.messages} messages each, repetitions: {len(evaluation.seeds)}; "
+        f"{counted(workload.processes, 'process')}, {counted(workload.messages, 'message')} each, "
+        f"repetitions: {len(evaluation.seeds)}; "
         "times in ms from the application's wish to the delivery"
     )
     table = [["system", *(heading for heading, _, _ in _COLUMNS)]]

@@ -22,7 +22,8 @@ from thence.proofs.executions.generation import generates, why_not
 from thence.proofs.executions.kinds import KINDS, Kind, kinds_of, strictest
 from thence.proofs.executions.ordering import Ordering, of_programs, orderings
 from thence.proofs.executions.reading import read_programs
-from thence.spec.diagram_text import draw_text
+from thence.spec.diagram.text import draw_text
+from thence.spec.words import counted
 
 DEFAULT = (
     "synchronous", "mf", "mf_pipelined", "tree", "cykas", "rst", "rst_hunch", "rst_mf", "ses", "ks",
@@ -74,7 +75,8 @@ def _listed(session: Session, names: Sequence[str], processes: int, messages: in
         if program is not None:
             head = _of_program(session, program, protocols, found)
         else:
-            head = f"Executions of up to {messages} messages among up to {processes} processes, up to their numbers."
+            most = f"{counted(messages, 'message')} among up to {counted(processes, 'process')}"
+            head = f"Executions of up to {most}, up to their numbers."
             _of_bounds(session, processes, messages, protocols, bool(names), found)
     except KeyboardInterrupt:
         complete = False
@@ -105,7 +107,7 @@ def _of_bounds(
     processes: int,
     messages: int,
     protocols: Mapping[str, ir.Protocol],
-    counted: bool,
+    counting: bool,
     found: _Findings,
 ) -> None:
     every: list[tuple[Kind, Ordering]] = []
@@ -121,7 +123,7 @@ def _of_bounds(
                     for stricter in KINDS:
                         if looser in kinds and stricter not in kinds and abs(_place(looser) - _place(stricter)) == 1:
                             separating.setdefault(_separation(looser, stricter), ordering)
-                session.status(f"{len(every)} executions")
+                session.status(counted(len(every), "execution"))
     for first, second in pairwise(KINDS):
         if not any(_separation(one, other) in separating for one, other in ((first, second), (second, first))):
             found.alike.append((first, second))
@@ -129,7 +131,7 @@ def _of_bounds(
         _ask(session, name, ordering, protocols, found)
     for name, ordering in FIGURES.items():
         _ask(session, name, ordering, protocols, found)
-    if counted:
+    if counting:
         for name, protocol in protocols.items():
             counts: Counter[tuple[Kind, bool | None]] = Counter()
             for number, (kind, ordering) in enumerate(every, 1):

@@ -18,6 +18,7 @@ from thence.cli.reducing import reductions_text
 from thence.cli.session import Session, run_command
 from thence.proofs.explore.exploration import Progress
 from thence.spec.verdict import exit_code
+from thence.spec.words import counted
 
 
 def explore(
@@ -89,7 +90,8 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
         rate = progress.states / progress.seconds if progress.seconds else 0
         memory = f", {progress.memory / 1e6:,.0f} MB" if progress.memory else ""
         session.status(
-            f"{label}: {progress.states:,} states, {progress.transitions:,} transitions, {_depth(progress)}, "
+            f"{label}: {counted(progress.states, 'state')}, "
+            f"{counted(progress.transitions, 'transition')}, {_depth(progress)}, "
             f"frontier {progress.frontier:,}, {rate:,.0f} states/s{memory}",
             len(seen) - 1, len(chosen) if len(chosen) > 1 else 0, "scopes",
         )  # fmt: skip
@@ -116,6 +118,6 @@ def _output(found: Exploration) -> Output:
     if found.complete:
         return Output(found.statements, notes=notes)
     covered = max((result.facts["states"] for result in found.statements[-1:]), default=0)
-    said = f"incomplete: interrupted; the last exploration had covered {covered:,} states\n"
+    said = f"incomplete: interrupted; the last exploration had covered {counted(covered, 'state')}\n"
     code = REFUTED if exit_code(found) == REFUTED else UNKNOWN
     return Output(found.statements, notes=notes + said, fields={"complete": False}, exit=code)

@@ -47,6 +47,7 @@ from thence.conformance.systems.foreign import SystemRaised
 from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 
 def matrix(
@@ -175,7 +176,7 @@ def _result(drive: Drive, cell: Cell) -> Result:
         facts["counterexample"] = recorded.to_json()
     if cell.not_applicable:
         facts["stopped"] = cell.not_applicable
-    undecided = f"too many possible states of the protocol in {cell.undecided:,} of {cell.cases:,} cases"
+    undecided = f"too many possible states of the protocol in {cell.undecided:,} of {counted(cell.cases, 'case')}"
     unknown = "" if failed else undecided if cell.undecided else cell.vacuous
     if unknown:
         facts["unknown"] = unknown
@@ -244,9 +245,9 @@ def _shown(cell: Cell) -> str:
         claims = ", ".join(f"{claim} {count}" for claim, count in _refuted(cell).items())
         return f"REFUTED{outside} {cell.failures} of {cell.cases}: {claims}"
     if cell.undecided:
-        return f"unknown{outside}: {cell.undecided} of {cell.cases} cases undecided"
+        return f"unknown{outside}: {cell.undecided:,} of {counted(cell.cases, 'case')} undecided"
     assert cell.bound is not None
     if cell.vacuous:
         return f"unknown: {cell.vacuous}"
     replayed = ", as its protocol" if cell.replayed else ""
-    return f"passes{outside} {cell.cases} cases{replayed}; rate < {percent(cell.bound)}"
+    return f"passes{outside} {counted(cell.cases, 'case')}{replayed}; rate < {percent(cell.bound)}"

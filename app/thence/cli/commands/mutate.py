@@ -23,6 +23,7 @@ from thence.conformance.systems.subject import load_subject
 from thence.dsl.find import Rejected, known, protocol_of
 from thence.dsl.load import load
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 STATEMENT = "mutation score"
 
@@ -106,7 +107,7 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
 
     def progress(subject: str, done: int, wanted: int) -> None:
         far[subject] = (done, wanted)
-        made = f"{done:,} of {wanted:,} mutants" if done else "the original"
+        made = f"{done:,} of {counted(wanted, 'mutant')}" if done else "the original"
         share = sum(judged / planned for judged, planned in far.values() if planned) / len(subjects)
         over = sum(all_done == there for all_done, there in far.values())
         if len(subjects) > 1:
@@ -174,7 +175,7 @@ def _result(score: Score, at_least: float, explanations: tuple[Explanation, ...]
     expected = value is not None and value >= at_least
     verdict = Verdict.TESTED
     if score.why_incomplete:
-        facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {score.wanted} mutants judged"
+        facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {counted(score.wanted, 'mutant')} judged"
         verdict, expected = Verdict.UNKNOWN, False
     return Result(
         STATEMENT, "mutant", score.subject, verdict, Level.L0, expected, score.seconds, facts, _words(score, why)
@@ -215,8 +216,8 @@ def _table(scores: list[Score]) -> str:
     for score in scores:
         value = "no score" if score.score is None else f"{100 * score.score:.1f} %"
         counts = ((score.count(outcome), word) for outcome, word in _WORDS.items())
-        counted = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none judged"
-        lines.append(f"{score.kind} {score.subject}: {value} of {len(score.judged):,} mutants: {counted}")
+        fates = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none judged"
+        lines.append(f"{score.kind} {score.subject}: {value} of {counted(len(score.judged), 'mutant')}: {fates}")
     whole = score_of(scores)
     if len(scores) > 1 and whole is not None:
         lines.append(f"together: {100 * whole:.1f} %")

@@ -18,6 +18,7 @@ from thence.cli.watching import watch as watch_file
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.proofs.solving.discharge import Options, ProofProgress
+from thence.spec.words import counted
 
 
 def prove(
@@ -181,7 +182,7 @@ def _cache_text(made: Proofs) -> str:
     if not made.recalled:
         return ""
     asked = made.recalled + made.solved
-    return f"{made.recalled} of {asked} answers are from the cache; --no-cache solves everything\n"
+    return f"{made.recalled} of {counted(asked, 'answer')} from the cache; --no-cache solves everything\n"
 
 
 def _cache_facts(made: Proofs, options: Options) -> dict[str, Any]:

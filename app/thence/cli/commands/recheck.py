@@ -19,6 +19,7 @@ from thence.proofs.certificate.recheck import Confirmation, Recheck, Thoroughnes
 from thence.proofs.certificate.recheck import recheck as recheck_certificate
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Result, Verdict
+from thence.spec.words import counted
 
 
 def recheck(
@@ -143,7 +144,7 @@ def _coverage(manifest: Manifest, found: Recheck) -> Iterator[str]:
     if manifest.obligations:
         count = len(manifest.obligations)
         yield f"obligations found unsatisfiable: {found.decided} of {count}"
-        yield f"proof objects checked for {found.proofs_checked} of {count} obligations"
+        yield f"proof objects checked for {found.proofs_checked} of {counted(count, 'obligation')}"
     if manifest.omitted:
         listed = ", ".join(f"{subject} {name}" for _, subject, name in manifest.omitted[:5])
         more = f" and {len(manifest.omitted) - 5} more" if len(manifest.omitted) > 5 else ""

@@ -17,6 +17,7 @@ from thence.cli.session import Session, run_command, write_text
 from thence.conformance.evaluation.study import MEASURES, load_study, shipped_studies
 from thence.conformance.evaluation.summary import UNITS, cells, shown_measures
 from thence.conformance.evaluation.sweep import MANIFEST, Sweep, as_records, run_sweep
+from thence.spec.words import counted
 
 
 def sweep(
@@ -83,7 +84,8 @@ def _text(found: Sweep, directory: Path) -> str:
     width = width_of(sys.stdout)
     lines = [
         study.title,
-        f"{len(found.rows):,} of {found.runs:,} runs, {study.repeat} repetitions of each; they are in {directory}",
+        f"{len(found.rows):,} of {counted(found.runs, 'run')}, {counted(study.repeat, 'repetition')} of each; "
+        f"they are in {directory}",
     ]
     for measure in shown_measures(found):
         table = [[", ".join(study.sweep), *systems]]

@@ -23,6 +23,7 @@ from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, library, load
 from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
+from thence.spec.words import counted
 
 WORKERS = 2
 
@@ -85,8 +86,9 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
     done, complete = _run(session, [task for each in tasks.values() for task in each], then)
     by_file = {path: [result for task in each for result in done.get(task, ())] for path, each in tasks.items()}
     results = [result for each in by_file.values() for result in each]
-    sizes = [(path.stem, len(each)) for path, each in by_file.items()]
-    left = [f"{path.stem}: {task.label}" for path, each in tasks.items() for task in each if task not in done]
+    names = _short_names(list(by_file))
+    sizes = [(names[path], len(each)) for path, each in by_file.items()]
+    left = [f"{names[path]}: {task.label}" for path, each in tasks.items() for task in each if task not in done]
     if complete:
         _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
     if complete and amount.campaign_cases:
@@ -96,7 +98,6 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
         left += [] if complete else ["some campaigns"]
     from thence.pages.html_report import Verified, render
 
-    names = _short_names(list(by_file))
     sections = {names[path]: each for path, each in by_file.items()}
     campaigns = results[sum(map(len, by_file.values())) :]
     sections |= {"campaigns": campaigns} if campaigns else {}
@@ -294,7 +295,10 @@ def _campaigns(session: Session, loaded: Sequence[Loaded], amount: Amount, befor
                 plan = CampaignPlan(tested, each, amount.seed, CasePlan(grow=False), Work(2, 2000, _HERE))
                 started = time.perf_counter()
                 session.status(
-                    f"campaign of {each:,} cases: {name}", before + len(results), before + len(shipped), "tasks"
+                    f"campaign of {counted(each, 'case')}: {name}",
+                    before + len(results),
+                    before + len(shipped),
+                    "tasks",
                 )
                 status = start(Path(folder) / name, parameters(plan), cluster=cluster)
                 if status.interrupted:

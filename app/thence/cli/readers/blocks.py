@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from thence.pages.result_lines import counted, limits, own
+from thence.pages.result_lines import limits, numbers_of, own
 from thence.spec.verdict import Level, Result, Verdict
 
 SUCCESSES = (Verdict.PROVED, Verdict.HOLDS, Verdict.TESTED)
@@ -141,7 +141,7 @@ def is_stated(result: Result) -> bool:
 
 
 def _of_statements(results: Sequence[Result]) -> Block:
-    each = [[*counted(result), *own(result)] for result in results]
+    each = [[*numbers_of(result), *own(result)] for result in results]
     common = [remark for remark in each[0] if all(remark in other for other in each)]
     shared = tuple(remark for remark in common if len(results) > 1 or remark not in own(results[0]))
     rows = tuple(

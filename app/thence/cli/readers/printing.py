@@ -39,8 +39,8 @@ def print_diagnostics(output: Output) -> None:
     """Prints each diagnostic with its excerpt on stderr."""
     if not output.diagnostics:
         return
-    from thence.cli.readers.sums import counted
     from thence.dsl.text.diagnostics import render
+    from thence.spec.words import counted
 
     paint = painter(sys.stderr)
     for diagnostic, loaded in output.diagnostics:
@@ -209,7 +209,8 @@ def _is_grave(results: Sequence[Result]) -> bool:
 
 def _sums(output: Output, hidden: Sequence[Result], seconds: float, paint: Painter, width: int) -> list[str]:
     """A line for each file, in columns where a terminal is low; of several files, a line for all of them."""
-    from thence.cli.readers.sums import by_verdict, counted, marked, summed
+    from thence.cli.readers.sums import by_verdict, marked, summed
+    from thence.spec.words import counted
 
     lines: list[str] = []
     files = list(_of_files(output))

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from thence.cli.readers.blocks import SUCCESSES, is_of_mutant, is_stated, mutant_of, statement
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 _VERBS = {Verdict.HOLDS: ("holds", "hold")}
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 statement`, `2,052 statements`."""
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def said_of(verdict: Verdict, number: int) -> str:
     """`1 holds`, `2 hold`, `3 proved`."""
+    return f"{number:,} {_verb(verdict, number)}"
+
+
+def _verb(verdict: Verdict, number: int) -> str:
     one, several = _VERBS.get(verdict, (verdict.value, verdict.value))
-    return f"{number:,} {one if number == 1 else several}"
+    return one if number == 1 else several
 
 
 MOST_NAMED = 3
@@ -39,7 +39,7 @@ def summed(results: Sequence[Result]) -> str:
     verdicts = Counter(result.verdict for result in good)
     if len(verdicts) == 1 or not good:
         verdict = next(iter(verdicts), Verdict.HOLDS)
-        kept = [f"{len(good):,} of {said_of(verdict, len(claimed))}"] if good else []
+        kept = [f"{len(good):,} of {len(claimed):,} {_verb(verdict, len(good))}"] if good else []
     else:
         kept = [said_of(verdict, verdicts[verdict]) for verdict in SUCCESSES if verdicts[verdict]]
     return ", ".join([*kept, *rest]) or "nothing is stated"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from thence.dsl.load import load
 from thence.pages.errata.fault import Errata, Fault, Nature, Statement
+from thence.spec.words import counted
 
 Verdicts = Mapping[str, Mapping[str, Any]]
 """The record of each statement, by its key."""
@@ -144,13 +145,13 @@ def _brief(verdict: Mapping[str, Any]) -> str:
 def _verdict(verdict: Mapping[str, Any]) -> str:
     counts = []
     if "obligations" in verdict and verdict["verdict"] == "proved":
-        counts.append(f"{verdict['obligations']} obligations")
+        counts.append(counted(verdict["obligations"], "obligation"))
     if "states" in verdict:
-        counts.append(f"{verdict['states']:,} states")
+        counts.append(counted(verdict["states"], "state"))
     if "lasso" in verdict:
-        counts.append(f"stem of {verdict['lasso']['stem']} steps, cycle of {verdict['lasso']['cycle']}")
+        counts.append(f"stem of {counted(verdict['lasso']['stem'], 'step')}, cycle of {verdict['lasso']['cycle']}")
     elif "steps" in verdict:
-        counts.append(f"an execution of {verdict['steps']} steps")
+        counts.append(f"an execution of {counted(verdict['steps'], 'step')}")
     surprise = "" if verdict["expected"] else ", **not expected**"
     return f"{verdict['verdict']} ({', '.join([verdict['level'], *counts])}){surprise}"
 

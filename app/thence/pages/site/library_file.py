@@ -14,6 +14,7 @@ from thence.pages.site.address import address
 from thence.pages.statement_index import command
 from thence.pages.statements import Key, Section, details, sections
 from thence.proofs.certificate.statement import subject_of
+from thence.spec.words import counted
 
 PROVED_KINDS: Final = ("theorem", "machine")
 
@@ -64,9 +65,9 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     counts = Counter(row["verdict"] for row in rows)
     said = ", ".join(f"{count} {_PLURAL.get(verdict, verdict)}" for verdict, count in counts.most_common())
     if surprises:
-        yield f"**{surprises} of {len(rows)} statements are not as the file expects**: {said}."
+        yield f"**{surprises} of {counted(len(rows), 'statement')} not as the file expects**: {said}."
     elif rows:
-        yield f"{len(rows)} statements, all as the file expects: {said}."
+        yield f"{counted(len(rows), 'statement')}, all as the file expects: {said}."
     else:
         yield "No run has judged the statements of this file yet."
     yield ""
@@ -126,7 +127,7 @@ def _details(row: Mapping[str, Any]) -> str:
     parts = [_size(row["scope"])] if row["kind"] in ("scope", "mutant", "link") and "scope" in row else []
     parts.append(details(row))
     if "cases" in row:
-        parts.append(f"{row['cases']:,} cases, {row['failures']} failures")
+        parts.append(f"{counted(row['cases'], 'case')}, {counted(row['failures'], 'failure')}")
     if row.get("not_tried"):
         parts.append(f"not tried: {', '.join(row['not_tried'])}")
     if row.get("cannot_refute"):
@@ -135,7 +136,7 @@ def _details(row: Mapping[str, Any]) -> str:
 
 
 def _size(scope: Mapping[str, Any]) -> str:
-    processes = "1 process" if scope["processes"] == 1 else f"{scope['processes']} processes"
+    processes = counted(scope["processes"], "process")
     if scope.get("unbounded"):
         return f"{processes}, any number of messages"
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]

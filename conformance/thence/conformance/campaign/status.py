@@ -11,6 +11,7 @@ from thence.conformance.campaign.parameters import CampaignParameters
 from thence.conformance.campaign.store import Batch, Manifest, finished_batches, is_locked, read_manifest
 from thence.conformance.cases.tally import Tally
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,10 @@ def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -
     shown["seeds"] = [status.parameters.first_seed, status.parameters.end_seed]
     if status.verdict is Verdict.UNKNOWN:
         missing = status.parameters.cases - tally.cases
-        shown["unknown"] = f"{missing:,} cases have not run, {tally.errors:,} ended without an outcome"
+        shown["unknown"] = f"{missing:,} cases not run, {tally.errors:,} ended without an outcome"
     found = ", ".join(f"{kind} in {number:,}" for kind, number in tally.kinds.items())
     return Result(
-        name=f"campaign of {status.parameters.cases:,} cases",
+        name=f"campaign of {counted(status.parameters.cases, 'case')}",
         kind="campaign",
         subject=status.subject,
         verdict=status.verdict,

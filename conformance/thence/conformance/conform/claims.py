@@ -17,6 +17,7 @@ from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import REFUTES, FindingKind
 from thence.conformance.systems.subject import Subject, SubjectError, System, class_name, class_subject, load_subject
 from thence.dsl.find import named_protocol, specification
+from thence.spec.words import counted
 
 CASES: Final = 300
 """Default number of cases of a run."""
@@ -83,8 +84,8 @@ class Plan:
             raise SubjectError(f"{self.subject.name} is not judged: {report.vacuous}")
         if report.undecided:
             raise SubjectError(
-                f"{self.subject.name} is not replayed in {self.protocol}: in {report.undecided:,} cases there are too "
-                f"many possible states; let its packets have the attributes kind and message of the protocol's"
+                f"{self.subject.name} is not replayed in {self.protocol}: in {counted(report.undecided, 'case')} there "
+                f"are too many possible states; let its packets have the attributes kind and message of the protocol's"
             )
         return report
 
@@ -121,7 +122,7 @@ class Judged:
         report = self.report
         finding = next(finding for finding in shown.findings if finding.kind in kinds)
         against = "" if report.matched == 0 or self.plan.protocol is None else f" against {self.plan.protocol}"
-        count = f"{report.failures:,} of {report.cases:,} cases failed{against}; this one has"
+        count = f"{report.failures:,} of {counted(report.cases, 'case')} failed{against}; this one has"
         size = f"{len(shown.operations)} operation{'' if len(shown.operations) == 1 else 's'}"
         # A class may lack something that the protocol needs and the oracle does not.
         protocol = self.plan.protocol if "nonconformance" in kinds else None

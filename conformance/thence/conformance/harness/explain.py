@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from thence.conformance.cases.schedule import describe
-from thence.conformance.harness.shortening import PRINTED_LINES, Counterexample
+from thence.conformance.harness.shortening import Counterexample, told
 from thence.conformance.replay.findings import SENT, CaseFinding, CaseOutcome
 from thence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
 
@@ -38,9 +38,7 @@ def hint_of(outcome: CaseOutcome) -> str:
 def case_explained(outcome: CaseOutcome) -> str:
     """One case in words, and drawn."""
     lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(outcome.operations, 1)]
-    for finding in outcome.findings:
-        lines.append(f"  => {finding}")
-        lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
+    lines += told(outcome.findings)
     if not outcome.findings:
         lines.append("  nothing was delivered: no verdict" if outcome.vacuous else "  nothing is wrong")
     return "\n".join(lines) + drawn(outcome)
@@ -55,7 +53,10 @@ def drawn(outcome: CaseOutcome, findings: Sequence[CaseFinding] | None = None) -
     if not 0 < len(execution.events) <= DRAWN_EVENTS:
         return ""
     execution = replace(execution, steps=(0,) * len(execution.events))  # the numbers are those of the operations
-    return f"\n\n{draw_text(execution, _highlight(outcome.findings if findings is None else findings))}"
+    highlight = _highlight(outcome.findings if findings is None else findings)
+    if highlight is not None:
+        highlight = replace(highlight, finding=None)  # the finding stands above the diagram
+    return f"\n\n{draw_text(execution, highlight)}"
 
 
 def picture(outcome: CaseOutcome) -> str:

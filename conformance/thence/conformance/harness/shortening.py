@@ -49,14 +49,24 @@ class Counterexample:
         """The operations as numbered sentences, then the findings."""
         lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(self.operations, 1)]
         lines.append("     then everything in flight arrives, oldest first, and timers fire")
-        for finding in self.findings:
-            lines.append(f"  => {finding}")
-            lines += [f"     | {line}" for line in finding.traceback.splitlines()[-PRINTED_LINES:]]
+        lines += told(self.findings)
         if self.reproduced is None:
             lines.append("     (seen once; there was no time to run it again)")
         elif not self.reproduced:
             lines.append("     (seen once; a replay of the same operations came out otherwise)")
         return "\n".join(lines)
+
+
+def told(findings: Sequence[CaseFinding]) -> list[str]:
+    """The findings as lines: those that say the same of two kinds, such as causal and FIFO order, are told once."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.text, finding.traceback), []).append(finding.kind)
+    lines = []
+    for (text, traceback), named in kinds.items():
+        lines.append(f"  => {', '.join(named)}: {text}")
+        lines += [f"     | {line}" for line in traceback.splitlines()[-PRINTED_LINES:]]
+    return lines
 
 
 class Shortening:

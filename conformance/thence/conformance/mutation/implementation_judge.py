@@ -27,6 +27,7 @@ from thence.conformance.systems.subject import MakeProcess, SubjectError
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import System
+from thence.spec.words import counted
 
 CASES: Final = 1_200
 """Cases that a mutant has to pass to survive."""
@@ -77,7 +78,9 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
         if explored(compared, (), COMPARED_STATES, native=False).complete:
             record = StepRecord(compared)
             if record.size <= MOST_LOCAL_STEPS:
-                records.append((f"{workload.processes} processes, sends {', '.join(map(str, workload.sends))}", record))
+                records.append(
+                    (f"{counted(workload.processes, 'process')}, sends {', '.join(map(str, workload.sends))}", record)
+                )
     records.sort(key=lambda known: known[1].size)
     all_settings = [settings]
     if protocol is not None and settings.processes != 4:
@@ -137,7 +140,7 @@ class ImplementationJudge:
         alike = [(name, self._likeness(record, make)) for name, record in self._known.records]
         if alike and all(likeness != "different" for _, likeness in alike):
             return Fate("equal", f"equal in scope {'; '.join(f'{name} ({likeness})' for name, likeness in alike)}")
-        return Fate("survived", f"{cases:,} cases with {_count(self._known.settings)} passed")
+        return Fate("survived", f"{counted(cases, 'case')} with {_count(self._known.settings)} passed")
 
     def failure(self, make: MakeProcess, cases: int) -> str | None:
         """The first failure in the cases of all schedulers, in words."""
@@ -153,7 +156,8 @@ class ImplementationJudge:
             )  # fmt: skip
             if outcome.findings:
                 kinds = ", ".join(sorted(outcome.kinds))
-                return f"{kinds} in case {seed} ({name}, {settings.processes} processes, {operations} operations)"
+                size = f"{counted(settings.processes, 'process')}, {counted(operations, 'operation')}"
+                return f"{kinds} in case {seed} ({name}, {size})"
         return None
 
     def _likeness(self, record: StepRecord, make: MakeProcess) -> Likeness:

@@ -17,6 +17,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.proofs.scopes.link import Broken, LinkRun, explore_link
 from thence.proofs.scopes.reports import describe
+from thence.spec.words import counted
 
 SMALL: Final = 3
 """Usual workloads that are explored beside a link's own."""
@@ -65,7 +66,7 @@ class LinkedScope:
         among = describe(other.system.workload)
         if not self.runs:
             check = explore_link(other)
-            broken = None if check.broken is None else f"after {len(check.steps)} steps among {among}"
+            broken = None if check.broken is None else f"after {counted(len(check.steps), 'step')} among {among}"
         else:
             refused = (number for number, run in enumerate(self.runs) if _followed(other, run) is not None)
             number = next(refused, None)

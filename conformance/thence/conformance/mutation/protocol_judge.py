@@ -25,6 +25,7 @@ from thence.proofs.scopes.link import check_link
 from thence.proofs.scopes.reports import describe
 from thence.proofs.scopes.scenarios import missed
 from thence.proofs.scopes.scopes import judged_in
+from thence.spec.words import counted
 
 SCOPE_STATES: Final = 100_000
 """Larger scopes are not used, unless asked for."""
@@ -358,7 +359,9 @@ def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fa
         violated = scope.true & result.violations.keys()
     if violated:
         name = min(violated, key=lambda name: (len(result.violations[name].steps), name))
-        return Fate("killed", f"{name} violated in scope {scope.name}, {len(result.violations[name].steps)} steps")
+        return Fate(
+            "killed", f"{name} violated in scope {scope.name}, {counted(len(result.violations[name].steps), 'step')}"
+        )
     if not result.complete:
         return Fate("undecided", f"scope {scope.name}: {result.why_incomplete}")
     for name in sorted(scope.true & result.undecided.keys()):
@@ -376,5 +379,7 @@ def _linked(known: Baseline, mutated: ir.Protocol) -> Fate | None:
     for scope in scopes:
         check = check_link(link, mutated, scope.workload)
         if check.broken is not None:
-            return Fate("killed", f"link to {link.machine.name}: {len(check.steps)} steps in scope {scope.name}")
+            return Fate(
+                "killed", f"link to {link.machine.name}: {counted(len(check.steps), 'step')} in scope {scope.name}"
+            )
     return None

@@ -27,6 +27,7 @@ from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load
 from thence.proofs.prove import solver_pool
+from thence.spec.words import counted
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the subject, the number of its mutants that are judged, and the number of all."""
@@ -122,7 +123,7 @@ def kept(subject: Subject, folder: Path) -> Score:
     """The subject's score from the folder; nothing is judged. Raises: SourceError, SubjectError, OSError."""
     mutants, loaded = mutants_of(subject)
     done, left = _taken(mutants, store_of(subject, loaded, folder), undecided=True)
-    why = f"{len(left)} mutants are not judged yet" if left else ""
+    why = f"{counted(len(left), 'mutant')} not judged yet" if left else ""
     return Score(subject.row, subject.kind, subject.name, len(mutants), len(mutants), tuple(done), (), 0.0, why)
 
 

@@ -14,6 +14,7 @@ from thence.conformance.traces.otlp import is_otlp, read_otlp
 from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
 from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import FORMAT, Trace, TraceError, opened, read_events, read_log, read_trace
+from thence.spec.words import counted
 
 Format = Literal["ndjson", "itf", "shiviz", "jepsen", "otlp"]
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
@@ -53,7 +54,7 @@ def read_merged(paths: Sequence[str | Path]) -> Trace:
     processes = one.execution.processes
     for path, trace in traces[1:]:
         if trace.execution.processes != processes:
-            problem = f"has {trace.execution.processes} processes, and {first} has {processes}"
+            problem = f"has {counted(trace.execution.processes, 'process')}, and {first} has {processes}"
             raise TraceError(path, None, problem, "Logs of one run have the same number in their headers")
     try:
         execution = merged([Log(str(path), trace.execution.events) for path, trace in traces], processes)

@@ -24,6 +24,7 @@ from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Level, Verdict
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,16 @@ def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched:
     if possible.run is None:
         return unknown(f"holds for nothing: {possible.missing}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
-    said = f"no violation within {reach.depth} steps, with any number of processes and messages"
+    said = f"no violation within {counted(reach.depth, 'step')}, with any number of processes and messages"
     return Assessment(Verdict.HOLDS, Level.L1, facts, said)
 
 
 def _undecided(obligation: Obligation, status: str, solver: SolverName, cleared: int) -> str:
     """The reason why one of the obligations is false, or may be."""
-    before = f"no violation of any size within {cleared - 1} steps; " if cleared else ""
+    before = f"no violation of any size within {counted(cleared - 1, 'step')}; " if cleared else ""
     if status == "sat":
-        counted = any(has_counts(each.body) for each in (*obligation.hypotheses, obligation.goal))
-        why = "in which a count may be wrong" if counted else "of more processes or messages than were searched"
+        counting = any(has_counts(each.body) for each in (*obligation.hypotheses, obligation.goal))
+        why = "in which a count may be wrong" if counting else "of more processes or messages than were searched"
         return f"{before}that `{obligation.name}` is not excluded: {solver} has a model, {why}"
     return f"{before}no solver decides whether `{obligation.name}`"
 

@@ -19,6 +19,7 @@ from thence.proofs.scopes.untried import not_tried
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Kind, Level, Result, Verdict
+from thence.spec.words import counted
 
 Report = Callable[[str, BoundedProgress], None]
 """Called with the name of the search, and its progress."""
@@ -114,7 +115,7 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         facts |= {"cannot_refute": weak} if weak else {}
         facts |= {"depth": found.depth, "complete": found.ended}
         ended = "; every run has ended by then" if found.ended else ""
-        said = f"no violation within {depth} steps{ended}"
+        said = f"no violation within {counted(depth, 'step')}{ended}"
     kind: Kind = "mutant" if "/" in case.subject else "scope"
     wanted = _wanted(case.expects, name)
     expected = _as_wanted(verdict, wanted or Verdict.HOLDS)

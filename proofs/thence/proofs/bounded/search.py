@@ -29,6 +29,7 @@ from thence.proofs.explore.exploration import CUT_SHORT, Violation
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError
+from thence.spec.words import counted
 
 MOST = Bounds(slots=32, iterations=24, number=48)
 """Bounds are not raised beyond these."""
@@ -126,7 +127,7 @@ def _raised(bounds: Bounds, name: str) -> Bounds | None:
 def _give_up(result: Bounded, goals: Collection[str], reason: str) -> None:
     for name in goals:
         if name not in result.violations:
-            result.undecided.setdefault(name, f"{reason}; no violation within {result.depth} steps")
+            result.undecided.setdefault(name, f"{reason}; no violation within {counted(result.depth, 'step')}")
 
 
 def _judge_faulty(attempt: _DeepeningSearch, goals: Collection[str]) -> None:

@@ -27,6 +27,7 @@ from thence.proofs.logic.formula import (
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, after, initially, symbols
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Unrolling:
             for parameter in self._given(action, number)
         )
         return Obligation(
-            f"{statement.name} after {self.depth} steps",
+            f"{statement.name} after {counted(self.depth, 'step')}",
             Signature(signature.sorts, signature.ordered, (*signature.symbols, *copies, *chosen)),
             tuple(hypotheses),
             self._goal(statement),

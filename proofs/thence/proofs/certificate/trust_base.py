@@ -5,14 +5,16 @@ from __future__ import annotations
 from textwrap import dedent
 
 from thence.proofs.certificate.manifest import FORMAT, Manifest
+from thence.spec.words import counted
 
 
 def trust_base(manifest: Manifest) -> str:
     """The list, in Markdown."""
     proved = sum(bool(statement.obligations) for statement in manifest.statements)
-    counted = f"{len(manifest.statements)} statements: {proved} by {len(manifest.obligations)} obligations, "
+    obligations = counted(len(manifest.obligations), "obligation")
+    numbers = f"{counted(len(manifest.statements), 'statement')}: {proved} by {obligations}, "
     heading = (
-        f"# What has to be trusted\n\nA certificate of the format {FORMAT} with {counted}"
+        f"# What has to be trusted\n\nA certificate of the format {FORMAT} with {numbers}"
         f"{len(manifest.statements) - proved} by finite evidence.\nWhoever has checked it still believes this:\n"
     )
     parts = [heading, _DERIVATION]

@@ -28,6 +28,7 @@ from thence.proofs.explore.exploration import (
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.fairness.tails import Starvation, Tails
 from thence.proofs.fairness.termination import every_arrival_ends
+from thence.spec.words import counted
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ class Interpretation:
             self.result.why_incomplete = "every property is refuted"
             return True
         if self.request.limit is not None and self.result.states >= self.request.limit:
-            self.result.why_incomplete = f"stopped at {self.request.limit:,} states"
+            self.result.why_incomplete = f"stopped at {counted(self.request.limit, 'state')}"
             self.limited = True
             return True
         return False

@@ -28,6 +28,7 @@ from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
+from thence.spec.words import counted
 
 
 def statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -122,7 +123,7 @@ def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet
 
 
 def _size(found: InductiveSet) -> str:
-    return f": {len(found.members)} conjuncts, {len(found.discharges)} obligations"
+    return f": {counted(len(found.members), 'conjunct')}, {counted(len(found.discharges), 'obligation')}"
 
 
 def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Mapping[str, Any]) -> Assessment:
@@ -178,8 +179,8 @@ def refuted(machine: ir.Machine, name: str, searched: Searched, facts: Mapping[s
 def refutation(run: TransitionRun, shown: Counterexample, facts: Mapping[str, Any]) -> Assessment:
     """The assessment of a statement that the run, shown as a counterexample, violates."""
     found = {**facts, "counterexample": dict(shown.facts), "depth": len(run.steps)}
-    after = {0: "violated in an initial state", 1: "violated after 1 step"}
-    said = f"{after.get(len(run.steps), f'violated after {len(run.steps)} steps')}\n{shown.drawn()}"
+    after = f"violated after {counted(len(run.steps), 'step')}" if run.steps else "violated in an initial state"
+    said = f"{after}\n{shown.drawn()}"
     return Assessment(Verdict.REFUTED, Level.L2, found, said, shown.picture(), runs={REFUTATION: run})
 
 

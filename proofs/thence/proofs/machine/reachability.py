@@ -32,6 +32,7 @@ from thence.proofs.machine.transitions import (
 from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Answer, Stage, StagedSearch
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class SearchScope:
         numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
         if self.arguments_below is not None:
             numbers += f", below {self.arguments_below} as arguments"
-        return f"up to {self.depth} steps among {describe_size(self.universe)}{numbers}"
+        return f"up to {counted(self.depth, 'step')} among {describe_size(self.universe)}{numbers}"
 
 
 @dataclass(frozen=True, slots=True)

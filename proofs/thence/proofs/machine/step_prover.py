@@ -62,6 +62,7 @@ from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solve
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check
 from thence.spec.verdict import Level, Verdict
+from thence.spec.words import counted
 
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
@@ -399,7 +400,11 @@ def _reached(
         if run is not None:
             run = smallest(machine, goals[formula.name], run)
             facts = {"witness": witness_text(run), "depth": len(run.steps), "seed": session.options.seed}
-            text = f"reached after {len(run.steps)} steps: {witness_text(run)}" if run.steps else "true at first"
+            text = (
+                f"reached after {counted(len(run.steps), 'step')}: {witness_text(run)}"
+                if run.steps
+                else "true at first"
+            )
             assessments[formula.name] = Assessment(Verdict.PROVED, Level.L2, facts, text, runs={WITNESS: run})
             continue
         excluded = _excluded(session, machine, goals[formula.name].formula, known)

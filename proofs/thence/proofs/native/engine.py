@@ -36,6 +36,7 @@ from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.sweep_line import SweepLineSearch
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 from thence.proofs.native.tables import StepTable
+from thence.spec.words import counted
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
@@ -289,7 +290,7 @@ class NativeEngine:
             raise Stopped("every property is refuted")
         if request.limit is not None and result.states >= request.limit:
             self._collect(search)
-            raise Stopped(f"stopped at {request.limit:,} states")
+            raise Stopped(f"stopped at {counted(request.limit, 'state')}")
 
     def _report(self, search: NativeSearch) -> None:
         result, (last, most) = self.result, self._reported

@@ -24,6 +24,7 @@ from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.events import Execution
 from thence.spec.judgement import judge
 from thence.spec.oracle import Finding, Oracle
+from thence.spec.words import counted
 
 _SATURATED = (
     "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities,"
@@ -87,13 +88,15 @@ def is_witness(protocol: ir.Protocol, name: str) -> bool:
 
 def describe(workload: ir.Workload) -> str:
     """A workload in words."""
-    words = [f"{workload.processes} processes"]
+    words = [counted(workload.processes, "process")]
     counts = set(workload.sends)
     if isinstance(workload.sending, ir.AnyNumber):
         words.append("any number of messages")
     else:
         words.append(
-            f"{counts.pop()} sends each" if len(counts) == 1 else f"sends {', '.join(map(str, workload.sends))}"
+            f"{counted(counts.pop(), 'send')} each"
+            if len(counts) == 1
+            else f"sends {', '.join(map(str, workload.sends))}"
         )
     others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
     everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
@@ -125,7 +128,7 @@ def describe(workload: ir.Workload) -> str:
             words.append(f"program {process}: {describe_program(program)}")
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
-        words.append(f"{workload.ticks} ticks each")
+        words.append(f"{counted(workload.ticks, 'tick')} each")
     return ", ".join(words)
 
 
@@ -229,7 +232,7 @@ def _manner(covered: Coverage) -> dict[str, Any]:
 
 def incomplete(coverage: Coverage) -> str:
     """Why a coverage that is not complete decides nothing."""
-    return f"incomplete: {coverage.why_incomplete} after {coverage.states:,} states"
+    return f"incomplete: {coverage.why_incomplete} after {counted(coverage.states, 'state')}"
 
 
 # --- evidence --------------------------------------------------------------------------------

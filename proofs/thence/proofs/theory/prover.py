@@ -27,6 +27,7 @@ from thence.proofs.theory.obligations import (
     theorem_scheme,
 )
 from thence.spec.verdict import Level, Result, Verdict
+from thence.spec.words import counted
 
 _MESSAGE = ir.Variable("m", MESSAGE)
 
@@ -217,7 +218,7 @@ def _elements(discharge: Discharge) -> str:
 
 def _proof_text(scheme: Scheme, needs: Sequence[Need]) -> str:
     names = ", ".join(obligation.name for obligation in scheme.obligations)
-    lines = [f"{scheme.principle} ({len(scheme.obligations)} obligations: {names})"]
+    lines = [f"{scheme.principle} ({counted(len(scheme.obligations), 'obligation')}: {names})"]
     lines.extend(need.text for need in needs)
     return "\n".join(lines)
 

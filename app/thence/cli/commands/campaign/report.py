@@ -17,6 +17,7 @@ from thence.conformance.campaign import report as read_report
 from thence.conformance.campaign.causes import Cause, causes
 from thence.conformance.campaign.store import check_no_links
 from thence.conformance.systems.trust import Word
+from thence.spec.words import counted
 
 CAUSES_FOLDER = "causes"
 """Beside the report: a case to run again for each cause, as the report names them."""
@@ -55,7 +56,7 @@ def _reported(session: Session, directory: str, html: str | None, word: Word | N
     lines = [f"{target} written"]
     for cause, command in zip(grouped, commands, strict=True):
         where = f" at {cause.guard}" if cause.guard else ""
-        cases = "1 case" if cause.cases == 1 else f"{cause.cases:,} cases"
+        cases = counted(cause.cases, "case")
         of = f" of {', '.join(cause.systems)}" if len(found.status.tally.systems) > 1 else ""
         lines.append(f"{cases}{of}: {', '.join(cause.kinds)}{where}: {cause.finding}")
         if command:

@@ -13,13 +13,13 @@ from thence.api.statements import Recording
 from thence.cli.options import Json, Merge, TraceFormat, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.readers.printing import FEW
-from thence.cli.readers.sums import counted
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.recordings import listed
 from thence.conformance.replay.recordings import said_of
 from thence.conformance.traces.following import PAUSE_S, Following
 from thence.spec.events import printable
 from thence.spec.verdict import Verdict
+from thence.spec.words import counted
 
 
 def check(
@@ -111,7 +111,7 @@ def _followed(session: Session, path: str) -> Output:
     started = time.perf_counter()
 
     def wait() -> None:
-        session.status(f"{following.events:,} events, waiting for more")
+        session.status(f"{counted(following.events, 'event')}, waiting for more")
         time.sleep(PAUSE_S)
 
     following = Following(path, wait)
@@ -120,7 +120,7 @@ def _followed(session: Session, path: str) -> Output:
             if finding is not None:
                 session.say(printable(path) + f": event {finding.event_index + 1:,}: {finding}")
             elif following.events % 10_000 == 0:
-                session.status(f"{following.events:,} events")
+                session.status(counted(following.events, "event"))
     except KeyboardInterrupt:
         pass
     result = Recording.of(following.result(time.perf_counter() - started))
@@ -143,7 +143,7 @@ def _several(found: Recordings, verbosity: int) -> Output:
         lines.append(f"{fine:,} of {found.files:,} files: nothing is wrong; -v shows each")
     if not found.complete:
         left = found.files - len(found)
-        lines.append(f"incomplete: interrupted; {left:,} of {found.files:,} files are not judged")
+        lines.append(f"incomplete: interrupted; {left:,} of {counted(found.files, 'file')} not judged")
     if found.unreadable:
         lines.append(f"{len(found.unreadable):,} of {found.files:,} files cannot be read")
     text = "\n".join(lines) + "\n"
@@ -173,6 +173,6 @@ def _line(result: Recording) -> str:
         said = "nothing was delivered: no verdict"
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
-    events = f"{facts['detail']['events']:,} events"
+    events = counted(facts["detail"]["events"], "event")
     lines = [f"  {line}" for line in result.explanation.splitlines()]
     return "\n".join([f"{printable(result.subject)}: {said} ({events})", *lines])

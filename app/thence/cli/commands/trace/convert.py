@@ -13,6 +13,7 @@ from thence.cli.output import BadInput, Output
 from thence.cli.session import check_writable, run_command, write_text
 from thence.conformance.traces.reading import FORMATS, WRITTEN, read, read_merged, written
 from thence.spec.trace import write_trace
+from thence.spec.words import counted
 
 
 def convert(
@@ -40,4 +41,4 @@ def _converted(files: Sequence[str], output: str, to: str, format_: str | None, 
     else:
         write_text(output, text)
     events = len(trace.execution.events)
-    return Output(text=f"{output} written: {events:,} events", fields={"files": [output]})
+    return Output(text=f"{output} written: {counted(events, 'event')}", fields={"files": [output]})

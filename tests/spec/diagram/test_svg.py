@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.spec.diagram import Highlight, draw_svg, highlight_of
-from thence.spec.diagram_labels import Box
-from thence.spec.diagram_layout import place
-from thence.spec.diagram_svg import CHARACTER, WIDEST
+from thence.spec.diagram.labels import Box
+from thence.spec.diagram.layout import place
+from thence.spec.diagram.svg import CHARACTER, WIDEST
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.judgement import judge
 from thence.spec.oracle import Finding

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from thence.spec.diagram_highlight import Highlight
-from thence.spec.diagram_layout import delivered_on_arrival
+from thence.spec.diagram.highlight import Highlight
+from thence.spec.diagram.layout import delivered_on_arrival
 from thence.spec.events import Deliver, Execution, Receive, Send
 
 WIDEST: Final = 100

@@ -10,10 +10,10 @@ from math import ceil, floor, hypot, inf
 from textwrap import wrap
 from typing import Final, assert_never
 
-from thence.spec.diagram_highlight import Highlight, Role
-from thence.spec.diagram_labels import Anchor, Segment, place_labels
-from thence.spec.diagram_layout import TURN, Arrow, Layout, Point, Signal, Waiting, place
-from thence.spec.diagram_style import KINDS, STYLE
+from thence.spec.diagram.highlight import Highlight, Role
+from thence.spec.diagram.labels import Anchor, Segment, place_labels
+from thence.spec.diagram.layout import TURN, Arrow, Layout, Point, Signal, Waiting, place
+from thence.spec.diagram.style import KINDS, STYLE
 from thence.spec.events import Execution
 
 ROW: Final = 66.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, Literal
 
-from thence.spec.diagram_highlight import Highlight
+from thence.spec.diagram.highlight import Highlight
 from thence.spec.events import Deliver, Execution, Passage, Receive, Send
 
 NUDGE: Final = 0.4

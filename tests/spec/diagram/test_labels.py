@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thence.spec.diagram_labels import Anchor, Box, Segment, place_labels
+from thence.spec.diagram.labels import Anchor, Box, Segment, place_labels
 
 
 def test_a_free_label_is_centred_on_its_side() -> None:

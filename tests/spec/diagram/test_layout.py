@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.spec.diagram import highlight_of
-from thence.spec.diagram_layout import delivered_on_arrival, place
+from thence.spec.diagram.layout import delivered_on_arrival, place
 from thence.spec.events import Deliver, Execution, Receive, Send
 from thence.spec.oracle import Finding
 
