@@ -47,7 +47,7 @@ def test_what_cannot_be_claimed_is_said(arguments: list[str], said: str, thence:
 def test_another_order_is_said_once_and_strict_demands_the_texts(thence: Thence) -> None:
     held = ("conform", "cbcast", "--impl", f"{VECTOR_CLOCKS}:Sorted", "--cases", "150")
     done = thence(*held)
-    assert (done.code, done.out.count("conform in another order than the text's: p")) == (0, 1)
+    assert (done.code, done.out.count("in another order than the text's: p")) == (0, 1)
     strict = thence(*held, "--strict", "--save", "case.json")
     assert (strict.code, "Sorted: conforming: refuted" in strict.out) == (1, True)
     assert thence("conform", "--replay", "case.json", "--trust-file").code == 1

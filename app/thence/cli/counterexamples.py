@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from thence.api.targets import Target
-from thence.cli.output import BadInput
+from thence.cli.output import BadInput, Output
 from thence.cli.session import check_writable, write_text
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
@@ -15,7 +15,7 @@ from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, replay
-from thence.spec.diagram import without_packets
+from thence.spec.diagram import text_without_packets, without_packets
 from thence.spec.trace import Trace, write_trace
 from thence.spec.verdict import Result
 
@@ -30,6 +30,12 @@ class Drawing:
     def write(self, picture: str) -> None:
         """Writes the diagram. Raises BadInput where that fails."""
         write_text(self.path, picture if self.packets else without_packets(picture))
+
+
+def without_packet_rows(output: Output) -> Output:
+    """The output, whose diagrams in text have no control packets."""
+    results = tuple(replace(each, explanation=text_without_packets(each.explanation)) for each in output.results)
+    return replace(output, results=results, text=output.text and text_without_packets(output.text))
 
 
 @dataclass(frozen=True, slots=True)

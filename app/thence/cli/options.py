@@ -32,7 +32,7 @@ Verbose = Annotated[
         "--verbose", "-v", count=True, help="Show every statement; with -vv also every expected counterexample."
     ),
 ]
-NoPackets = Annotated[bool, typer.Option("--no-packets", help="Leave control packets out of the diagram.")]
+NoPackets = Annotated[bool, typer.Option("--no-packets", help="Leave control packets out of the diagrams.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 
 Impl = Annotated[

@@ -102,7 +102,7 @@ def _explored(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specifica
     largest = max(found, key=lambda each: int(each.get("states", 0)))
     held = sum(each["verdict"] == "holds" for each in found)
     refuted = sum(each["verdict"] == "refuted" for each in found)
-    counts = [f"{held} hold"] * bool(held) + [f"{refuted} refuted"] * bool(refuted)
+    counts = [f"{held} {'holds' if held == 1 else 'hold'}"] * bool(held) + [f"{refuted} refuted"] * bool(refuted)
     size = f"{counted(len(scopes), 'scope')}, up to {counted(largest['states'], 'state')}"
     return f"{size}: {', '.join(counts)}{_surprises(found)}"
 
@@ -123,7 +123,7 @@ def _links(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specificatio
     subjects = {f"{link.protocol.name} to {link.machine.name}" for file in files for link in file.links}
     found = [each for each in results if each["kind"] == "link" and each["subject"] in subjects]
     held = sum(each["verdict"] == "holds" for each in found)
-    return f"{held} of {len(found)} hold (L1)" if found else ""
+    return f"{held} of {len(found)} {'holds' if held == 1 else 'hold'} (L1)" if found else ""
 
 
 def _implementation(results: Sequence[Mapping[str, Any]], protocol: str) -> str:

@@ -84,7 +84,7 @@ def test_nothing_failed_and_nothing_is_written(thence: Thence, tmp_path: Path) -
 def test_a_system_that_does_not_say_its_kinds_is_replayed_by_what_can_be_seen(thence: Thence) -> None:
     ran = thence("conform", "rst", "--exec", f"{MISBEHAVING} stubborn", "--cases", "40")
     assert ran.code == 1
-    assert "=> causal: p1 delivers m0.2 before m0.1" in ran.out
+    assert "=> causal, fifo: p1 delivers m0.2 before m0.1" in ran.out
     assert "the protocol keeps m0.2, the subject delivers m0.2, after 3 matching events; [deliver.any]" in ran.out
 
 

@@ -97,7 +97,7 @@ def test_expected_is_said_only_of_what_states_an_expectation() -> None:
     mine = [result("fifo", Verdict.HOLDS, expected=True), result("causal", Verdict.REFUTED, expected=False)]
     said = printed(Output(tuple(mine)), 80)
     assert "expected" not in said.lower()
-    assert said.splitlines()[-1].startswith("mine: 1 of 2 hold, 1 refuted (causal)")
+    assert said.splitlines()[-1].startswith("mine: 1 of 2 holds, 1 refuted (causal)")
     stated = result("causal", Verdict.HOLDS, expected=False, wanted=Verdict.REFUTED)
     assert expectation(stated) == "expected: refuted"
     assert "1 of 2 as expected, 1 not as expected (causal)" in printed(Output((mine[0], stated)), 80)

@@ -299,7 +299,6 @@ def test_a_counterexample_reads_well(at_once: Any) -> None:
         "  3  p1 receives the 2nd packet from p0",
         "     then everything in flight arrives, oldest first, and timers fire",
         "  => causal, fifo: p1 delivers m0.2 before m0.1 (m0.1 -> m0.2)",
-        "  => fifo: p1 delivers m0.2 before m0.1 (m0.1 -> m0.2)",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from thence.dsl.find import specification
 from thence.dsl.run.narrate import execution
 from thence.dsl.run.simulate import simulate
 from thence.dsl.run.system import System
-from thence.spec.diagram import draw_svg, without_packets
+from thence.spec.diagram import draw_svg, draw_text, text_without_packets, without_packets
 from thence.spec.diagram.layout import place
 from thence.spec.events import Execution, Passage, Receive, Send
 
@@ -42,6 +43,22 @@ def test_every_packet_is_drawn_once_and_forwards(name: str, seed: int) -> None:
     assert in_picture >= len(control) and (not control or "<text" in drawn)
     left = without_packets(drawn)
     assert 'class="packet' not in left and left.count("<rect") == drawn.count("<rect")
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("seed", [4, 5, 6])
+def test_every_arrival_of_a_control_packet_is_a_row_of_the_text(name: str, seed: int) -> None:
+    found = random_run(name, seed)
+    arrived = [packet for packet in found.packets if packet.message is None and packet.arrived is not None]
+    drawn = draw_text(found)
+    rows = [line for line in drawn.split("\n") if "┄" in line and "control packet" not in line]
+    numbers = [int(line.split()[0]) for line in rows]
+    assert Counter(numbers) == Counter(packet.arrived for packet in arrived)
+    assert numbers == sorted(numbers)
+    assert all(max(map(len, rows), default=0) <= 100 for _ in rows)
+    heads = [line for line in rows if "▷" in line or "◁" in line]
+    assert len(heads) == sum(packet.source != packet.destination for packet in arrived)
+    assert text_without_packets(drawn) == draw_text(replace(found, packets=()))
 
 
 def test_a_message_that_waits_at_its_sender_leaves_later() -> None:

@@ -213,7 +213,8 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         said += f"; {counted(report.undecided, 'replay')} undecided: too many possible states"
     if report.other_order is not None:
         others = report.other_order
-        said += f"; {counted(others.cases, 'case')} in another order than the text's: {others.first.other_order}"
+        how_many = "1 case conforms" if others.cases == 1 else f"{others.cases:,} cases conform"
+        said += f"; {how_many} in another order than the text's: {others.first.other_order}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said

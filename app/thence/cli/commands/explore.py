@@ -11,7 +11,7 @@ import typer
 
 from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
-from thence.cli.counterexamples import Drawing, Files, write_first
+from thence.cli.counterexamples import Drawing, Files, without_packet_rows, write_first
 from thence.cli.options import File, Json, MutantName, NoPackets, Processes, ScopeName, Sends, SettingTexts, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, Output
 from thence.cli.reducing import reductions_text
@@ -79,7 +79,12 @@ def explore(
     choice = Choice(file, scope, processes, sends, mutant, settings)
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
     files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest)
-    run_command("explore", json, lambda session: _explored(session, choice, property_ or (), manner, files), verbose)
+
+    def body(session: Session) -> Output:
+        output = _explored(session, choice, property_ or (), manner, files)
+        return without_packet_rows(output) if no_packets else output
+
+    run_command("explore", json, body, verbose)
 
 
 def _explored(session: Session, choice: Choice, properties: Sequence[str], manner: Manner, files: Files) -> Output:

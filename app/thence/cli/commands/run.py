@@ -11,7 +11,7 @@ import typer
 
 from thence.api.running import Manner, played, ran
 from thence.api.targets import Choice, targets
-from thence.cli.counterexamples import Drawing
+from thence.cli.counterexamples import Drawing, without_packet_rows
 from thence.cli.options import (
     File,
     Json,
@@ -25,7 +25,7 @@ from thence.cli.options import (
     Verbose,
 )
 from thence.cli.output import BadInput, Output
-from thence.cli.session import check_writable, run_command
+from thence.cli.session import Session, check_writable, run_command
 from thence.dsl.find import specification
 from thence.spec.verdict import Verdict
 
@@ -62,10 +62,16 @@ def run(
     """Runs the protocol in one scope; `--scenario` and `--list` are about the file's own executions."""
     choice = Choice(file, scope, processes, sends, mutant, tuple(setting or ()))
     drawn = None if svg is None else Drawing(svg, packets=not no_packets)
-    if scenario is not None or listed:
-        run_command("run", json, lambda session: _played(choice, scenario, replayed, drawn), verbose)
     manner = Manner(seed, steps, properties=tuple(property_ or ()))
-    run_command("run", json, lambda session: _simulated(choice, manner, replayed, drawn), verbose)
+
+    def body(session: Session) -> Output:
+        if scenario is not None or listed:
+            output = _played(choice, scenario, replayed, drawn)
+        else:
+            output = _simulated(choice, manner, replayed, drawn)
+        return without_packet_rows(output) if no_packets else output
+
+    run_command("run", json, body, verbose)
 
 
 def _simulated(choice: Choice, manner: Manner, replayed: str | None, drawn: Drawing | None) -> Output:

@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from thence.spec.diagram.highlight import Highlight, Role, focus, highlight_of, in_view
 from thence.spec.diagram.svg import draw_svg, without_packets
-from thence.spec.diagram.text import draw_text
+from thence.spec.diagram.text import draw_text, text_without_packets
 
-__all__ = ["Highlight", "Role", "draw_svg", "draw_text", "focus", "highlight_of", "in_view", "without_packets"]
+__all__ = [
+    "Highlight",
+    "Role",
+    "draw_svg",
+    "draw_text",
+    "focus",
+    "highlight_of",
+    "in_view",
+    "text_without_packets",
+    "without_packets",
+]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
+from thence.spec.diagram.names import label_of
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.oracle import Finding
 
@@ -40,10 +41,17 @@ class Highlight:
     ended: bool = True
 
     def caption_in(self, execution: Execution) -> str:
-        """The caption, with the names that the processes of the execution have."""
+        """The caption, with the names that the processes have in the diagram, and the labels of the messages."""
         if self.caption or self.finding is None:
             return self.caption
-        return self.finding.told(execution.name_of(self.process), ended=self.ended)
+        finding = self.finding
+        labelled = replace(
+            finding,
+            message=label_of(finding.message),
+            missing=tuple(map(label_of, finding.missing)),
+            chain=tuple(map(label_of, finding.chain)),
+        )
+        return labelled.told(execution.name_of(self.process), ended=self.ended)
 
     def role(self, message: str) -> Role:
         """The part of `message` in this finding."""

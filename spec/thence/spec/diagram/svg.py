@@ -13,6 +13,7 @@ from typing import Final, assert_never
 from thence.spec.diagram.highlight import Highlight, Role
 from thence.spec.diagram.labels import Anchor, Segment, place_labels
 from thence.spec.diagram.layout import TURN, Arrow, Layout, Point, Signal, Waiting, place
+from thence.spec.diagram.names import label_of, shown
 from thence.spec.diagram.style import KINDS, STYLE
 from thence.spec.events import Execution
 
@@ -22,7 +23,6 @@ RADIUS: Final = 4.5
 HEAD: Final = 8.5
 STUB: Final = 24.0
 CHARACTER: Final = 7.0
-LONGEST_LABEL: Final = 12
 NARROWEST: Final = 420.0
 WIDEST: Final = 1300.0
 """Of a whole picture; a longer run goes on in the next band below, as text goes on in the next line."""
@@ -69,9 +69,9 @@ class _Picture:
         self._chain_deliveries = {(link.start.message, link.start.process) for link in self._links}
 
         self._kinds = sorted({signal.kind for signal in self._layout.signals})
-        longest = max((len(_label(point.message)) for point in self._layout.points), default=0)
+        longest = max((len(label_of(point.message)) for point in self._layout.points), default=0)
         self._step = max(34.0, longest * CHARACTER + 14)
-        self._names = [_label(execution.name_of(process)) for process in range(execution.processes)]
+        self._names = [label_of(execution.name_of(process)) for process in range(execution.processes)]
         self._left = MARGIN + max(map(len, self._names), default=2) * 8.5 + 26
         whole = max(NARROWEST, self._left + max(self._layout.columns, 1.0) * self._step + MARGIN)
         self._width = min(WIDEST, whole)
@@ -80,7 +80,7 @@ class _Picture:
         self._page = self._step * max(1, floor(room / self._step))
         self._bands = 1 if whole <= WIDEST else ceil((self._right - self._left) / self._page)
         caption = highlight.caption_in(execution) if highlight else ""
-        self._caption = wrap(_printable(caption), int((self._width - 2 * MARGIN) / 6.9))
+        self._caption = wrap(shown(caption), int((self._width - 2 * MARGIN) / 6.9))
         self._top = MARGIN + 18 * len(self._caption) + (32 if self._layout.turn is None else 46)
         self._band_height = (execution.processes - 1) * ROW + 38
         self._bottom = self._top + self._bands * self._band_height + (self._bands - 1) * BETWEEN
@@ -319,14 +319,14 @@ class _Picture:
         anchors = [
             Anchor(
                 *self._at(point),
-                len(_label(point.message)) * CHARACTER + 2,
+                len(label_of(point.message)) * CHARACTER + 2,
                 self._prefers_below(point),
                 self._radius(point),
             )
             for point in self._layout.points
         ]
         for point, box in zip(self._layout.points, place_labels(anchors, segments), strict=True):
-            text = escape(_label(point.message))
+            text = escape(label_of(point.message))
             where = f'x="{box.x:.1f}" y="{box.bottom - 1:.1f}" text-anchor="middle"'
             yield (
                 f'<text class="halo" {where} aria-hidden="true">{text}</text>',
@@ -353,7 +353,7 @@ class _Picture:
             ("overtaking" in roles, '<circle class="dot overtaking" r="4.5"/>', fault),
             (bool(self._links), '<path class="path" d="M-7 0H7"/>', "happens before"),
             *(
-                (True, f'<path class="packet {self._style_of(kind)}" d="M-9 0H9"/>', escape(_label(kind)))
+                (True, f'<path class="packet {self._style_of(kind)}" d="M-9 0H9"/>', escape(label_of(kind)))
                 for kind in self._kinds
             ),
         ]
@@ -373,12 +373,3 @@ class _Picture:
 def _margin(step: float) -> float:
     """On both sides of a band: a label beside its point has room in it."""
     return step * 0.9
-
-
-def _label(message: str) -> str:
-    text = _printable(message)
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -9,12 +10,12 @@ from typing import Final
 
 from thence.spec.diagram.highlight import Highlight
 from thence.spec.diagram.layout import delivered_on_arrival
-from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.diagram.names import label_of, shown
+from thence.spec.events import Deliver, Execution, Passage, Receive, Send
 
 WIDEST: Final = 100
 WIDEST_COLUMN: Final = 16
 NARROWEST_COLUMN: Final = 5
-LONGEST_LABEL: Final = 12
 NOTES: Final = 18
 """Columns that are kept free at the right for the notes of a highlight."""
 
@@ -23,7 +24,14 @@ _SIGNS: Final[Mapping[str, str]] = {
     "●": "delivery",
     "○": "arrival",
     "┊": "a message waits",
+    "┄": "control packet",
 }
+
+_PACKET: Final = "┄"
+"""Stands in the rows of control packets, and in no other row."""
+
+_SIGN_OF_PACKETS: Final = f"   {_PACKET} {_SIGNS[_PACKET]}"
+"""What the legend says of them, behind the other signs."""
 
 
 def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
@@ -32,11 +40,18 @@ def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_
     The rows have the numbers of the steps, or without steps those of the events, from 0.
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
     to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer. While
-    something waits at a process, its line is dashed. The rows of a highlight carry notes. A run of up to six
+    something waits at a process, its line is dashed. A thin arrow `┄ACK┄▷` is the arrival of a control packet, in a run
+    whose packets were seen. The rows of a highlight carry notes. A run of up to six
     processes with short message names is at most 100 columns wide. A rule stands above event `repeats_from`, from which
     on everything is repeated for ever.
     """
     return _Sheet(execution, highlight, repeats_from).text()
+
+
+def text_without_packets(text: str) -> str:
+    """The diagram, or a text with diagrams in it, without the rows of control packets."""
+    signs = text.replace(_SIGN_OF_PACKETS, "")
+    return "\n".join(line for line in signs.split("\n") if _PACKET not in line)
 
 
 @dataclass(slots=True)
@@ -86,7 +101,10 @@ class _Sheet:
         for process in range(self._execution.processes):
             names.put(self._column(process), self._execution.name_of(process)[: self._step - 1])
         rows = [names]
+        signals = self._signals()
         for index, event in enumerate(self._execution.events):
+            while signals and signals[-1][0] <= index:
+                rows.append(self._signal(signals.pop()[1]))
             if index == self._repeats_from:
                 rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
             if index in at_once:
@@ -103,9 +121,10 @@ class _Sheet:
                 case Deliver(process, message):
                     self._deliver(row, process, message, index in merged)
             rows.append(row)
+        rows += [self._signal(signal) for _, signal in reversed(signals)]
         rows += self._expected()
         caption = self._highlight.caption_in(self._execution) if self._highlight else ""
-        lines = [_printable(caption), ""] if caption else []
+        lines = [shown(caption), ""] if caption else []
         width = max((len(row.cells) for row in rows if row.note), default=0)
         lines += [self._line(row, width) for row in rows]
         signs = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in self._signs]
@@ -114,7 +133,7 @@ class _Sheet:
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _name(self, process: int) -> str:
-        return _label(self._execution.name_of(process))
+        return label_of(self._execution.name_of(process))
 
     def _target(self, process: int) -> str:
         return self._name(process) if self._execution.names else str(process)
@@ -146,7 +165,7 @@ class _Sheet:
         others = self._execution.processes - 1
         everyone = others > 2 and set(destinations) >= set(range(self._execution.processes)) - {process}
         targets = "all" if everyone else ",".join(map(self._target, destinations))
-        row.put(self._column(process), f"■{_label(message)}→{targets}")
+        row.put(self._column(process), f"■{label_of(message)}→{targets}")
 
     def _deliver(self, row: _Row, process: int, message: str, on_arrival: bool) -> None:
         if on_arrival or (message not in self._waiting[process] and (process, message) not in self._arrived):
@@ -155,14 +174,14 @@ class _Sheet:
         if message in self._waiting[process]:
             self._waiting[process].remove(message)
         self._signs.add("●")
-        row.put(self._column(process), f"●{_label(message)}")
+        row.put(self._column(process), f"●{label_of(message)}")
 
     def _journey(self, row: _Row, process: int, message: str, sign: str) -> None:
         """An arrow from the sender's column, the name upon it, or beside the sign where there is no room."""
         self._signs |= {sign} | ({"┊"} if sign == "○" else set())
         self._arrived.add((process, message))
         here, sender = self._column(process), self._senders.get(message)
-        label = _label(message)
+        label = label_of(message)
         if sender is None or sender == process:
             row.put(here, sign + label)
             return
@@ -189,6 +208,39 @@ class _Sheet:
                 row.put(there + 1, label)
         row.put(there, "├" if rightwards else "┤")
 
+    def _signals(self) -> list[tuple[int, Passage]]:
+        """The arrivals of control packets, the last one first, each with the number of the event that it precedes."""
+        execution = self._execution
+        if not execution.steps:
+            return []
+        found = []
+        for packet in execution.packets:
+            if packet.message is None and packet.arrived is not None:
+                found.append((bisect_left(execution.steps, packet.arrived), packet))
+        return sorted(found, key=lambda each: each[1].arrived or 0, reverse=True)
+
+    def _signal(self, packet: Passage) -> _Row:
+        """A thin arrow with the kind of the packet."""
+        self._signs.add(_PACKET)
+        row = self._row(str(packet.arrived), "")
+        here, there = self._column(packet.destination), self._column(packet.source)
+        if here == there:
+            row.put(here + 1, f"{_PACKET}{packet.kind}")
+            return row
+        left, right = min(here, there) + 1, max(here, there) - 1
+        shaft = [_PACKET] * (right - left + 1)
+        for process in range(self._execution.processes):
+            if left <= self._column(process) <= right:
+                shaft[self._column(process) - left] = "┼"
+        shaft[-1 if here > there else 0] = "▷" if here > there else "◁"
+        gap = self._step - 1
+        label = packet.kind if len(packet.kind) + 3 <= gap else f"{packet.kind[: max(gap - 4, 1)]}…"
+        if len(label) + 2 <= gap:
+            start = (len(shaft) - gap if here > there else 0) + (gap - len(label)) // 2
+            shaft[start : start + len(label)] = label
+        row.put(left, "".join(shaft))
+        return row
+
     def _expected(self) -> list[_Row]:
         """The messages that are missing and never came, below the last event."""
         if self._highlight is None:
@@ -199,8 +251,8 @@ class _Sheet:
         for message in self._highlight.missing:
             if message in delivered:
                 continue
-            row = self._row("", f"{_label(message)} is not delivered")
-            row.put(self._column(process), f"×{_label(message)}")
+            row = self._row("", f"{label_of(message)} is not delivered")
+            row.put(self._column(process), f"×{label_of(message)}")
             rows.append(row)
         return rows
 
@@ -211,27 +263,18 @@ class _Sheet:
             return {}
         events = self._execution.events
         sends = {event.message: index for index, event in enumerate(events) if isinstance(event, Send)}
-        notes = {sends[message]: f"{_label(message)} is sent" for message in highlight.missing if message in sends}
+        notes = {sends[message]: f"{label_of(message)} is sent" for message in highlight.missing if message in sends}
         for earlier, later in pairwise(highlight.chain):
             if later in sends:
                 sender = events[sends[later]].process
-                notes.setdefault(sends[later], f"{_label(earlier)} -> {_label(later)}")
+                notes.setdefault(sends[later], f"{label_of(earlier)} -> {label_of(later)}")
                 for index, event in enumerate(events[: sends[later]]):
                     if isinstance(event, Deliver) and (event.process, event.message) == (sender, earlier):
-                        notes.setdefault(index, f"{self._name(sender)} knows {_label(earlier)}")
-        missing = ", ".join(map(_label, highlight.missing))
+                        notes.setdefault(index, f"{self._name(sender)} knows {label_of(earlier)}")
+        missing = ", ".join(map(label_of, highlight.missing))
         if highlight.event_index is not None:
             notes[highlight.event_index] = f"<== before {missing}" if missing else "<== here"
         for index, event in enumerate(events):
             if isinstance(event, Deliver) and event.process == highlight.process and event.message in highlight.missing:
-                notes[index] = f"{_label(event.message)}, too late"
+                notes[index] = f"{label_of(event.message)}, too late"
         return notes
-
-
-def _label(message: str) -> str:
-    text = _printable(message)
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)
