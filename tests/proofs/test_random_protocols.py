@@ -7,7 +7,7 @@ sets that are visited in order, timers, loss, duplication, both orders of channe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.run import execute
 from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
@@ -36,8 +37,21 @@ MOST_STATES = 1_500
 
 CONDITIONS = (
     "f", "not f", "n > 0", "k = 1", "k < 2", "n != k", "Q is empty", "Q is not empty", "S is empty", "L is none",
-    "self in S", "S.size > 1", "M[self] = 0", "H.size > 1",
+    "self in S", "S.size > 1", "M[self] = 0", "H.size > 1", "near(self)", "few(n)", "exists y in S. odd(y)",
 )  # fmt: skip
+DEFINITIONS = {
+    "few(x)": "x + k < 3",
+    "near(q: process)": "q in S or M[q] > 0",
+    "odd(p)": "few(M[p]) and exists q in process. q != p and not near(q)",
+}
+BY_HAND = {
+    "few(n)": "(n + k < 3)",
+    "near(self)": "(self in S or M[self] > 0)",
+    "exists y in S. odd(y)": "(exists y in S. M[y] + k < 3 "
+    "and exists r in process. r != y and not (r in S or M[r] > 0))",
+    "near@p(q)": "(q in S@p or M@p[q] > 0)",
+}
+"""The uses of the definitions, written out."""
 STEPS = (
     "f := true", "f := false", "f := not f", "if n < 2: n := n + 1", "if n > 0: n := n - 1", "if k < 2: k := k + 1",
     "k := 0", "S.add(self)", "S.clear()", "L := none", "L := some(self)", "if M[self] < 2: M[self] := M[self] + 1",
@@ -53,7 +67,13 @@ WITH_MESSAGE = (
     "if f: deliver m", "if m.src in S: deliver m", "send NOTE(m) to m.src", "send NOTE(m) to self",
     "if n = 0: deliver m",
 )  # fmt: skip
-OF_TWO = ("f@p implies n@q <= 1", "p = q or not (p in S@q)", "k@p + k@q < 3", "p = q or L@p != some(q)")
+OF_TWO = (
+    "f@p implies n@q <= 1",
+    "p = q or not (p in S@q)",
+    "k@p + k@q < 3",
+    "p = q or L@p != some(q)",
+    "p = q or not near@p(q)",
+)
 OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
 
 
@@ -92,6 +112,7 @@ class Draw:
             "    S: set of process",
             "    M: map process to nat",
             "    L: option of process",
+            *(f"  def {name}: {body}" for name, body in DEFINITIONS.items()),
             *self._handler("on causal_send(m)", self._sending()),
             *self._handler("on receive MSG(m, x) from j", self._steps(WITH_MESSAGE, WITH_SENDER, least=1)),
             *self._handler("on receive ACK() from j", self._steps(WITH_SENDER, STEPS)),
@@ -247,6 +268,41 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     draw = Draw(seed)
     (protocol,) = specify(draw.text()).protocols
     return protocol, draw.workload(protocol)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("start", range(0, 300, 30))
+def test_a_definition_is_what_it_stands_for(specify: Specify, start: int) -> None:
+    used = 0
+    for seed in range(start, start + 30):
+        text = written = Draw(seed).text()
+        for use, body in BY_HAND.items():
+            written = written.replace(use, body)
+        used += written != text
+        (protocol,), (expanded,) = specify(text).protocols, specify(written).protocols
+        assert without_names(protocol) == without_names(expanded), seed
+    assert used
+
+
+def without_names(protocol: ir.Protocol) -> object:
+    """The protocol with the names of bound variables left out."""
+    named = {bound.name for bound in nodes(protocol) if isinstance(bound, ir.Bound)}
+
+    def plain(part: object) -> object:
+        match part:
+            case ir.Local(name=name) | ir.Bound(name=name, domain=None) if name in named:
+                return "bound"
+            case ir.Bound(domain=domain):
+                return ["bound", plain(domain)]
+            case tuple():
+                return [plain(each) for each in part]
+            case _ if is_dataclass(part) and not isinstance(part, type):
+                kept = (each.name for each in fields(part) if each.compare)
+                return [type(part).__name__, *(plain(getattr(part, name)) for name in kept)]
+            case _:
+                return part
+
+    return plain(protocol)
 
 
 @pytest.mark.long(but=("0",))

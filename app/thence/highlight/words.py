@@ -30,7 +30,7 @@ PROPERTIES = (
 """Words that lines list: properties, and what deliveries and networks are. Names elsewhere."""
 
 NAMING = (
-    "message", "record", "procedure", "transition", "invariant", "stable", "reachable", "axiom", "inductive",
+    "def", "message", "record", "procedure", "transition", "invariant", "stable", "reachable", "axiom", "inductive",
     "property", "relation", "function", "sort",
 )  # fmt: skip
 """Keywords that a declared name follows."""

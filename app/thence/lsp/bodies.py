@@ -16,12 +16,13 @@ from thence.lsp.symbols import Occurrence, Symbol, SymbolKind
 
 @dataclass(slots=True)
 class Bodies:
-    """Collects the occurrences of names. `types` are those that the checker found, by place.
+    """Collects the occurrences of names. `types` are those that the checker found, by place; `shared` are the file's.
 
     `locals` are the names in reach; each method leaves them as they were, unless it says otherwise.
     """
 
     types: Mapping[Span, Type]
+    shared: Names = field(default_factory=dict)
     found: list[Occurrence] = field(default_factory=list)
 
     def name(self, symbol: Symbol | None, span: Span, declares: bool = False) -> None:
@@ -80,7 +81,9 @@ class Bodies:
                 self.name(self._field(target, name, members), name.span)
             case syntax.IndexAccess(target=target, key=key):
                 self.all((target, key), members, names)
-            case syntax.Apply(function=function, arguments=arguments):
+            case syntax.Apply(function=function, arguments=arguments, process=process):
+                if process is not None:
+                    self.expression(process, members, names)
                 self.name(self.value(function.text, members, names), function.span)
                 self.all(arguments, members, names)
             case syntax.Construct(record=record, fields=fields):
@@ -108,7 +111,7 @@ class Bodies:
 
     def value(self, name: str, members: Members, names: Names) -> Symbol | None:
         """What a name means as a value, a function or a domain."""
-        for known in (names, members.values, members.types, members.procedures):
+        for known in (names, members.values, members.types, members.procedures, self.shared):
             if name in known:
                 return known[name]
         return _known(name)

@@ -28,7 +28,7 @@ _SYMBOLS: dict[SymbolKind, types.SymbolKind] = {
     "relation": types.SymbolKind.Function, "statement": types.SymbolKind.Constant, "rule": types.SymbolKind.Constant,
     "transition": types.SymbolKind.Method, "packet kind": types.SymbolKind.EnumMember,
     "record": types.SymbolKind.Struct, "field": types.SymbolKind.Field, "state variable": types.SymbolKind.Variable,
-    "procedure": types.SymbolKind.Function,
+    "procedure": types.SymbolKind.Function, "definition": types.SymbolKind.Function,
 }  # fmt: skip
 
 _CHOICES: dict[ChoiceKind, types.CompletionItemKind] = {
@@ -37,7 +37,8 @@ _CHOICES: dict[ChoiceKind, types.CompletionItemKind] = {
     "operation": types.CompletionItemKind.Method, "field": types.CompletionItemKind.Field,
     "property": types.CompletionItemKind.Constant, "statement": types.CompletionItemKind.Constant,
     "function": types.CompletionItemKind.Function, "relation": types.CompletionItemKind.Function,
-    "procedure": types.CompletionItemKind.Function, "transition": types.CompletionItemKind.Event,
+    "procedure": types.CompletionItemKind.Function, "definition": types.CompletionItemKind.Function,
+    "transition": types.CompletionItemKind.Event,
     "packet kind": types.CompletionItemKind.EnumMember, "protocol": types.CompletionItemKind.Class,
     "machine": types.CompletionItemKind.Class, "mutant": types.CompletionItemKind.Class,
     "theory": types.CompletionItemKind.Module, "scope": types.CompletionItemKind.Module,

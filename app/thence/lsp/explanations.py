@@ -55,6 +55,7 @@ KEYWORDS: dict[str, str] = {
     "when": "`on causal_send(m) when P:` lets the application wait until P is true. In a link, `when P` limits a "
     "clause.",
     "periodically": "`periodically:` is run when the timer of a process fires.",
+    "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
     "eventually": "`eventually delivered under fair receive`: every fair run delivers every message.",
     "under": "`under fair receive, periodically` says which steps are fair.",

@@ -74,9 +74,22 @@ def formula_text(keyword: str, formula: syntax.Formula) -> str:
     return f"{keyword} {formula.name.text}{parameters_text(formula.parameters)}: {text_of(formula.body)}"
 
 
+def _definitions(members: Members, definitions: tuple[syntax.Definition, ...]) -> None:
+    for one in definitions:
+        detail = f"def {one.name.text}{parameters_text(one.parameters) or '()'}: {text_of(one.body)}"
+        members.declare(members.values, "definition", one.name, detail, one.doc)
+
+
 def _sorts(members: Members) -> None:
     for name in ("process", "message"):
         members.types[name] = built_in(name, name)
+
+
+def members_of_file(file: syntax.File) -> Members:
+    """The names that all declarations of a file can use: its definitions."""
+    members = Members()
+    _definitions(members, tuple(one for one in file.declarations if isinstance(one, syntax.Definition)))
+    return members
 
 
 def members_of_theory(theory: syntax.Theory) -> Members:
@@ -89,6 +102,7 @@ def members_of_theory(theory: syntax.Theory) -> Members:
     for inductive in theory.inductives:
         detail = f"inductive {inductive.name.text}{parameters_text(inductive.parameters)}"
         members.declare(members.values, "relation", inductive.name, detail)
+    _definitions(members, theory.definitions)
     _formulas(members, "axiom", theory.axioms)
     _formulas(members, "property", theory.properties)
     return members
@@ -129,6 +143,7 @@ def members_of_machine(machine: syntax.Machine) -> Members:
 
 
 def _of_machine(members: Members, machine: syntax.Machine | syntax.Mutant) -> None:
+    _definitions(members, machine.definitions)
     for transition in machine.transitions:
         detail = f"transition {transition.name.text}{parameters_text(transition.parameters)}"
         members.declare(members.transitions, "transition", transition.name, detail)
@@ -172,6 +187,7 @@ def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) ->
         initial = f" = {text_of(variable.initial)}" if variable.initial is not None else ""
         detail = f"{variable.name.text}: {type_text(variable.type)}{initial}"
         members.declare(members.values, "state variable", variable.name, detail)
+    _definitions(members, protocol.definitions)
     for procedure in protocol.procedures:
         detail = f"procedure {procedure.name.text}{parameters_text(procedure.parameters)}"
         members.declare(members.procedures, "procedure", procedure.name, detail)

@@ -18,6 +18,7 @@ from thence.lsp.members import (
     Members,
     Names,
     built_in,
+    members_of_file,
     members_of_machine,
     members_of_mutant,
     members_of_protocol,
@@ -41,7 +42,8 @@ class _Names:
     """The declarations of a file, by name, and the walk through them."""
 
     def __init__(self, file: syntax.File, types: Mapping[Span, Type]) -> None:
-        self.bodies = Bodies(types)
+        self.shared = members_of_file(file)
+        self.bodies = Bodies(types, shared=self.shared.values)
         self.theories: dict[str, tuple[Symbol, Members]] = {}
         self.machines: dict[str, tuple[Symbol, Members]] = {}
         self.protocols: dict[str, tuple[Symbol, Members]] = {}
@@ -85,6 +87,8 @@ class _Names:
         """One declaration with all that it names."""
         name = declaration.name
         match declaration:
+            case syntax.Definition():
+                self._definitions((declaration,), self.shared)
             case syntax.Theory():
                 self.bodies.name(self.theories[name.text][0], name.span, True)
                 self._theory(declaration, self.theories[name.text][1])
@@ -142,6 +146,7 @@ class _Names:
             for rule in inductive.rules:
                 self.bodies.name(Symbol("rule", rule.name.text, rule.name.span, theory.name.text), rule.name.span, True)
                 self.bodies.expression(rule.body, members, names)
+        self._definitions(theory.definitions, members)
         self._formulas((*theory.axioms, *theory.properties), members)
 
     def _symbols(
@@ -169,6 +174,12 @@ class _Names:
             names = self.bodies.parameters(formula.parameters, formula.span, members)
             self.bodies.expression(formula.body, members, names)
 
+    def _definitions(self, definitions: Iterable[syntax.Definition], members: Members) -> None:
+        for definition in definitions:
+            self._declared((definition.name,), members.values)
+            names = self.bodies.parameters(definition.parameters, definition.span, members)
+            self.bodies.expression(definition.body, members, names)
+
     def _theorem(self, theorem: syntax.Theorem) -> None:
         self._reference(theorem.theory, self.theories)
         found = self.theories.get(theorem.theory.text)
@@ -184,6 +195,7 @@ class _Names:
     def _machine(self, machine: syntax.Machine, members: Members) -> None:
         self._listed(machine.delivery, {})
         self._symbols(machine.functions, machine.relations, members)
+        self._definitions(machine.definitions, members)
         self._formulas((*machine.axioms, *machine.invariants, *machine.stable, *machine.reachable), members)
         self._transitions(machine.transitions, members)
         self._listed(machine.prove, {**members.statements, **members.transitions})
@@ -225,6 +237,7 @@ class _Names:
             self.bodies.type(variable.type, members)
             if variable.initial is not None:
                 self.bodies.expression(variable.initial, members, {})
+        self._definitions(protocol.definitions, members)
         for handler in protocol.handlers:
             if handler.kind is not None:
                 self.bodies.name(members.kinds.get(handler.kind.text), handler.kind.span)

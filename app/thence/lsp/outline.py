@@ -54,6 +54,8 @@ def _told(declaration: syntax.TopLevel) -> tuple[str, SymbolKind]:
             return f"mutant of {of.text}", "mutant"
         case syntax.Scenario(protocol=of):
             return f"scenario of {of.text}", "scenario"
+        case syntax.Definition():
+            return "def", "definition"
 
 
 def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
@@ -61,6 +63,7 @@ def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
         case syntax.Theory():
             yield from _formulas("axiom", declaration.axioms)
             yield from _formulas("property", declaration.properties)
+            yield from _definitions(declaration)
             for inductive in declaration.inductives:
                 yield _entry(inductive.name, "relation", "inductive", inductive.span)
         case syntax.Machine():
@@ -68,6 +71,7 @@ def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
                 yield from (_entry(name, "function", "function", name.span) for name in functions.names)
             for relations in declaration.relations:
                 yield from (_entry(name, "relation", "relation", name.span) for name in relations.names)
+            yield from _definitions(declaration)
             yield from _formulas("axiom", declaration.axioms)
             yield from _machine_parts(declaration)
         case syntax.Protocol():
@@ -75,13 +79,22 @@ def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
                 yield _entry(record.name, "record", "record", record.span)
             for kind in declaration.messages:
                 yield _entry(kind.name, "packet kind", "message", kind.span)
+            yield from _definitions(declaration)
             yield from _protocol_parts(declaration)
         case syntax.Mutant():
+            yield from _definitions(declaration)
             yield from _protocol_parts(declaration)
             yield from (_entry(one.name, "transition", "transition", one.span) for one in declaration.transitions)
             yield from _formulas("stable", declaration.stable)
         case _:
             return
+
+
+def _definitions(
+    declaration: syntax.Theory | syntax.Machine | syntax.Protocol | syntax.Mutant,
+) -> Iterator[Entry]:
+    for definition in declaration.definitions:
+        yield _entry(definition.name, "definition", "def", definition.span)
 
 
 def _machine_parts(machine: syntax.Machine) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from thence.dsl.text.syntax import Span
 SymbolKind: TypeAlias = Literal[
     "theory", "theorem", "machine", "protocol", "scope", "mutant", "scenario",
     "sort", "function", "relation", "statement", "rule", "transition",
-    "packet kind", "record", "field", "state variable", "procedure",
+    "packet kind", "record", "field", "state variable", "procedure", "definition",
     "parameter", "constant", "reference", "loop variable", "bound variable",
     "process", "message", "built-in",
 ]  # fmt: skip

@@ -30,8 +30,9 @@ _OF_KIND: dict[SymbolKind, TokenType] = {
     "theory": "namespace", "theorem": "macro", "machine": "class", "protocol": "class", "scope": "namespace",
     "mutant": "class", "scenario": "namespace", "sort": "type", "function": "function", "relation": "function",
     "statement": "macro", "rule": "macro", "transition": "event", "packet kind": "enumMember", "record": "type",
-    "field": "property", "state variable": "variable", "procedure": "function", "parameter": "parameter",
-    "constant": "variable", "reference": "variable", "loop variable": "variable", "bound variable": "variable",
+    "field": "property", "state variable": "variable", "procedure": "function", "definition": "function",
+    "parameter": "parameter", "constant": "variable",
+    "reference": "variable", "loop variable": "variable", "bound variable": "variable",
     "process": "variable", "message": "variable", "built-in": "variable",
 }  # fmt: skip
 _READ_ONLY: frozenset[SymbolKind] = frozenset(("parameter", "constant", "loop variable", "bound variable"))

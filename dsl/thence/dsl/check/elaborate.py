@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from thence.dsl import ir
+from thence.dsl.check.definitions import warn_of_unused_definitions
 from thence.dsl.check.expectations import Exploration
 from thence.dsl.check.link import check_link
 from thence.dsl.check.machine import check_machine
@@ -77,6 +78,7 @@ class _Elaboration:
         self.protocols: dict[str, ir.Protocol | None] = {}
         self.scopes: dict[str, dict[str, ir.Scope | None]] = {}
         self.settings: dict[str, dict[str, Settings | None]] = {}
+        self.shared: list[syntax.Definition] = []
 
     def file(self, file: syntax.File, name: str) -> ir.Specification:
         check_names_of_file(file, self.reporter)
@@ -85,9 +87,11 @@ class _Elaboration:
         machines = self._named(declarations, syntax.Machine, "machine")
         protocols = self._named(declarations, syntax.Protocol, "protocol")
         theorems = self._named(declarations, syntax.Theorem, "theorem")
-        self.theories = {one.name.text: check_theory(one, self.reporter) for one in theories}
-        self.machines = {one.name.text: check_machine(one, self.reporter) for one in machines}
-        self.protocols = {one.name.text: check_protocol(one, self.reporter) for one in protocols}
+        self.shared = self._named(declarations, syntax.Definition, "definition")
+        self.theories = {one.name.text: check_theory(one, self.reporter, self.shared) for one in theories}
+        self.machines = {one.name.text: check_machine(one, self.reporter, self.shared) for one in machines}
+        self.protocols = {one.name.text: check_protocol(one, self.reporter, self.shared) for one in protocols}
+        warn_of_unused_definitions(declarations, self.reporter)
         self._forget_too_deep(file)
         sources = {one.name.text: one for one in protocols}
         subjects: dict[str, syntax.Protocol | syntax.Machine] = {one.name.text: one for one in machines}
@@ -216,7 +220,7 @@ class _Elaboration:
             if of not in subjects or not sound:
                 continue
             exploration = Exploration(of, self.settings.get(of, {}), {}, always=True, kind=declared_kind(subjects[of]))
-            typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter)
+            typed = check_mutant(mutant, subjects[of], exploration, of in linked, self.reporter, self.shared)
             if typed is not None:
                 found.append(typed)
         return tuple(found)

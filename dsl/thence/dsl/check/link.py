@@ -238,7 +238,10 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
 def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
     types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
     state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
-    return ExpressionChecker(Vocabulary("clause", types, {}, state, delivery=protocol.delivery), reporter, {}, {})
+    defined = {definition.name: definition for definition in protocol.definitions}
+    return ExpressionChecker(
+        Vocabulary("clause", types, {}, state, delivery=protocol.delivery, definitions=defined), reporter, {}, {}
+    )
 
 
 def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.built_in import built_in_axioms
+from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.result_names import check_names_of_machine
 from thence.dsl.check.step_claims import check_stables, provable_names, statement_names
@@ -32,10 +33,13 @@ from thence.dsl.text.syntax import Span
 _SORTS: dict[str, Type | None] = {"process": PROCESS, "message": MESSAGE}
 
 
-def check_machine(machine: syntax.Machine, reporter: Reporter, *, mutated: bool = False) -> ir.Machine | None:
+def check_machine(
+    machine: syntax.Machine, reporter: Reporter, shared: Sequence[syntax.Definition] = (), *, mutated: bool = False
+) -> ir.Machine | None:
     """The typed machine; None if anything in it is erroneous.
 
     Args:
+        shared: the definitions of the file.
         mutated: the machine of a mutant: an update may be lost, so that a relation or function is never changed.
     """
     before = reporter.errors
@@ -53,6 +57,7 @@ def check_machine(machine: syntax.Machine, reporter: Reporter, *, mutated: bool 
         {**built_in, **table.known},
         delivery=delivery,
     )
+    vocabulary = with_definitions(vocabulary, machine.definitions, shared, machine, reporter)
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     axioms = check_formulas(machine.axioms, "axiom", checker, {})
     transitions = _transitions(machine, checker)

@@ -24,8 +24,12 @@ def check_mutant(
     exploration: Exploration | None,
     has_link: bool,
     reporter: Reporter,
+    shared: Sequence[syntax.Definition] = (),
 ) -> ir.Mutant | None:
-    """The typed mutant; None if anything in it is erroneous. The subject itself has no errors."""
+    """The typed mutant; None if anything in it is erroneous. The subject itself has no errors.
+
+    `shared` are the definitions of the file.
+    """
     before = reporter.errors
     merge = _Merge(mutant, reporter)
     typed: ir.Protocol | ir.Machine | None
@@ -35,24 +39,26 @@ def check_mutant(
         changed = replace(
             subject,
             state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
+            definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
             handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
             procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
         )
-        typed = check_protocol(changed, inner)
+        typed = check_protocol(changed, inner, shared)
         names = expectable(changed)
     else:
         merge.refuse((*mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only")
         altered = replace(
             subject,
+            definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
             transitions=merge.parts(subject.transitions, mutant.transitions, _transition, "transition"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             stable=merge.parts(subject.stable, mutant.stable, _formula, "stable formula"),
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
             expects=(),
         )
-        typed = check_machine(altered, inner, mutated=True)
+        typed = check_machine(altered, inner, shared, mutated=True)
         names = statement_names(altered)
     if reporter.errors == before:
         reporter.found += [diagnostic for diagnostic in inner.found if diagnostic.severity == "error"]
@@ -89,6 +95,10 @@ def _expectations(
 
 
 def _variable(part: syntax.StateVar) -> str:
+    return part.name.text
+
+
+def _definition(part: syntax.Definition) -> str:
     return part.name.text
 
 
@@ -138,8 +148,9 @@ class _Merge:
                     f"{what} `{label}` is restated twice",
                     f"first on line {replacement[label].span.line}",
                 )
-            elif label not in known and what != "state variable" and label not in expected:
-                # New state is what many changes need. What the mutant expects something of is meant.
+            elif label not in known and what not in ("state variable", "definition") and label not in expected:
+                # New state, or a name for an expression, is what many changes need.
+                # What the mutant expects something of is meant.
                 self.reporter.warning(
                     "W0906", part.span, f"`{self.mutant.subject.text}` has no {what} `{label}`: the mutant adds one"
                 )

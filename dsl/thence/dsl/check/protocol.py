@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.delivery import check_delivery
@@ -31,8 +32,10 @@ LIVENESS = ("delivered",)
 """The names under `eventually`."""
 
 
-def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol | None:
-    """The typed protocol; None if anything in it is erroneous."""
+def check_protocol(
+    protocol: syntax.Protocol, reporter: Reporter, shared: Sequence[syntax.Definition] = ()
+) -> ir.Protocol | None:
+    """The typed protocol; None if anything in it is erroneous. `shared` are the definitions of the file."""
     before = reporter.errors
     delivery = check_delivery(protocol.delivery, reporter)
     network = _network(protocol.network, protocol.name.span, reporter)
@@ -44,6 +47,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
     vocabulary = Vocabulary(
         "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
     )
+    vocabulary = with_definitions(vocabulary, protocol.definitions, shared, protocol, reporter)
     handlers = [
         _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
     ]
@@ -74,6 +78,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
         delivery=delivery,
         weakly=protocol.weakly,
         witnesses=tuple(witness.name for witness in witnesses),
+        definitions=tuple(one for one in vocabulary.definitions.values() if one is not None),
         doc=protocol.doc,
         span=protocol.span,
     )

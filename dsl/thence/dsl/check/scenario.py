@@ -160,6 +160,7 @@ class _Work:
             HISTORY,
             {variable.name: variable.type for variable in self.protocol.state},
             delivery=self.protocol.delivery,
+            definitions={definition.name: definition for definition in self.protocol.definitions},
         )
         return ExpressionChecker(words, self.reporter, names, {})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from thence.dsl import ir
+from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.symbols import SymbolTable, check_formulas
 from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, here, plural
@@ -19,8 +20,10 @@ from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
 
-def check_theory(theory: syntax.Theory, reporter: Reporter) -> ir.Theory | None:
-    """The typed theory; None if anything in it is erroneous."""
+def check_theory(
+    theory: syntax.Theory, reporter: Reporter, shared: Sequence[syntax.Definition] = ()
+) -> ir.Theory | None:
+    """The typed theory; None if anything in it is erroneous. `shared` are the definitions of the file."""
     before = reporter.errors
     sorts: dict[str, Sort] = {}
     ordered: list[str] = []
@@ -41,6 +44,7 @@ def check_theory(theory: syntax.Theory, reporter: Reporter) -> ir.Theory | None:
         table.add(relation)
     vocabulary = Vocabulary("theory", types, dict(table.known), ordered=frozenset(ordered))
     inductives, vocabulary = _inductives(theory.inductives, vocabulary, table.spans, reporter)
+    vocabulary = with_definitions(vocabulary, theory.definitions, shared, theory, reporter)
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     axioms = check_formulas(theory.axioms, "axiom", checker, {})
     properties = check_formulas(theory.properties, "property", checker, {})

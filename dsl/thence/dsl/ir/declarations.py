@@ -169,6 +169,18 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition(Declaration):
+    """A name for an expression, which has taken its place wherever it is used.
+
+    `reads`: no state; that of the process itself; or that of all processes or messages, which only properties can.
+    """
+
+    parameters: tuple[Variable, ...]
+    body: Expr
+    reads: Literal["nothing", "self", "all"]
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """A verdict that the file expects. `settings` overrides those of the scope (or of the default scope)."""
 
@@ -316,6 +328,7 @@ class Protocol(Declaration):
     `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
     `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
     `causal_send`; with `weakly` only if from some moment on it can always.
+    `definitions` are for the links and scenarios of the protocol; all else has them expanded.
     """
 
     network: Network
@@ -331,6 +344,7 @@ class Protocol(Declaration):
     delivery: Delivery = field(default="unicast", kw_only=True)
     weakly: bool = field(default=False, kw_only=True)
     witnesses: tuple[str, ...] = field(default=(), kw_only=True)
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,6 +210,8 @@ class BodyBuilder(Transformer[Word, Any]):
                 if fields and len(fields) == len(arguments):
                     return syntax.Construct(symbol, fields, span=span)
                 return syntax.Apply(symbol, self.positional(arguments), span=span)
+            case syntax.At(variable, process):
+                return syntax.Apply(variable, self.positional(arguments), process, span=span)
             case syntax.FieldAccess(target, method):
                 return MethodCall(target, method, self.positional(arguments), span=span)
             case _:

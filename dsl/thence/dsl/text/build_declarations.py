@@ -103,6 +103,10 @@ class Builder(ScenarioBuilder):
 
     axiom = property = invariant = reachable = stated
 
+    def definition(self, c: Children) -> syntax.Definition:
+        body: FormulaBody = c[-1]
+        return syntax.Definition(c[1], c[2].items, body.body, doc=body.doc, span=extent(c))
+
     def stable(self, c: Children) -> Stated:
         """`stable NAME: P`, `stable NAME(m): P`."""
         stated = self.stated(c)
@@ -125,6 +129,7 @@ class Builder(ScenarioBuilder):
             axioms=block.stated("axiom"),
             inductives=pick(block.items, syntax.Inductive),
             properties=block.stated("property"),
+            definitions=pick(block.items, syntax.Definition),
             span=extent(c),
         )
 
@@ -213,6 +218,7 @@ class Builder(ScenarioBuilder):
             prove=block.names("prove"),
             expects=pick(block.items, Expect),
             delivery=block.names("delivery"),
+            definitions=pick(block.items, syntax.Definition),
             span=extent(c),
         )
 
@@ -242,6 +248,7 @@ class Builder(ScenarioBuilder):
             eventually=tuple(name for promise in promises for name in promise.names),
             fairness=tuple(name for promise in promises for name in promise.fairness),
             weakly=any(promise.weakly for promise in promises),
+            definitions=pick(block.items, syntax.Definition),
             span=extent(c),
         )
 
@@ -430,6 +437,7 @@ class Builder(ScenarioBuilder):
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
             expects=pick(block.items, Expect),
+            definitions=pick(block.items, syntax.Definition),
             doc=block.doc,
             span=extent(c),
         )

@@ -46,7 +46,7 @@ CODES: dict[str, str] = {
     "E0126": "A type is expected.",
     "E0127": "Text in quotes other than a documentation string in triple quotes.",
     "E0128": "A name or number is malformed, such as `2pc` or a number of more than 18 digits.",
-    "E0129": "A word with which other languages write what this one writes differently (`elif`, `def`, `var`).",
+    "E0129": "A word with which other languages write what this one writes differently (`elif`, `func`, `val`).",
     "E0130": "A setting, clause or item is given twice where once is the most.",
     "E0131": "The token does not fit here.",
     "E0132": "A verdict is expected: `proved`, `holds`, `refuted` or `unknown`.",
@@ -107,6 +107,9 @@ CODES: dict[str, str] = {
     "E0417": "The program text cannot be a `for ref` over this collection: its elements are not places.",
     "E0418": "The word of the delivery line is unknown, or it is said twice.",
     "E0419": "`dst` is used where a message has a set of destinations.",
+    "E0420": "A definition is defined by itself.",
+    "E0421": "A definition reads what is out of reach where it is used.",
+    "E0422": "What a definition stands for is too large.",
     # E05xx: rules of machines and theories
     "E0501": "A statement of protocols stands in a machine.",
     "E0502": "A relation or function that the tool keeps is updated or declared.",
@@ -173,6 +176,7 @@ CODES: dict[str, str] = {
     "W0913": "A program receives more or fewer messages than are sent to its process.",
     "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
     "W0930": "A packet holds messages and does not say which one it carries.",
+    "W0931": "A definition is never used.",
     "W0920": "A parameter of the system is not declared as a constant.",
 }
 

@@ -275,6 +275,14 @@ class Declaration(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Definition(Declaration):
+    """`def NAME(PARAMETERS): e`: a name for an expression, in a file, theory, machine or protocol."""
+
+    parameters: tuple[Parameter, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Theory(Declaration):
     """Sorts, functions, relations, `axiom`s, one or more `inductive` relations, named `property`s."""
 
@@ -284,6 +292,7 @@ class Theory(Declaration):
     axioms: tuple[Formula, ...] = ()
     inductives: tuple[Inductive, ...] = ()
     properties: tuple[Formula, ...] = ()
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +343,7 @@ class Machine(Declaration):
     delivery: tuple[Name, ...] = ()
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +416,7 @@ class Protocol(Declaration):
     fairness: tuple[Name, ...] = ()
     weakly: bool = False
     delivery: tuple[Name, ...] = ()
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,6 +502,7 @@ class Mutant(Declaration):
     expects: tuple[Expect, ...] = ()
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +560,7 @@ class Scenario(Declaration):
     links: tuple[TreeLink, ...] = ()
 
 
-TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario
+TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario | Definition
 
 
 @dataclass(frozen=True, slots=True)

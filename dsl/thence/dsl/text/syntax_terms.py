@@ -114,10 +114,14 @@ class IndexAccess(Node):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Node):
-    """`f(a, b)`: a relation or function of a theory or machine, or a built-in (`max`, `min`, `some`)."""
+    """`f(a, b)`: a relation or function of a theory or machine, a built-in (`max`, `min`, `some`), or a definition.
+
+    `process`: in a property, `f@p(a, b)` is the definition for process p's state.
+    """
 
     function: Name
     arguments: tuple[Expr, ...]
+    process: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

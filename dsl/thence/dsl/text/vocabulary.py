@@ -10,7 +10,7 @@ RESERVED = frozenset(
 )  # fmt: skip
 """Never names. The other keywords of the grammar are names where it gives them no meaning."""
 
-TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "scenario")
+TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "scenario", "def")
 """The words that begin a declaration."""
 
 LINE_OPENERS = frozenset(
@@ -77,7 +77,7 @@ UNFINISHED = CONTINUING - {"is"} | {"not", ":=", ",", ".", "@"}
 
 FOREIGN_WORDS = {
     "elif": "write `else if`", "elsif": "write `else if`", "elseif": "write `else if`",
-    "def": "write `procedure name(...):`", "func": "write `procedure name(...):`",
+    "func": "write `procedure name(...):`", "function": "write `procedure name(...):`, or for a value `def`",
     "fn": "write `procedure name(...):`", "proc": "write `procedure name(...):`",
     "var": "a state variable is declared under `state:`, a local one with `let`",
     "val": "a local name is `let x = e`", "const": "a local name is `let x = e`",

@@ -45,8 +45,15 @@ _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
-    | syntax.Assertion
+    | syntax.Assertion | syntax.Definition
 )  # fmt: skip
+
+
+_WithBlock: TypeAlias = (
+    syntax.Theory | syntax.Theorem | syntax.Machine | syntax.Protocol | syntax.Scope | syntax.Conforms | syntax.Mutant
+    | syntax.Scenario
+)  # fmt: skip
+"""A declaration with a block of items."""
 
 
 def lines_of_file(file: syntax.File) -> list[Line]:
@@ -121,6 +128,8 @@ class _Printer:
     # --- declarations --------------------------------------------------------------------------
 
     def declaration(self, declaration: syntax.TopLevel) -> list[Line]:
+        if isinstance(declaration, syntax.Definition):
+            return self.definition(declaration, 0)
         header, items = self.header(declaration), self.items(declaration)
         order = {id(item): index for index, item in enumerate(items)}
         items.sort(key=lambda item: (item.span.line, item.span.column, order[id(item)]))
@@ -145,7 +154,7 @@ class _Printer:
             lines.append(Line(1, "pass"))
         return lines
 
-    def header(self, declaration: syntax.TopLevel) -> str:
+    def header(self, declaration: _WithBlock) -> str:
         name = declaration.name.text
         match declaration:
             case syntax.Theory():
@@ -168,12 +177,12 @@ class _Printer:
             case _:
                 assert_never(declaration)
 
-    def items(self, declaration: syntax.TopLevel) -> list[_Item]:
+    def items(self, declaration: _WithBlock) -> list[_Item]:
         """The items in the block of a declaration, in the order of the fields."""
         match declaration:
             case syntax.Theory() as t:
                 items: list[_Item] = [*t.sorts, *t.functions, *t.relations, *_stated("axiom", t.axioms)]
-                return [*items, *t.inductives, *_stated("property", t.properties)]
+                return [*items, *t.inductives, *_stated("property", t.properties), *t.definitions]
             case syntax.Theorem() as t:
                 induction = (t.induction,) if t.induction is not None else ()
                 items = [*_listed("assume", t.assume), *_listed("prove", t.prove), *induction]
@@ -186,10 +195,10 @@ class _Printer:
                     *_stated("axiom", m.axioms),
                     *m.transitions,
                 ]
-                return [*items, *_states(m), *_listed("prove", m.prove), *m.expects]
+                return [*items, *m.definitions, *_states(m), *_listed("prove", m.prove), *m.expects]
             case syntax.Protocol() as p:
                 items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.messages, *p.records]
-                items += [*p.state, *p.handlers]
+                items += [*p.state, *p.definitions, *p.handlers]
                 items += [*p.procedures, *_stated("invariant", p.invariants), *_stated("reachable", p.reachable)]
                 items += _listed("property", p.properties)
                 eventually = _listed("eventually", p.eventually)
@@ -203,7 +212,7 @@ class _Printer:
             case syntax.Conforms() as c:
                 return [*c.clauses, *_listed("internal", c.internal), *c.expects]
             case syntax.Mutant() as m:
-                items = [*m.state, *m.handlers, *m.procedures, *m.transitions]
+                items = [*m.state, *m.definitions, *m.handlers, *m.procedures, *m.transitions]
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
@@ -238,6 +247,8 @@ class _Printer:
                 return self.with_block(item, f"procedure {name.text}({_parameters(parameters)})", body)
             case syntax.RecordDecl(name, fields):
                 return self.record(item, f"record {name.text}:", fields)
+            case syntax.Definition():
+                return self.definition(item, 1)
             case syntax.Assertion(formula):
                 return starting_at(item, lines_of("assert ", formula, 1))
             case syntax.Clause():
@@ -351,6 +362,11 @@ class _Printer:
         if not body:
             return starting_at(item, [Line(1, f"{header}: pass")])
         return starting_at(item, with_body([Line(1, header, line, line)], line, body, self.bare))
+
+    def definition(self, definition: syntax.Definition, depth: int) -> list[Line]:
+        header = f"def {definition.name.text}({_parameters(definition.parameters)}):"
+        formula = Formula(definition.name, definition.body, definition.doc)
+        return self.formula(definition, header, formula, depth)
 
     def formula(self, item: Node, header: str, formula: Formula, depth: int, width: int = 0) -> list[Line]:
         """`header P`, or P on deeper lines: with a documentation string, and where the source has it so.

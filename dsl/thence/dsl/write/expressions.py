@@ -79,16 +79,16 @@ def text_of(expr: Expr, level: int = 0, last: bool = True) -> str:
             return f"{_postfix(target)}.{field.text}"
         case syntax.IndexAccess(target, key):
             return f"{_postfix(target)}[{text_of(key)}]"
-        case syntax.Apply(function, arguments):
-            return f"{function.text}({list_text(arguments)})"
+        case syntax.Apply(function, arguments, process):
+            whose = "" if process is None else _at_text(process)
+            return f"{function.text}{whose}({list_text(arguments)})"
         case syntax.Construct(record, values):
             fields = ", ".join(f"{value.name.text}: {text_of(value.value)}" for value in values)
             return f"{record.text}({fields})"
         case syntax.SetDisplay(items):
             return "{" + list_text(items) + "}"
         case syntax.At(variable, process):
-            plain = isinstance(process, syntax.Variable)
-            return f"{variable.text}@{text_of(process)}" if plain else f"{variable.text}@({text_of(process)})"
+            return f"{variable.text}{_at_text(process)}"
         case _ if _needs_parentheses(expr, level, last):
             return f"({text_of(expr)})"
         case syntax.Not(operand):
@@ -104,6 +104,11 @@ def text_of(expr: Expr, level: int = 0, last: bool = True) -> str:
             return f"{kind} {binders_text(binders)}. {text_of(body)}"
         case _:
             assert_never(expr)
+
+
+def _at_text(process: Expr) -> str:
+    """`@p`: whose state is meant."""
+    return f"@{text_of(process)}" if isinstance(process, syntax.Variable) else f"@({text_of(process)})"
 
 
 def list_text(items: tuple[Expr, ...]) -> str:

@@ -35,6 +35,8 @@ def introduce(checker: Checker, name: syntax.Name, type_: Type | None, kind: Loc
         checker.reporter.error(
             "E0209", name.span, f"`{text}` hides the relation or function `{text}`", "choose another name"
         )
+    elif text in words.definitions:
+        checker.reporter.error("E0209", name.span, f"`{text}` hides the definition `{text}`", "choose another name")
     elif text in words.types:
         checker.reporter.error("E0209", name.span, f"`{text}` hides the type `{text}`", "choose another name")
     if type_ is not None and checker.reporter.typed is not None:

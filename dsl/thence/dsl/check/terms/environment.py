@@ -64,6 +64,7 @@ class Vocabulary:
     procedures: frozenset[str] = frozenset()
     delivery: ir.Delivery = "unicast"
     fixed: frozenset[str] = frozenset()
+    definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""
@@ -72,6 +73,20 @@ class Vocabulary:
     @property
     def records(self) -> dict[str, Record]:
         return {name: type_ for name, type_ in self.types.items() if isinstance(type_, Record)}
+
+
+def report_taken(name: Name, words: Vocabulary, reporter: Reporter) -> bool:
+    """Reports a definition with a name that something else has; whether the name is free."""
+    for known, what in (
+        (words.state, "a state variable"),
+        (words.symbols, "a relation or function"),
+        (words.types, "a type"),
+        (words.procedures, "a procedure"),
+    ):
+        if name.text in known:
+            reporter.error("E0209", name.span, f"definition `{name.text}` hides {what}", "choose another name")
+            return False
+    return True
 
 
 def a(type_: Type) -> str:

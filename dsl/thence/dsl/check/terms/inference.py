@@ -103,7 +103,9 @@ class _Walk:
                 return self.field(self.visit(target, names), label.text)
             case syntax.IndexAccess(target=target, key=key):
                 return self.index(self.visit(target, names), self.visit(key, names))
-            case syntax.Apply(function=function, arguments=arguments):
+            case syntax.Apply(function=function, arguments=arguments, process=process):
+                if process is not None:
+                    _join(self.visit(process, names), PROCESS)
                 return self.apply(function.text, [self.visit(argument, names) for argument in arguments])
             case syntax.Construct(record=record, fields=fields):
                 type_ = self.vocabulary.types.get(record.text)
@@ -183,6 +185,11 @@ class _Walk:
             for argument, parameter in zip(arguments, symbol.parameters, strict=False):
                 _join(argument, parameter.type)
             return symbol.result
+        defined = self.vocabulary.definitions.get(function)
+        if defined is not None:
+            for argument, parameter in zip(arguments, defined.parameters, strict=False):
+                _join(argument, parameter.type)
+            return defined.body.type
         if function in ("max", "min"):
             for argument in arguments:
                 _join(argument, NAT)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
+
 from thence.dsl import ir
 from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.delivery import report_dst
 from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS
+from thence.dsl.ir.substitution import instantiated
+from thence.dsl.ir.traversal import depth, nodes
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Record
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
@@ -58,7 +63,12 @@ def _state(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
 def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
     name, words = expr.name, checker.vocabulary
     report = checker.reporter.error
-    if name in words.symbols:
+    if name in words.definitions:
+        defined = words.definitions[name]
+        if defined is not None:
+            takes = ", ".join(parameter.name for parameter in defined.parameters)
+            report("E0311", expr.span, f"`{name}` stands without arguments", f"write `{name}({takes})`")
+    elif name in words.symbols:
         symbol = words.symbols[name]
         if symbol is not None:
             takes = ", ".join(parameter.name or str(parameter.type) for parameter in symbol.parameters)
@@ -104,9 +114,26 @@ def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
     return None if type_ is None or process is None else ir.StateOf(type_, name, process, span=expr.span)
 
 
+MOST_NODES = 20_000
+"""The size of the expression that a definition may stand for."""
+MOST_LEVELS = 200
+"""Its depth: the later passes are recursive."""
+
+
 def apply_name(checker: Checker, expr: syntax.Apply) -> ir.Expr | None:
-    """`f(a, b)`: a relation or function."""
+    """`f(a, b)`: a relation, function or definition."""
     name, words = expr.function.text, checker.vocabulary
+    if name in words.definitions:
+        return _expand(checker, expr, words.definitions[name])
+    if expr.process is not None:
+        checker.reporter.error(
+            "E0207",
+            expr.function.span,
+            f"there is no definition `{name}`",
+            *did_you_mean(name, words.definitions),
+            f"a map of process p at a key is `{name}@p[...]`",
+        )
+        return None
     symbol = SENT_BY if name == "sent_by" and words.place == "clause" else words.symbols.get(name)
     arguments = checker.arguments(f"`{name}`", expr.arguments, None if symbol is None else symbol.parameters, expr.span)
     if symbol is None:
@@ -114,6 +141,49 @@ def apply_name(checker: Checker, expr: syntax.Apply) -> ir.Expr | None:
             _report_unknown_function(checker, expr)
         return None
     return None if arguments is None else ir.Apply(symbol.result, name, arguments, span=expr.span)
+
+
+def _expand(checker: Checker, expr: syntax.Apply, definition: ir.Definition | None) -> ir.Expr | None:
+    """The expression that a definition stands for, here."""
+    name, words = expr.function.text, checker.vocabulary
+    parameters = None if definition is None else definition.parameters
+    arguments = checker.arguments(f"`{name}`", expr.arguments, parameters, expr.span)
+    process = None
+    if expr.process is not None:
+        process = checker.check(expr.process, PROCESS, f"`{name}@p(...)` is for process p")
+        if process is None:
+            return None
+    if definition is None or arguments is None or not _is_in_reach(checker, expr, definition):
+        return None
+    values = {parameter.name: value for parameter, value in zip(definition.parameters, arguments, strict=True)}
+    taken = {*checker.locals, *words.state, *words.symbols, *words.types, *words.definitions}
+    found = instantiated(definition.body, values, process, taken)
+    if depth(found) > MOST_LEVELS or sum(1 for _ in islice(nodes(found), MOST_NODES + 1)) > MOST_NODES:
+        note = f"an expression has at most {MOST_NODES:,} parts and {MOST_LEVELS} levels"
+        checker.reporter.error("E0422", expr.span, f"what `{name}` stands for is too large here", note)
+        return None
+    return replace(found, span=expr.span)
+
+
+def _is_in_reach(checker: Checker, expr: syntax.Apply, definition: ir.Definition) -> bool:
+    """Whether what the definition reads can be read here; reports it if not."""
+    name, place, span = definition.name, checker.vocabulary.place, expr.function.span
+    report = checker.reporter.error
+    if expr.process is not None and place != "property":
+        note = "a process sees its own state only; it learns of another's by messages"
+        report("E0401", span, f"`{name}@` can stand in properties only", note)
+    elif expr.process is not None and definition.reads != "self":
+        report("E0421", span, f"`{name}` is not about one process", f"write `{name}(...)`")
+    elif definition.reads == "all" and place != "property":
+        note = "a process sees its own state and the messages that it holds"
+        report("E0421", span, f"`{name}` speaks of the whole system: it can stand in properties only", note)
+    elif definition.reads == "self" and place == "property" and expr.process is None:
+        report("E0421", span, f"whose `{name}`? It reads the state of a process", f"write `{name}@p(...)`")
+    elif definition.reads == "self" and place == "initial":
+        report("E0314", span, f"an initial value cannot use `{name}`, which reads the state")
+    else:
+        return True
+    return False
 
 
 def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
@@ -132,6 +202,7 @@ def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
     elif name == "some":
         report("E0302", span, "`some` takes 1 argument")
     else:
-        known = words.symbols if words.place in ("theory", "machine") else BUILT_IN_FUNCTIONS
+        formal = words.place in ("theory", "machine")
+        known = [*words.definitions, *(words.symbols if formal else BUILT_IN_FUNCTIONS)]
         notes = hint(FUNCTIONS, name) if words.place not in ("theory", "machine") else ()
         report("E0205", span, f"there is no relation or function `{name}`", *(notes or did_you_mean(name, known)))
