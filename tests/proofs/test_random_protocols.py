@@ -56,6 +56,12 @@ STEPS = (
     "f := true", "f := false", "f := not f", "if n < 2: n := n + 1", "if n > 0: n := n - 1", "if k < 2: k := k + 1",
     "k := 0", "S.add(self)", "S.clear()", "L := none", "L := some(self)", "if M[self] < 2: M[self] := M[self] + 1",
     "flush()", "flush()", "hand_over()", "hand_over()", "send ACK() to self", "send ACK() to self", "n := n - 1",
+    "k := min(2 * k + n, 2)", "n := min(sum y in S. M[y] + 1, 2)",
+    "n := min(2, sum y, w: process. if y = w then k else 0)",
+    "if f: var c = k; c := c + n; k := min(c * 2, 2)",
+    "if true: var T: set of process = S; ref U = T; U.add(self); n := T.size",
+    "for z in S: var T = S; T.remove(z); S := T",
+    "for z in process: var c: option of process = L; L := some(z); L := c",
     "for z in S: L := some(z)", "for z in process: send CTL(z) to z", "for z in S: send CTL(self) to z",
 )  # fmt: skip
 WITH_SENDER = (

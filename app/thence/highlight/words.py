@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from thence.dsl.text.vocabulary import PAPER_SYMBOLS, RESERVED, TOP_LEVEL
 
-LOGIC = ("and", "or", "not", "implies", "iff", "forall", "exists", "count", "in", "is")
+LOGIC = ("and", "or", "not", "implies", "iff", "forall", "exists", "count", "sum", "in", "is")
 """Reserved words that make formulas."""
 
 CONSTANTS = ("true", "false", "none", "empty")

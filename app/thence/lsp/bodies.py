@@ -148,6 +148,12 @@ class Bodies:
                 self.expression(value, members, names)
                 here = Span(statement.span.line, statement.span.column, region.end_line, region.end_column)
                 names[name.text] = self.local("reference" if ref else "constant", name, here)
+            case syntax.Var(name=name, type=type_, value=value):
+                if type_ is not None:
+                    self.type(type_, members)
+                self.expression(value, members, names)
+                here = Span(statement.span.line, statement.span.column, region.end_line, region.end_column)
+                names[name.text] = self.local("variable", name, here)
             case syntax.Assign(place=place, value=value, binders=binders):
                 inner = self.bind(binders, statement.span, members, names)
                 self.all((place, value), members, inner)

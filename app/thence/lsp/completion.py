@@ -283,7 +283,7 @@ def _locals(analysis: Analysis, line: int, column: int) -> Iterator[Choice]:
         if symbol.kind not in LOCAL_KINDS or symbol.region is None or symbol.span is None:
             continue
         declared = (symbol.span.line, symbol.span.column)
-        if symbol.kind in ("constant", "reference") and symbol.span.line == line:
+        if symbol.kind in ("constant", "variable", "reference") and symbol.span.line == line:
             continue  # its own value is being written
         if declared < (line, column) and contains(_lengthened(symbol.region, text), line, column):
             yield _choice(symbol)

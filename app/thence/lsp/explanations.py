@@ -63,6 +63,7 @@ KEYWORDS: dict[str, str] = {
     "weakly": "`under weakly fair ...`: what can always happen from some moment on happens.",
     # statements
     "let": "`let x = e` names a value to the end of the block.",
+    "var": "`var x = e` is a variable of the handler, to the end of the block: `x := e`, `x.add(e)` change it.",
     "ref": "`ref x = place` is another name for a place; `for ref x in place` names each element in place.",
     "if": "`if P:` with `else if` and `else:`; in an expression, `if P then a else b`.",
     "then": "`if P then a else b`",
@@ -83,6 +84,7 @@ KEYWORDS: dict[str, str] = {
     "iff": "Both sides are true, or both are false.",
     "forall": "`forall x: T. P`: P is true of every x.",
     "exists": "`exists x in e. P`: P is true of some x.",
+    "sum": "`sum x: T. e`: the sum of e for all x.",
     "count": "`count x: T. P`: for how many x P is true.",
     "in": "`x in e`: x is an element of e, or a key of it. `expect ... in SCOPE` names a scope.",
     "is": "`e is empty`, `e is none`, `e is not ...`. In a link, `EVENT is TRANSITION(...)`.",

@@ -11,12 +11,12 @@ SymbolKind: TypeAlias = Literal[
     "theory", "theorem", "machine", "protocol", "scope", "mutant", "scenario",
     "sort", "function", "relation", "statement", "rule", "transition",
     "packet kind", "record", "field", "state variable", "procedure", "definition",
-    "parameter", "constant", "reference", "loop variable", "bound variable",
+    "parameter", "constant", "variable", "reference", "loop variable", "bound variable",
     "process", "message", "built-in",
 ]  # fmt: skip
 
 LOCAL_KINDS: frozenset[SymbolKind] = frozenset(
-    ("parameter", "constant", "reference", "loop variable", "bound variable", "process", "message")
+    ("parameter", "constant", "variable", "reference", "loop variable", "bound variable", "process", "message")
 )
 """Names that live in a part of a declaration only."""
 

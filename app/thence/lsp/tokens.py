@@ -32,7 +32,7 @@ _OF_KIND: dict[SymbolKind, TokenType] = {
     "statement": "macro", "rule": "macro", "transition": "event", "packet kind": "enumMember", "record": "type",
     "field": "property", "state variable": "variable", "procedure": "function", "definition": "function",
     "parameter": "parameter", "constant": "variable",
-    "reference": "variable", "loop variable": "variable", "bound variable": "variable",
+    "variable": "variable", "reference": "variable", "loop variable": "variable", "bound variable": "variable",
     "process": "variable", "message": "variable", "built-in": "variable",
 }  # fmt: skip
 _READ_ONLY: frozenset[SymbolKind] = frozenset(("parameter", "constant", "loop variable", "bound variable"))

@@ -88,7 +88,7 @@ def test_a_definition_for_a_process(specify: Specify) -> None:
         (protocol("  def all_(k: nat): forall p: process. n@p = k", "all_(0)"), ["E0421"]),
         (protocol("  def busy(): n > 0", "busy@j()"), ["E0401"]),
         (protocol("  def x(a: nat): y(a)\n  def y(a: nat): x(a)", "x(1)"), ["E0420"]),
-        (protocol("  def n(a: nat): a > 1", "n > 1"), ["E0209", "W0931"]),
+        (protocol("  def n(a: nat): a > 1", "n > 1"), ["E0209"]),
         (protocol("  def max(a: nat): a > 1", "n > 1"), ["E0212", "W0931"]),
         (protocol("  def one(a): a = a", "one(1)"), ["E0303"]),
         (protocol("  def one(a: nat): a + true", "one(1) = 1"), ["E0301"]),

@@ -392,3 +392,25 @@ protocol p:
     assert types["Q"] == "queue of message"
     assert types["x.src"] == types["j"] == "process"
     assert types["M[j] + 1"] == "nat"
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("var c: nat = true", ["E0301"]),
+        ("var c = empty", ["E0304"]),
+        ("var c = 1; var c = 2", ["E0209"]),
+        ("var c = 1; c := true", ["E0301"]),
+        ("var c = c", ["E0201"]),
+        ("if true: var c = 1\n    c := 2", ["E0201"]),
+        ("var c = sum x in {true}. x", ["E0301"]),
+        ("var c = sum x in {1}, y in {x}. x", ["E0314"]),
+        ("var c: set of process = empty; c.add(self); var d = c.size * 2; d := d + 1", []),
+    ],
+)
+def test_variables_and_sums(body: str, codes: list[str]) -> None:
+    text = "protocol p:\n  message MSG(m: message) carries m\n  on causal_send(m):\n    {}\n    send MSG(m) to m.dst\n"
+    text = text.format(body.replace("; ", "\n    ")) + "  on receive MSG(m) from j: deliver m\n"
+    tree, faults = parse(text, "t.thence")
+    assert tree is not None, faults
+    assert [fault.code for fault in elaborate(tree, "t.thence")[1]] == codes

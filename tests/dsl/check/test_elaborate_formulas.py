@@ -281,3 +281,11 @@ def test_the_greater_and_the_smaller_of_two_numbers(operator: str) -> None:
         f"constant function {operator}(p: process): nat\n  invariant i: forall m. {operator}(src(m)) = 0"
     )
     assert not [node for node in nodes(declared.invariants[0].body) if isinstance(node, ir.Arithmetic)]
+
+
+@pytest.mark.parametrize("formula", ["(sum m. num(m)) = 0", "forall m. num(m) * 2 < 3"])
+def test_machines_have_no_sums_and_products(formula: str) -> None:
+    text = MACHINE.format(send="pass", more=f"invariant said: {formula}")
+    tree, _ = parse(text, "t.thence")
+    assert tree is not None
+    assert [fault.code for fault in elaborate(tree, "t.thence")[1]] == ["E0314"]

@@ -210,6 +210,33 @@ def test_sets_of_options_and_of_sets_are_gone_through_in_order(handle: Handle) -
     assert done.notes == [0, 1, 3, 11, 11, 18, 13, 18]
 
 
+def test_a_variable_lives_to_the_end_of_its_block(handle: Handle) -> None:
+    """Each time that its line is reached there is a new one; a change inside of a block is seen behind it."""
+    done = handle(
+        STATE,
+        """var c = 1
+for x in {3, 4}:
+  var inner = c
+  inner := inner * x
+  c := c + inner
+var kept: set of nat = S
+kept.add(c)
+ref same = kept
+same.add(9)
+Q.push(c)
+if 9 in kept: Q.push(kept.size)
+if S is empty: Q.push(7)""",
+    )
+    assert done["Q"] == (20, 2, 7)
+
+
+def test_sums_and_products(handle: Handle) -> None:
+    done = handle(STATE, "M[2] := 5; M[3] := 1; Q.push(4); Q.push(4)\nn := 2 * (sum k in M. M[k] * k) + 1\n"
+                  "Q.push(sum x in Q. x)\nQ.push(sum x in S. 1)\nQ.push(sum x in {1, 2}, y in {1, 2}. x * y)")  # fmt: skip
+    assert done["n"] == 27
+    assert done["Q"] == (4, 4, 8, 0, 9)
+
+
 def test_locals_of_a_procedure_are_its_own(handle: Handle) -> None:
     done = handle(
         STATE,

@@ -30,7 +30,7 @@ FOREIGN = [
     ("self.mode := 2", "`mode`"),
     ("if self.mode = 1: return", "`mode`"),
     ("mode := mode // 2", "division"),
-    ("mode := mode * 2", "multiplication"),
+    ("mode *= 2", "`x := x * 2`"),
     ("mode := mode % 2", "remainder"),
     ("mode++", "`x := x + 1`"),
     ("mode += 1", "`x := x + 1`"),

@@ -181,6 +181,12 @@ BODIES = (
     "b := false and q.first = 1; if b or n > 0 and not (q is not empty and q.first = n): send A(n + 1) to j",
     "q.push(if n = 1 then 5 else q.first)",
     "let before = q; q.push(1); b := before = q; q := before",
+    "var c = n; c := c * 3 + 1; q.push(c); for p in process: c := c + 1\n    q.push(c)",
+    "var c = 5; if n = 1: c := n\n    if n < 2:\n      var d = c * c\n      d := d + 1\n      c := d\n    q.push(c)",
+    "var t: set of nat = {n}; ref r = t; r.add(7); t.remove(1); q.push(t.size); var u = t; u.add(3); b := u = t",
+    "var x = q; x.push(n); x.pop(); x.pop()",
+    "m[1] := n; m[4] := 2; q.push(sum k in m. m[k] * k); q.push(sum x in {1, 2}, y in {1, 2}. if x = n then y else 0)",
+    "q.push(sum x in {0, n}. x - 1)",
     "a.add(Pair(n: 1, q: empty)); a.clear(); q.push(a.first); q.push(a.next); b := a is empty",
     "m[n] := m[n] + m[7]; b := m[1] = 0 and 1 in m",
     f"{SMALL.format('false', 'none', 'empty', 3)}; {SMALL.format('false', 'none', 'empty', 1)}\n"

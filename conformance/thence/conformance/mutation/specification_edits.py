@@ -115,7 +115,7 @@ class _Body:
                 sent.append(statement.name)
 
     def _statement(self, statement: ir.Stmt, processes: list[str], messages: list[str]) -> Iterator[Edit]:
-        if not isinstance(statement, ir.Let | ir.Ref):
+        if not isinstance(statement, ir.Let | ir.Ref | ir.Var):
             yield self._edit("skip statement", statement.span, "pass")
         names = [*processes, *(f"{message}.{end}" for message in messages for end in self._ends), "self"]
         match statement:

@@ -120,7 +120,7 @@ class GuardFinder:
                 case ir.Deliver():
                     if wanted.kind is None:
                         return True
-                case ir.Let(name=name) | ir.Ref(name=name):
+                case ir.Let(name=name) | ir.Ref(name=name) | ir.Var(name=name):
                     bound.pop(name, None)
                 case ir.If(then=then, otherwise=otherwise):
                     if self._has(then, wanted, bound, inside) or self._has(otherwise, wanted, bound, inside):

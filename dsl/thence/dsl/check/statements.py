@@ -12,6 +12,7 @@ from thence.dsl.check.terms.environment import UNKNOWN, LocalKind, LocalName, Vo
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.places import check_place
 from thence.dsl.check.terms.queries import element_type, operations, place_type
+from thence.dsl.check.terms.types import resolve_type
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
@@ -71,6 +72,12 @@ class BodyChecker:
                     checker = self._introduce(checker, name, type_, "reference" if ref else "constant")
                     if typed is not None:
                         found.append(typed)
+                case syntax.Var(name=name):
+                    variable = self._var(statement, checker)
+                    type_ = None if variable is None else variable.value.type
+                    checker = self._introduce(checker, name, type_, "variable")
+                    if variable is not None:
+                        found.append(variable)
                 case syntax.Pass():
                     pass
                 case _:
@@ -91,6 +98,15 @@ class BodyChecker:
             return ir.Ref(statement.name.text, place, span=statement.span, label=statement.label)
         value = checker.infer(statement.value)
         return None if value is None else ir.Let(statement.name.text, value, span=statement.span, label=statement.label)
+
+    def _var(self, statement: syntax.Var, checker: ExpressionChecker) -> ir.Var | None:
+        if statement.type is None:
+            value = checker.infer(statement.value)
+        else:
+            type_ = resolve_type(statement.type, self.vocabulary.types, self.reporter)
+            why = "" if type_ is None else f"`{statement.name.text}` is {a(type_)}"
+            value = checker.check(statement.value, UNKNOWN if type_ is None else type_, why)
+        return None if value is None else ir.Var(statement.name.text, value, span=statement.span, label=statement.label)
 
     def _statement(self, statement: syntax.Stmt, checker: ExpressionChecker) -> ir.Stmt | None:
         span, label = statement.span, statement.label
@@ -121,7 +137,7 @@ class BodyChecker:
             case syntax.Require():
                 self.reporter.error("E0407", span, "`require` is of machines", "here, write `if not ...: return`")
                 return None
-            case syntax.Let() | syntax.Pass():
+            case syntax.Let() | syntax.Var() | syntax.Pass():
                 raise AssertionError("handled by the block")
             case _:
                 assert_never(statement)

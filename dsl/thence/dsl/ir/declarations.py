@@ -38,8 +38,16 @@ class Ref(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Var(Statement):
+    """A local variable, with its first value."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Assign(Statement):
-    """`place` is a StateOf, a Local that a `ref` or `let` introduced, or a FieldOf, Lookup, ElementAt of a place."""
+    """`place` is a StateOf, a Local that a `ref` or `var` introduced, or a FieldOf, Lookup, ElementAt of a place."""
 
     place: Expr
     value: Expr
@@ -109,7 +117,7 @@ class Deliver(Statement):
     message: Expr
 
 
-Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
+Stmt: TypeAlias = Let | Var | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
 
 # --- declarations ------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from thence.dsl.ir.declarations import (
     Protocol,
     Send,
     Stmt,
+    Var,
 )
 from thence.dsl.ir.terms import Local, StateOf
 from thence.dsl.ir.traversal import nodes
@@ -77,11 +78,13 @@ def _hands_on(statement: object, held: set[str], delivering: set[str], protocol:
         case Deliver(message=given):
             return _mentions(given, held)
         case Mutate(place=place, method="push" | "add", arguments=given) | Assign(place=place, value=given):
+            if _mentions(given, held):
+                held.update(node.name for node in nodes(place) if isinstance(node, Local))
             return _mentions(given, held) and bool(delivering & _variables(place))
         case Call(procedure=name, arguments=given):
             called = next(each for each in protocol.procedures if each.name == name)
             return _mentions(given, held) and _delivers(called, protocol)
-        case Let(name=name, value=given) | For(name=name, domain=given):
+        case Let(name=name, value=given) | Var(name=name, value=given) | For(name=name, domain=given):
             if _mentions(given, held):
                 held.add(name)
             return False

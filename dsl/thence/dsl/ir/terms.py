@@ -149,7 +149,7 @@ class Member(Expression):
 class Arithmetic(Expression):
     """On nat. A difference below zero is a fault of the protocol."""
 
-    operator: Literal["+", "-", "max", "min"]
+    operator: Literal["+", "-", "*", "max", "min"]
     left: Expr
     right: Expr
 
@@ -181,7 +181,9 @@ class Bound(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Quantified(Expression):
-    kind: Literal["forall", "exists", "count"]
+    """A truth value; `count` and `sum` give a nat: of how many values the body is true, and the sum of its values."""
+
+    kind: Literal["forall", "exists", "count", "sum"]
     variables: tuple[Bound, ...]
     body: Expr
 

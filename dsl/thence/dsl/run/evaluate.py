@@ -273,6 +273,8 @@ def _arithmetic(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
     match operator:
         case "+":
             return lambda frame: left(frame) + right(frame)
+        case "*":
+            return lambda frame: left(frame) * right(frame)
         case "max":
             return lambda frame: max(left(frame), right(frame))
         case "min":
@@ -306,7 +308,7 @@ def _quantified(
     if len(labels) == 1:
         label, domain = labels[0], domains[0]
 
-        def instances(frame: Frame) -> Iterable[bool]:
+        def instances(frame: Frame) -> Iterable[Value]:
             local = frame.locals
             for value in domain(frame):
                 local[label] = value
@@ -314,7 +316,7 @@ def _quantified(
 
     else:
 
-        def instances(frame: Frame) -> Iterable[bool]:
+        def instances(frame: Frame) -> Iterable[Value]:
             local = frame.locals
             for values in product(*[domain(frame) for domain in domains]):
                 local.update(zip(labels, values, strict=True))
@@ -329,6 +331,8 @@ def _quantified(
             return lambda frame: all(instances(frame))
         case "exists":
             return lambda frame: any(instances(frame))
+        case "sum":
+            return lambda frame: sum(instances(frame))
         case _:
             return lambda frame: sum(1 for truth in instances(frame) if truth)
 

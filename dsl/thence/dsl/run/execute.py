@@ -67,11 +67,13 @@ class Compiler:
         """The statements in order; names that a `ref` introduces hold for the rest of the block."""
         steps: list[Executor] = []
         for statement in statements:
-            if isinstance(statement, ir.Ref):
+            before = refs
+            if isinstance(statement, ir.Ref | ir.Var):
                 refs = refs | {statement.name}
             elif isinstance(statement, ir.Let):
                 refs = refs - {statement.name}
-            steps.append(self._statement(statement, Names(self.positions, refs)))
+            inside = before if isinstance(statement, ir.Var) else refs  # its value knows nothing of the variable
+            steps.append(self._statement(statement, Names(self.positions, inside)))
         if len(steps) == 1:
             return steps[0]
 
@@ -87,6 +89,8 @@ class Compiler:
         match statement:
             case ir.Let(name=name, value=value):
                 return _let(name, compile_expression(value, names))
+            case ir.Var(name=name, value=value):
+                return _var(name, compile_expression(value, names))
             case ir.Ref(name=name, place=place):
                 return _let(name, compile_place(place, names))
             case ir.Assign(place=ir.StateOf(name=name, process=None), value=value):
@@ -271,6 +275,16 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
 def _let(name: str, value: Callable[[Frame], Value | Place]) -> Executor:
     def run(frame: Frame) -> bool:
         frame.locals[name] = value(frame)
+        return False
+
+    return run
+
+
+def _var(name: str, value: Evaluator) -> Executor:
+    """A variable is a place of its own: the only one of a state with one variable."""
+
+    def run(frame: Frame) -> bool:
+        frame.locals[name] = Place([value(frame)], 0, ())
         return False
 
     return run

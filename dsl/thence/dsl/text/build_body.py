@@ -271,6 +271,10 @@ class BodyBuilder(Transformer[Word, Any]):
     def let_statement(self, c: Children) -> syntax.Let:
         return syntax.Let(c[1], c[3], span=extent(c), label=self.label(c))
 
+    def var_statement(self, c: Children) -> syntax.Var:
+        type_ = c[3] if len(c) > 4 else None
+        return syntax.Var(c[1], type_, c[-1], span=extent(c), label=self.label(c))
+
     def ref_statement(self, c: Children) -> syntax.Let:
         return syntax.Let(c[1], c[3], True, span=extent(c), label=self.label(c))
 

@@ -1,7 +1,7 @@
 """From the flat chain of a formula to its tree.
 
 From loose to tight: `iff`, `implies` (to the right), `or`, `and`, `not`, comparison with `in` and `is`
-(no chaining), `+` and `-`. Quantifiers and `if then else` reach as far right as they can, so in a chain
+(no chaining), `+` and `-`, `*`. Quantifiers and `if then else` reach as far right as they can, so in a chain
 they only ever stand last.
 """
 
@@ -18,7 +18,7 @@ Report: TypeAlias = Callable[[str, str, Span, str], None]
 
 LEVELS: dict[BinaryOperator, int] = {
     "iff": 1, "implies": 2, "or": 3, "and": 4, "=": 6, "!=": 6, "<": 6, "<=": 6, ">": 6, ">=": 6, "in": 6,
-    "not in": 6, "+": 7, "-": 7,
+    "not in": 6, "+": 7, "-": 7, "*": 8,
 }  # fmt: skip
 NOT_LEVEL = 5
 COMPARISON_LEVEL = 6

@@ -93,6 +93,15 @@ class Let(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Var(Statement):
+    """`var x = e`, `var x: T = e`: a local variable, which can be changed to the end of its block."""
+
+    name: Name
+    type: TypeExpr | None
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Assign(Statement):
     """`place := e`. In a machine, a parallel update: `flagged(m) := e`, `forall x: waits(m, x) := e`."""
 
@@ -176,7 +185,7 @@ class Require(Statement):
     condition: Expr
 
 
-Stmt: TypeAlias = Let | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
+Stmt: TypeAlias = Let | Var | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
 
 
 # --- declarations ------------------------------------------------------------------------------

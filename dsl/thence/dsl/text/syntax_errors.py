@@ -387,7 +387,7 @@ class _Case:
         note = ""
         if str(self.before) == "send":
             note = "write `send KIND(...) to p`"
-        elif str(self.before) in ("count", "forall", "exists"):
+        elif str(self.before) in ("count", "sum", "forall", "exists"):
             note = f"write `{self.before} x in S. P`"
         elif str(self.before) == "." and self.kind == "NUMBER":
             note = "numbers are whole"

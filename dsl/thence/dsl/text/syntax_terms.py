@@ -151,7 +151,7 @@ class Not(Node):
 
 
 BinaryOperator: TypeAlias = Literal[
-    "and", "or", "implies", "iff", "=", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-"
+    "and", "or", "implies", "iff", "=", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-", "*"
 ]
 
 
@@ -198,7 +198,7 @@ class Quantified(Node):
     `a, b: T` gives each name its own binder: a type written after several names holds for all of them.
     """
 
-    kind: Literal["forall", "exists", "count"]
+    kind: Literal["forall", "exists", "count", "sum"]
     binders: tuple[Binder, ...]
     body: Expr
 

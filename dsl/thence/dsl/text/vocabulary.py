@@ -4,8 +4,8 @@ from __future__ import annotations
 
 RESERVED = frozenset(
     (
-        "and", "or", "not", "implies", "iff", "forall", "exists", "count", "in", "is", "if", "then", "else", "true",
-        "false", "none", "empty", "let", "while", "for", "return", "pass",
+        "and", "or", "not", "implies", "iff", "forall", "exists", "count", "sum", "in", "is", "if", "then", "else",
+        "true", "false", "none", "empty", "let", "while", "for", "return", "pass",
     )
 )  # fmt: skip
 """Never names. The other keywords of the grammar are names where it gives them no meaning."""
@@ -16,7 +16,7 @@ TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "m
 LINE_OPENERS = frozenset(
     (
         *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",
-        "property", "let", "while", "for", "return", "send", "deliver", "require", "periodically", "network",
+        "property", "let", "var", "while", "for", "return", "send", "deliver", "require", "periodically", "network",
         "message", "relation", "constant", "expect",
     )
 )  # fmt: skip
@@ -24,7 +24,7 @@ LINE_OPENERS = frozenset(
 
 SYMBOLS = {
     ":=": "ASSIGN", "...": "ELLIPSIS", "!=": "NOT_EQUAL", "<=": "AT_MOST", ">=": "AT_LEAST", "=": "EQUAL",
-    "<": "LESS", ">": "MORE", "+": "PLUS", "-": "MINUS", ":": "COLON", ",": "COMMA", ";": "SEMICOLON",
+    "<": "LESS", ">": "MORE", "+": "PLUS", "-": "MINUS", "*": "TIMES", ":": "COLON", ",": "COMMA", ";": "SEMICOLON",
     ".": "DOT", "@": "AT", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
 }  # fmt: skip
 """Symbols and their terminals in the grammar."""
@@ -48,7 +48,7 @@ FOREIGN_SYMBOLS = {
     "<-": ("E0113", ":=", "`<-` is not an operator here", "assignment is `:=`; for less than minus write a blank"),
     "+=": ("E0129", ":=", "`+=` is not in the language", "write `x := x + 1`"),
     "-=": ("E0129", ":=", "`-=` is not in the language", "write `x := x - 1`"),
-    "*=": ("E0129", ":=", "`*=` is not in the language", "there is no multiplication; numbers take `+` and `-`"),
+    "*=": ("E0129", ":=", "`*=` is not in the language", "write `x := x * 2`"),
     "|=": ("E0129", ":=", "`|=` is not in the language", "a set grows with `.add(x)`; elsewhere write `x := x or y`"),
     "++": ("E0129", ":= 1", "`++` is not in the language", "write `x := x + 1`"),
     "--": ("E0129", ":= 1", "`--` is not in the language", "write `x := x - 1`; a remark follows `#`"),
@@ -58,7 +58,7 @@ FOREIGN_SYMBOLS = {
     "=/=": ("E0113", "!=", "`=/=` is not an operator here", "write `!=`"),
     "~=": ("E0113", "!=", "`~=` is not an operator here", "write `!=`"),
     "//": ("E0113", "-", "`//` is not an operator here", "there is no division; a remark follows `#`"),
-    "**": ("E0113", "-", "`**` is not an operator here", "there are no powers; numbers take `+` and `-`"),
+    "**": ("E0113", "-", "`**` is not an operator here", "there are no powers; numbers take `+`, `-` and `*`"),
     "/\\": ("E0113", "and", "`/\\` is not an operator here", "write `and`"),
     "\\/": ("E0113", "or", "`\\/` is not an operator here", "write `or`"),
     "\\in": ("E0113", "in", "`\\in` is not an operator here", "write `in`"),
@@ -69,7 +69,9 @@ FOREIGN_SYMBOLS = {
 
 CLOSERS = {")": "(", "]": "[", "}": "{"}
 
-CONTINUING = frozenset(("and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-"))
+CONTINUING = frozenset(
+    ("and", "or", "implies", "iff", "in", "is", "then", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*")
+)
 """At the start of a line, these continue the line before."""
 
 UNFINISHED = CONTINUING - {"is"} | {"not", ":=", ",", ".", "@"}
@@ -79,7 +81,6 @@ FOREIGN_WORDS = {
     "elif": "write `else if`", "elsif": "write `else if`", "elseif": "write `else if`",
     "func": "write `procedure name(...):`", "function": "write `procedure name(...):`, or for a value `def`",
     "fn": "write `procedure name(...):`", "proc": "write `procedure name(...):`",
-    "var": "a state variable is declared under `state:`, a local one with `let`",
     "val": "a local name is `let x = e`", "const": "a local name is `let x = e`",
     "foreach": "write `for x in e:`", "until": "write `while not ...:`", "loop": "write `while ...:`",
     "import": "a file stands for itself", "from": "a file stands for itself",

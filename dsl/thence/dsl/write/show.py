@@ -7,7 +7,7 @@ from typing import assert_never
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Nat, Record, Type
 
-_LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _TIGHT = range(9)
+_LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = range(10)
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
 
 
@@ -96,8 +96,10 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return f"{_show(item, _SUM)} in {_show(collection, _SUM)}", _COMPARE
         case ir.Arithmetic(operator=("max" | "min") as operator, left=left, right=right):
             return f"{operator}({_list((left, right))})", _TIGHT
+        case ir.Arithmetic(operator="*", left=left, right=right):
+            return f"{_show(left, _PRODUCT)} * {_show(right, _TIGHT)}", _PRODUCT
         case ir.Arithmetic(operator=operator, left=left, right=right):
-            return f"{_show(left, _SUM)} {operator} {_show(right, _TIGHT)}", _SUM
+            return f"{_show(left, _SUM)} {operator} {_show(right, _PRODUCT)}", _SUM
         case ir.IsEmpty(target=target):
             return f"{_show(target, _SUM)} is empty", _COMPARE
         case ir.IsNone(target=target):

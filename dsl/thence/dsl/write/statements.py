@@ -11,7 +11,7 @@ from typing import assert_never
 
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Expr, Node, Stmt
-from thence.dsl.write.expressions import INDENT, WIDTH, Line, binders_text, lines_of, list_text, text_of
+from thence.dsl.write.expressions import INDENT, WIDTH, Line, binders_text, lines_of, list_text, text_of, type_text
 
 _COMPOUND = (syntax.If, syntax.While, syntax.For)
 
@@ -120,6 +120,8 @@ def _parts(statement: Stmt) -> tuple[str, Expr | None]:
     match statement:
         case syntax.Let(name, value, ref):
             return f"{'ref' if ref else 'let'} {name.text} = ", value
+        case syntax.Var(name, type_, value):
+            return f"var {name.text}{'' if type_ is None else f': {type_text(type_)}'} = ", value
         case syntax.Assign(place, value, binders):
             each = f"forall {binders_text(binders)}: " if binders else ""
             return f"{each}{text_of(place)} := ", value

@@ -262,6 +262,8 @@ def _quantified(expr: ir.Quantified, frame: Frame, when: Literal) -> Symbolic:
             circuit.conj((there, condition_at(expr.body, frame, circuit.conj((when, there)))))
             for there in _instances(expr.variables, frame, when)
         )
+    if expr.kind == "sum":
+        return _sum(expr, frame, when)
     decided: list[Literal] = []
     path = when
     for there in _instances(expr.variables, frame, when):
@@ -272,6 +274,17 @@ def _quantified(expr: ir.Quantified, frame: Frame, when: Literal) -> Symbolic:
         decided.append(circuit.implies(there, body) if expr.kind == "forall" else circuit.conj((there, body)))
         path = circuit.conj((path, decided[-1] if expr.kind == "forall" else -decided[-1]))
     return circuit.conj(decided) if expr.kind == "forall" else circuit.disj(decided)
+
+
+def _sum(expr: ir.Quantified, frame: Frame, when: Literal) -> Choice:
+    circuit, total = frame.workshop.circuit, known(0)
+    for there in _instances(expr.variables, frame, when):
+        inside = circuit.conj((when, there))
+        if inside != FALSE:
+            part = choice_of(evaluate(expr.body, frame, inside))
+            larger = frame.workshop.compute(_OPERATIONS["+"], total, part, inside)
+            total = choice_of(select(circuit, ((there, larger), (-there, total))))
+    return total
 
 
 def _instances(variables: tuple[ir.Bound, ...], frame: Frame, when: Literal) -> Iterator[Literal]:
@@ -300,6 +313,7 @@ def domain_of(bound: ir.Bound, frame: Frame, when: Literal) -> list[tuple[Litera
 
 _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
     "+": lambda one, other: one + other,
+    "*": lambda one, other: one * other,
     "-": lambda one, other: one - other,
     "max": max,
     "min": min,

@@ -69,6 +69,9 @@ class Executor:
             case ir.Let(name=name, value=value):
                 frame.locals[name] = evaluate(value, frame, when)
                 return when
+            case ir.Var(name=name, value=value):
+                frame.locals[name] = _cell(evaluate(value, frame, when), frame)
+                return when
             case ir.Ref(name=name, place=place):
                 frame.locals[name] = bind(place, frame, when)
                 return when
@@ -210,8 +213,17 @@ def bind(expr: ir.Expr, frame: Frame, when: Literal) -> Place:
             raise AssertionError(f"not a place: {expr}")
 
 
+def _cell(value: Symbolic, frame: Frame) -> Place:
+    """A place of its own: that of a local variable."""
+    return _in_list([value], 0, frame)
+
+
 def _variable(frame: Frame, position: int) -> Place:
-    state, circuit = frame.state, frame.workshop.circuit
+    return _in_list(frame.state, position, frame)
+
+
+def _in_list(state: list[Symbolic], position: int, frame: Frame) -> Place:
+    circuit = frame.workshop.circuit
 
     def put(value: Symbolic, when: Literal) -> None:
         state[position] = merge(circuit, when, value, state[position])

@@ -24,6 +24,10 @@ def is_applicable(protocol: ir.Protocol) -> bool:
         match node:
             case ir.Arithmetic(operator="-"):
                 raise MoreThanOrder("numbers are subtracted")
+            case ir.Arithmetic(operator="*"):
+                raise MoreThanOrder("numbers are multiplied")
+            case ir.Quantified(kind="sum"):
+                raise MoreThanOrder("numbers are summed up")
             case ir.Member(collection=collection) if is_total(collection.type):
                 raise MoreThanOrder("it matters which entries a map of numbers has")
             case ir.Query(target=target, name="size") | ir.IsEmpty(target=target) if is_total(target.type):

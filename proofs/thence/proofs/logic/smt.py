@@ -150,6 +150,8 @@ class _Writer:
                 return f"(ite (<= {left} {right}) {right} {left})"
             case "min":
                 return f"(ite (<= {left} {right}) {left} {right})"
+            case "*":
+                raise Unsupported("a product")
             case _ as never:
                 assert_never(never)
 

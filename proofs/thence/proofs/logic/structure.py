@@ -132,6 +132,8 @@ def _arithmetic(expr: ir.Arithmetic, structure: Structure, environment: Mapping[
             return left + right
         case "-":
             return left - right
+        case "*":
+            raise Unsupported("a product")
         case "max":
             return max(left, right)
         case "min":
@@ -174,6 +176,8 @@ def _quantified(expr: ir.Quantified, structure: Structure, environment: Mapping[
             return any(instances)
         case "count":
             return sum(instances)
+        case "sum":
+            raise Unsupported("`sum`")
         case _ as never:
             assert_never(never)
 

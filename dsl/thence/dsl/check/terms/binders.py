@@ -122,21 +122,23 @@ def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
 
 
 def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | None:
-    """`forall`, `exists`, `count`. Where a domain speaks of an earlier variable, quantifiers are nested."""
+    """`forall`, `exists`, `count`, `sum`. Where a domain speaks of an earlier variable, quantifiers are nested."""
     bounds, inner = bind(checker, expr.binders, (expr.body,))
-    body = inner.check(expr.body, BOOL)
-    if expr.kind == "count" and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
+    counts = expr.kind in ("count", "sum")
+    body = inner.check(expr.body, NAT, "a sum is of numbers") if expr.kind == "sum" else inner.check(expr.body, BOOL)
+    if counts and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
         checker.reporter.error("E0308", expr.span, "cannot count over all of `nat`", "count processes or messages")
         return None
     if bounds is None or body is None:
         return None
     groups = _independent(bounds)
-    if expr.kind == "count" and len(groups) > 1:
+    if counts and len(groups) > 1:
+        kind = expr.kind
         checker.reporter.error(
-            "E0314", expr.span, "in a `count`, a domain cannot speak of another variable of the same `count`"
+            "E0314", expr.span, f"in a `{kind}`, a domain cannot speak of another variable of the same `{kind}`"
         )
         return None
-    result_type = NAT if expr.kind == "count" else BOOL
+    result_type = NAT if counts else BOOL
     result: ir.Expr = body
     for group in reversed(groups):
         result = ir.Quantified(result_type, expr.kind, group, result, span=expr.span)

@@ -12,8 +12,9 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Record, Type
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Name, Span
 
-LocalKind: TypeAlias = Literal["parameter", "constant", "reference", "loop", "bound"]
-"""`let` makes a constant, `ref` and `for ref` a reference, `for` a loop name, a quantifier a bound one."""
+LocalKind: TypeAlias = Literal["parameter", "constant", "variable", "reference", "loop", "bound"]
+"""`let` makes a constant, `var` a variable, `ref` and `for ref` a reference, `for` a loop name, a quantifier a bound
+one."""
 
 Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial", "clause"]
 """The place of an expression: it decides which names and forms are allowed."""

@@ -138,7 +138,9 @@ class ExpressionChecker:
                 return False
             case syntax.Quantified(kind="count") if place == "theory":
                 what = "`count`"
-            case syntax.Binary(operator="in" | "not in" as operator):
+            case syntax.Quantified(kind="sum"):
+                what = "`sum`"
+            case syntax.Binary(operator="in" | "not in" | "*" as operator):
                 what = f"`{operator}`"
             case syntax.Binary(operator="+" | "-" as operator) if place == "theory":
                 what = f"`{operator}`"
@@ -286,13 +288,13 @@ class ExpressionChecker:
                 return self._order(expr)
             case "in" | "not in":
                 return self._member(expr)
-            case "+" | "-" as arithmetic:
+            case "+" | "-" | "*" as arithmetic:
                 why = f"`{arithmetic}` is of numbers"
                 left, right = self.check(expr.left, NAT, why), self.check(expr.right, NAT, why)
                 if left is None or right is None:
                     return None
                 result = ir.Arithmetic(NAT, arithmetic, left, right, span=span)
-                return result if arithmetic == "+" or not self.formal else _cut_off(result)
+                return result if arithmetic != "-" or not self.formal else _cut_off(result)
             case _:
                 assert_never(expr.operator)
 

@@ -134,7 +134,7 @@ class _Walk:
                 return _settle(yes) if yes is not None else _settle(no)
             case syntax.Quantified(kind=kind, binders=binders, body=body):
                 self.visit(body, self.bind(binders, names))
-                return NAT if kind == "count" else BOOL
+                return NAT if kind in ("count", "sum") else BOOL
             case syntax.At(variable=variable, process=process):
                 _join(self.visit(process, names), PROCESS)
                 return self.vocabulary.state.get(variable.text)
@@ -212,7 +212,7 @@ class _Walk:
                 if right is not None and not isinstance(right, Cell):
                     _join(left, element_type(right))
                 return BOOL
-            case "+" | "-":
+            case "+" | "-" | "*":
                 _join(left, NAT)
                 _join(right, NAT)
                 return NAT

@@ -38,7 +38,7 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
                     "E0403",
                     written.span,
                     f"cannot {change}: this is a value, not a place",
-                    "a place is a state variable, a `ref`, or a part of one",
+                    "a place is a state variable, a `var`, a `ref`, or a part of one",
                 )
                 return None
 
@@ -46,14 +46,15 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
 def _is_changeable(checker: ExpressionChecker, name: str, written: syntax.Expr, change: str) -> bool:
     local = checker.locals[name]
     match local.kind:
-        case "reference":
+        case "reference" | "variable":
             return True
         case "constant":
             checker.reporter.error(
                 "E0404",
                 written.span,
                 f"cannot {change}: `{name}` is a constant, made by `let` on line {local.span.line}",
-                f"`ref {name} = ...` names a place that can be changed; what has to last is a state variable",
+                f"`ref {name} = ...` names a place that can be changed, `var {name} = ...` makes a variable; "
+                "what has to last is a state variable",
             )
             return False
         case "parameter":

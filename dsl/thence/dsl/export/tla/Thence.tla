@@ -6,6 +6,10 @@ Fault(reason) == Assert(FALSE, reason)
 
 (* nat *)
 Minus(a, b) == IF a < b /\ Fault("a nat goes below zero") THEN 0 ELSE a - b
+SumOf(f) ==
+  LET RECURSIVE Of(_)
+      Of(S) == IF S = {} THEN 0 ELSE LET x == CHOOSE x \in S : TRUE IN f[x] + Of(S \ {x})
+  IN Of(DOMAIN f)
 Max(a, b) == IF a < b THEN b ELSE a
 Min(a, b) == IF a < b THEN a ELSE b
 

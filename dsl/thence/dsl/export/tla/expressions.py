@@ -258,8 +258,8 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
             return f"({sub(left)} {operator} {sub(right)})"
         case ir.Member(item=item, collection=collection):
             return f"({sub(item)} \\in {element_set(sub(collection), collection.type)})"
-        case ir.Arithmetic(operator="+", left=left, right=right):
-            return f"({sub(left)} + {sub(right)})"
+        case ir.Arithmetic(operator="+" | "*" as operator, left=left, right=right):
+            return f"({sub(left)} {operator} {sub(right)})"
         case ir.Arithmetic(operator=operator, left=left, right=right):
             name = {"-": "Minus", "max": "Max", "min": "Min"}[operator]
             return f"{name}({sub(left)}, {sub(right)})"
@@ -341,9 +341,18 @@ def _quantified(expression: ir.Quantified, scope: Scope) -> str:
         chosen = f"<<{names}>>" if len(domains) > 1 else names
         product = " \\X ".join(domain for _, domain in domains)
         return f"Cardinality({{{chosen} \\in {product} : {body}}})"
+    if expression.kind == "sum":
+        if any(bound.domain is not None and not _is_of_a_set(bound.domain.type) for bound in expression.variables):
+            raise Unsupported("a sum over a sequence")
+        ranges = ", ".join(f"{name} \\in {domain}" for name, domain in domains)
+        return f"SumOf([{ranges} |-> {body}])"
     sign = "\\A" if expression.kind == "forall" else "\\E"
     ranges = ", ".join(f"{name} \\in {domain}" for name, domain in domains)
     return f"({sign} {ranges} : {body})"
+
+
+def _is_of_a_set(type_: Type) -> bool:
+    return isinstance(type_, Map) or (isinstance(type_, Collection) and type_.kind == "set")
 
 
 def sort_set(type_: Type, scope: Scope) -> str:

@@ -60,6 +60,8 @@ class Operators:
         match first:
             case ir.Let(name=name, value=value):
                 return self._let(name, tla(value, scope), scope, lambda inner: self._block(rest, inner, then))
+            case ir.Var(name=name):
+                raise Unsupported(f"the local variable `{name}` (`var`)")
             case ir.Ref(name=name, place=place):
                 lines, bound = self._place(place, scope)
                 inner = replace(scope, refs={**scope.refs, name: bound})
