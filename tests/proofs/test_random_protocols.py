@@ -38,6 +38,7 @@ MOST_STATES = 1_500
 CONDITIONS = (
     "f", "not f", "n > 0", "k = 1", "k < 2", "n != k", "Q is empty", "Q is not empty", "S is empty", "L is none",
     "self in S", "S.size > 1", "M[self] = 0", "H.size > 1", "near(self)", "few(n)", "exists y in S. odd(y)",
+    "exists y in S. self < y",
 )  # fmt: skip
 DEFINITIONS = {
     "few(x)": "x + k < 3",
@@ -79,6 +80,7 @@ OF_TWO = (
     "k@p + k@q < 3",
     "p = q or L@p != some(q)",
     "p = q or not near@p(q)",
+    "f@p and f@q implies p <= q or k@p = k@q",
 )
 OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
 

@@ -231,8 +231,14 @@ if S is empty: Q.push(7)""",
 
 
 def test_sums_and_products(handle: Handle) -> None:
-    done = handle(STATE, "M[2] := 5; M[3] := 1; Q.push(4); Q.push(4)\nn := 2 * (sum k in M. M[k] * k) + 1\n"
-                  "Q.push(sum x in Q. x)\nQ.push(sum x in S. 1)\nQ.push(sum x in {1, 2}, y in {1, 2}. x * y)")  # fmt: skip
+    done = handle(
+        STATE,
+        """M[2] := 5; M[3] := 1; Q.push(4); Q.push(4)
+n := 2 * (sum k in M. M[k] * k) + 1
+Q.push(sum x in Q. x)
+Q.push(sum x in S. 1)
+Q.push(sum x in {1, 2}, y in {1, 2}. x * y)""",
+    )
     assert done["n"] == 27
     assert done["Q"] == (4, 4, 8, 0, 9)
 

@@ -172,3 +172,34 @@ def test_steps_beyond_the_search_are_compared_as_well(specify: Specify) -> None:
     found = explore(healed, workload, judged, method=Method("native", reductions=["symmetry"]))
     assert not found.violations
     assert "differs by more than their names" in found.refused["symmetry"]
+
+
+TIE = """
+protocol p:
+  message MSG(m: message) carries m
+  state:
+    low: option of process
+  on causal_send(m):
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    {step}
+    deliver m
+  invariant stated: {stated}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "stated"),
+    [
+        ("if low is none or j < low.value: low := some(j)", "true"),
+        ("low := some(j)", "forall p, q: process. p < q implies low@p != some(p)"),
+    ],
+)
+def test_an_order_of_processes_is_no_symmetry(specify: Specify, step: str, stated: str) -> None:
+    (protocol,) = specify(TIE.format(step=step, stated=stated)).protocols
+    workload = ir.Workload(3, (1, 1, 1), ANY)
+    judged = ("causal", "stated", "fault")
+    found = explore(protocol, workload, judged, method=Method("native", reductions=["symmetry"]))
+    whole = explore(protocol, workload, judged, method=Method("interpreted"))
+    assert "compares processes" in found.refused["symmetry"]
+    assert (found.states, found.violations.keys()) == (whole.states, whole.violations.keys())

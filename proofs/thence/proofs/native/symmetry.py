@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TypeAlias
 
+from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.execute import Delivered, Emission
@@ -48,6 +50,14 @@ def _keeps(shape: Shape, permutation: Permutation) -> bool:
         and {tuple(sorted(permutation[other] for other in choice)) for choice in shape.choices[process]}
         == set(shape.choices[name])
         for process, name in enumerate(permutation)
+    )
+
+
+def compares_processes(protocol: ir.Protocol) -> bool:
+    """Whether a handler, a procedure or a formula compares processes by their order, or a first value depends on it."""
+    return any(
+        isinstance(node, ir.Comparison) and node.operator != "=" and node.left.type == PROCESS
+        for node in nodes((protocol.handlers, protocol.procedures, protocol.invariants, protocol.state))
     )
 
 
@@ -102,6 +112,8 @@ class Symmetry:
     _then: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        if compares_processes(self.system.protocol):
+            raise Asymmetric("the protocol compares processes by `<`: their order is part of what it does")
         self.group = group_of(self.shape)
         numbers = {permutation: at for at, permutation in enumerate(self.group)}
         self._then = tuple(

@@ -304,11 +304,12 @@ class ExpressionChecker:
             return None
         left, right = pair
         ordered = isinstance(left.type, Sort) and left.type.name in self.vocabulary.ordered
-        if left.type != NAT and not ordered:
+        by_number = left.type == PROCESS and not self.formal
+        if left.type != NAT and not ordered and not by_number:
             fitting = (
                 "only `nat` and sorts that are declared `ordered` have an order"
                 if self.formal
-                else "only `nat` has an order"
+                else "only `nat` and processes have an order"
             )
             self.reporter.error("E0305", expr.span, f"`{left.type}` has no order", fitting)
             return None
