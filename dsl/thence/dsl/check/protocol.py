@@ -179,6 +179,8 @@ def _state(
             state_types[variable.name.text] = type_
             if variable.name.text in types:
                 reporter.error("E0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
+        else:
+            state_types.setdefault(variable.name.text, None)
     checker = ExpressionChecker(Vocabulary("initial", types, {}, state_types), reporter, {}, {})
     state: list[ir.StateVariable] = []
     for variable in protocol.state:

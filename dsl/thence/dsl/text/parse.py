@@ -24,7 +24,7 @@ from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of
 from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from thence.dsl.text.syntax import File, Node, Span, TopLevel
 from thence.dsl.text.syntax_errors import Slip, diagnose
-from thence.dsl.text.vocabulary import TOP_LEVEL
+from thence.dsl.text.vocabulary import RESERVED, TOP_LEVEL
 
 MAX_BYTES = 1_000_000
 MAX_LINE = 10_000
@@ -311,6 +311,7 @@ def _faults_in(
     automaton = automaton or Automaton(grammar.table, grammar.keywords, grammar.start)
     starts: dict[int, list[int]] = {}  # the automaton's stack at the start of each line
     mended: set[int] = set()
+    taken: set[str] = set()  # keywords that something is named by: the lines that use the name say nothing new
     index = 0
     while index < len(words) and words[index] is not until and len(faults) < MAX_FAULTS:
         if starts_line(words, index):
@@ -329,8 +330,11 @@ def _faults_in(
         if id(words[index]) not in mended:
             slip = diagnose(words, index, automaton, starts, file)
             header = words[start_of_line(words, index - 1) : index] if index else []
-            if slip.diagnostic.code != "E0107" or not any(id(word) in mended for word in header):
+            follows = slip.diagnostic.code == "E0107" and any(id(word) in mended for word in header)
+            if not follows and not _names_one_of(words, index, taken):
                 faults.append(slip.diagnostic)
+            if slip.diagnostic.code == "E0118" and str(words[index]) in RESERVED:
+                taken.add(str(words[index]))
             if slip.mends:
                 index = _mend(words, index, slip, automaton, starts)
                 mended.update(id(word) for word in words[index : index + len(slip.mends)])
@@ -340,6 +344,14 @@ def _faults_in(
             break
         index = resumed
     return faults
+
+
+def _names_one_of(words: Sequence[Word], index: int, taken: set[str]) -> bool:
+    """Whether one of these words is on the line."""
+    end = index
+    while words[end].type not in ("NEWLINE", "$END"):
+        end += 1
+    return any(str(word) in taken for word in words[start_of_line(words, index) : end])
 
 
 def _mend(words: list[Word], index: int, slip: Slip, automaton: Automaton, starts: dict[int, list[int]]) -> int:
