@@ -108,7 +108,8 @@ class Draw:
             f"      {one(('deliver m', 'if self != m.src: deliver m'))}",
         ]
         if self.random.random() < 0.3:
-            lines += self._handler("periodically", self._steps(STEPS))
+            for head in one((("periodically",), ("periodically",), ("periodically", "periodically fast"))):
+                lines += self._handler(head, self._steps(STEPS))
         return "\n".join([
             *lines,
             f"  invariant linked: forall p, q: process. {one(OF_TWO)}",
@@ -170,6 +171,8 @@ class Draw:
             workload = replace(workload, duplicates=self.random.choice((0, 1)), losses=self.random.choice((0, 1)))
         if any(handler.event == "periodically" for handler in protocol.handlers) and self.random.random() < 0.7:
             workload = replace(workload, ticks=self.random.choice((1, 1, 2)))
+        if "fast" in protocol.timers and self.random.random() < 0.6:
+            workload = replace(workload, timers=(("fast", self.random.choice((0, 1, 2))),))
         return workload
 
 

@@ -54,7 +54,7 @@ KEYWORDS: dict[str, str] = {
     "receive": "`on receive KIND(...) from j:` is run when such a packet arrives.",
     "when": "`on causal_send(m) when P:` lets the application wait until P is true. In a link, `when P` limits a "
     "clause.",
-    "periodically": "`periodically:` is run when the timer of a process fires.",
+    "periodically": "`periodically:` is run when the timer of a process fires; `periodically NAME:` is one of several.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
     "eventually": "`eventually delivered under fair receive`: every fair run delivers every message.",
     "under": "`under fair receive, periodically` says which steps are fair.",
@@ -107,8 +107,8 @@ KEYWORDS: dict[str, str] = {
     "destinations": "`destinations 0 to 1, 2; 1 to 0`: to whom each process sends.",
     "duplicates": "`duplicates 1`: at most so many packets are duplicated in a run.",
     "losses": "`losses 1`: at most so many packets are lost in a run.",
-    "ticks": "`ticks 1`: how often the timer of each process may fire at any moment. In a scenario, `p ticks` is a "
-    "step.",
+    "ticks": "`ticks 1`: how often each timer of each process may fire at any moment; `ticks NAME 1`: this timer. In a "
+    "scenario, `p ticks` and `p ticks NAME` are steps.",
     "capacity": "`capacity 2`: who sends for ever does so only while every collection has fewer elements.",
     "prompt": "`prompt sends`: a message is sent only when the protocol network-sends it in the same step.",
     "reactive": "`reactive sends`: the application may also send one message inside a delivery.",
@@ -208,7 +208,7 @@ BUILT_IN: dict[str, str] = {
     "reordering": "Packets may overtake one another.",
     "tree": "Packets go between neighbours in a tree of the processes only.",
     "receive": "As a fairness: every packet.",
-    "periodically": "As a fairness: timers, which are fair in any case.",
+    "periodically": "As a fairness: every timer. They are fair in any case, unless some are named.",
     "causal_send": "As a fairness: the application sends again and again while it may.",
 }  # fmt: skip
 """For each name that the language brings, its meaning; fields and operations begin with a dot."""

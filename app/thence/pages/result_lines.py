@@ -108,6 +108,7 @@ def size(scope: Mapping[str, Any]) -> str:
     counts = scope["sends"]
     sends = f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    faults += [f"{number} ticks of {timer} each" for timer, number in scope.get("timers", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
     return ", ".join([among, f"sends {sends}", *endless, *faults])
 

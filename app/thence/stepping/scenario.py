@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from thence.dsl.find import Rejected
+from thence.dsl.ir import PERIODICALLY
 from thence.dsl.ir.types import Bool, Nat, Sort, Type
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.execute import Delivered
@@ -36,7 +37,7 @@ class _Writing:
                 name = self._named(step.outcome.subject)
                 return f"{process} sends {name} to {', '.join(f'p{p}' for p in action.destinations) or 'none'}"
             case "tick":
-                return f"{process} ticks"
+                return f"{process} ticks" if action.timer == PERIODICALLY else f"{process} ticks {action.timer}"
         packet = self.session.system.packet(action.packet)
         shown = self._packet(before, packet, number)
         if action.kind == "receive":

@@ -39,7 +39,8 @@ def test_lines_of_a_scope() -> None:
 @st.composite
 def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     """Lines of a scope, and the kind of the protocol; not all of them go together."""
-    kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()))
+    timers = draw(st.sampled_from(((), ("periodically",), ("slow", "fast"))))
+    kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()), timers)
     count = draw(st.integers(1, 4) | st.just(9))
     processes, numbers = st.integers(0, count - 1), st.integers(0, 2)
     lists = st.lists(processes, min_size=1, max_size=3, unique=True).map(lambda found: ", ".join(map(str, found)))
@@ -55,6 +56,7 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     lines += draw(st.just([]) | st.tuples(each | st.builds("sends {} per process".format, numbers)))
     for word in ("duplicates", "losses", "ticks"):
         lines += draw(st.just([]) | st.tuples(st.builds(f"{word} {{}}".format, numbers)))
+    lines += draw(st.lists(st.builds("ticks {} {}".format, st.sampled_from(timers or ("none",)), numbers), max_size=1))
     lines += [word for word in ("self sends", "fifo", "reactive sends") if draw(st.booleans())]
     if draw(st.booleans()):
         lines.append(f"destinations {'; '.join(draw(st.lists(edges, min_size=1, max_size=4)))}")

@@ -156,3 +156,22 @@ def test_the_canonical_form_keeps_every_step() -> None:
         "  expect holds at_most_once",
     ]
     assert format_source(text, "test.thence")[0] == text
+
+
+TIMED = PROTOCOL.replace("  periodically:", "  periodically down:")
+
+
+def timed(step: str) -> list[str]:
+    """The faults of a scenario with this step, or why it fails."""
+    loaded = load_bytes(Path("test.thence"), f"{TIMED}  Alice sends m to Bob\n  {step}\n".encode())
+    if loaded.specification is None:
+        return [diagnostic.message for diagnostic in loaded.diagnostics]
+    (scenario,) = loaded.specification.scenarios
+    failed = play(scenario).failure
+    return [] if failed is None else [failed.why]
+
+
+def test_a_timer_with_a_name_ticks_by_its_name() -> None:
+    assert timed("Alice ticks down") == []
+    assert timed("Alice ticks") == ["the timers of `counted` have names: write `ticks down`"]
+    assert timed("Alice ticks up") == ["`counted` has no timer `up`"]

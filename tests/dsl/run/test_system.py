@@ -166,6 +166,27 @@ def test_so_many_ticks_at_any_moment(specify: Specify) -> None:
     assert (state.ticks, len(state.network)) == ((1, 0), 2)
 
 
+TWO_TIMERS = """\
+  on receive TICK(k) from j:
+    pass
+  periodically up:
+    n := n + 1
+  periodically tell:
+    send TICK(n) to self
+"""
+
+
+def test_each_timer_has_ticks_of_its_own(specify: Specify) -> None:
+    known = system(specify, "reliable, reordering", replace(ONE_WAY, timers=(("tell", 1),)), TWO_TIMERS)
+    up, tell = (tuple(Action("tick", process, timer=timer) for process in (0, 1)) for timer in ("up", "tell"))
+    assert known.counted == ("tell",)
+    assert {*known.enabled(known.initial())} >= {*up, *tell}
+    state = after(known, SEND, tell[1])
+    assert (state.ticks, len(state.network)) == ((0, 1), 2)
+    assert [action for action in known.enabled(state) if action.kind == "tick"] == [tell[0]]
+    assert [known.local(number)[0] for number in after(known, up[0], up[0], up[1]).locals] == [2, 1]
+
+
 RESEND = """\
   periodically:
     if {condition}:

@@ -127,6 +127,7 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
         delivered="delivered" in stated,
         once=not protocol.properties or not stated.isdisjoint({"at_most_once", "no_creation"}),
         total_order="total_order" in stated,
+        timers=protocol.timers or (ir.PERIODICALLY,),
     )
 
 

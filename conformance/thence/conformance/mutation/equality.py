@@ -18,7 +18,7 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Interpreter, LocalState, Step
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message
+from thence.dsl.run.values import Fault, Message, Occurrence
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]
 """`same events`: sends and deliveries are the same in every run of the scope, states are not."""
@@ -29,12 +29,16 @@ MOST_PAIRS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class LocalStep:
-    """A step of a protocol from a local state: `after` and the emissions, or a fault (`after` -1)."""
+    """A step of a protocol from a local state: `after` and the emissions, or a fault (`after` -1).
+
+    Its cause is `packet`, `message` or `timer`; the others are -1, None and empty.
+    """
 
     process: int
     before: int
     packet: int
     message: Message | None
+    timer: str
     after: int
     emissions: tuple[Emission, ...]
 
@@ -49,8 +53,9 @@ class StepRecord:
         for process, before, cause, came in system.steps.taken():
             packet = cause if isinstance(cause, int) else -1
             message = cause if isinstance(cause, Message) else None
+            timer = cause.name if isinstance(cause, Occurrence) else ""
             after, emissions = (-1, ()) if isinstance(came, Fault) else came
-            step = LocalStep(process, before, packet, message, after, emissions)
+            step = LocalStep(process, before, packet, message, timer, after, emissions)
             self._from.setdefault((process, before), []).append(step)
             if message is not None:
                 self._messages.setdefault(process, {})[message] = None
@@ -110,8 +115,8 @@ class StepRecord:
         try:
             if step.message is not None:
                 return interpreter.causal_send(step.process, state, step.message)
-            if step.packet < 0:
-                return interpreter.tick(step.process, state)
+            if step.timer:
+                return interpreter.tick(step.process, state, step.timer)
             return interpreter.receive(step.process, state, self.system.packet(step.packet))
         except Fault:
             return None

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Final, assert_never
 from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
+from thence.dsl.ir import PERIODICALLY
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, Observation, Step
-from thence.dsl.run.values import Message, Packet
+from thence.dsl.run.values import Message, Occurrence, Packet
 from thence.impl import commands as impl
 
 PREFIX: Final = "protocol:"
@@ -90,9 +91,9 @@ class ProtocolProcess:
         """Take a packet that arrived."""
         return self._took(packet.packet)
 
-    def tick(self) -> list[impl.Command | Answered]:
-        """A timer fired."""
-        return self._took(None) if self._interpreter.has_timer else []
+    def tick(self, timer: str = PERIODICALLY) -> list[impl.Command | Answered]:
+        """The timer of this name fired."""
+        return self._took(Occurrence(timer)) if timer in self._interpreter.timers else []
 
     def _took(self, cause: Cause) -> list[impl.Command | Answered]:
         """The commands of the step. The application reacts to one of its deliveries with all that it has to send."""

@@ -109,6 +109,8 @@ def _handler(part: syntax.Handler) -> str:
         case "receive":
             assert part.kind is not None
             return f"receive {part.kind.text}"
+        case "periodically" if part.kind is not None:
+            return f"periodically {part.kind.text}"
         case _:
             return part.event
 

@@ -44,6 +44,7 @@ def check_protocol(protocol: syntax.Protocol, reporter: Reporter) -> ir.Protocol
     vocabulary = Vocabulary(
         "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
     )
+    _check_timers(protocol, packets, reporter)
     handlers = [
         _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
     ]
@@ -203,7 +204,7 @@ def _distinct(protocol: syntax.Protocol, reporter: Reporter) -> list[syntax.Hand
     for handler in protocol.handlers:
         key = (handler.event, handler.kind.text if handler.kind else None)
         if key in first:
-            what = f"receive {key[1]}" if key[1] else handler.event
+            what = f"{handler.event} {key[1]}" if key[1] else handler.event
             line = first[key].span.line
             reporter.error("E0208", handler.span, f"a second handler of `{what}`", f"the first is on line {line}")
         else:
@@ -216,6 +217,18 @@ def _distinct(protocol: syntax.Protocol, reporter: Reporter) -> list[syntax.Hand
             "this is where the application hands over a message to send",
         )
     return list(first.values())
+
+
+def _check_timers(protocol: syntax.Protocol, packets: Mapping[str, Signature], reporter: Reporter) -> None:
+    """Checks that no timer has a name that means something else after `under fair`."""
+    for handler in protocol.handlers:
+        if handler.event != "periodically" or handler.kind is None:
+            continue
+        name = handler.kind.text
+        if name in ("receive", "causal_send", ir.PERIODICALLY):
+            reporter.error("E0212", handler.kind.span, f"`{name}` is a word of the language and cannot name a timer")
+        elif name in packets:
+            reporter.error("E0208", handler.kind.span, f"timer `{name}` has the name of a packet kind")
 
 
 def _handler(
@@ -397,7 +410,8 @@ def _liveness(
             reporter.error(
                 "E0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
             )
-    fair = ("receive", "periodically", "causal_send", *packets)
+    timers = [handler.kind.text for handler in protocol.handlers if handler.event == "periodically" and handler.kind]
+    fair = ("receive", "periodically", "causal_send", *packets, *timers)
     for name in protocol.fairness:
         if name.text not in fair:
             reporter.error(
@@ -405,6 +419,6 @@ def _liveness(
                 name.span,
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),
-                "it takes `receive`, `periodically`, `causal_send` or a packet kind",
+                "it takes `receive`, `periodically`, `causal_send`, a packet kind or a timer",
             )
     return tuple(name.text for name in protocol.eventually), tuple(name.text for name in protocol.fairness)

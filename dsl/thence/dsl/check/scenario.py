@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -88,14 +89,14 @@ def _workload(
     played = [step for step in steps if isinstance(step, ir.ScenarioStep)]
     sends = [[step.peers for step in played if step.event == "sends" and step.process == p] for p in range(processes)]
     groups = tuple(tuple(sorted({tuple(sorted(peers)) for peers in chosen})) for chosen in sends)
-    ticks = [sum(step.event == "ticks" and step.process == p for step in played) for p in range(processes)]
+    ticks = Counter((step.process, step.subject) for step in played if step.event == "ticks")
     return ir.Workload(
         processes,
         tuple(len(chosen) for chosen in sends),
         tuple(tuple(sorted({peer for peers in chosen for peer in peers})) for chosen in sends),
         sum(step.event == "duplicates" for step in played),
         sum(step.event == "loses" for step in played),
-        max(ticks) if any(ticks) else None,
+        max(ticks.values(), default=None),
         () if protocol.delivery == "unicast" else groups,
     )
 
@@ -139,8 +140,7 @@ class _Work:
                 self._send(step)
             case "ticks":
                 arguments = ()
-                if not any(handler.event == "periodically" for handler in self.protocol.handlers):
-                    self._misfit(step.process.span, f"`{self.protocol.name}` does nothing `periodically`")
+                self._tick(step)
             case "loses" | "duplicates" | "receives" | "cannot":
                 arguments = self._packet(step)
         known = tuple(peer for peer in peers if peer is not None)
@@ -173,6 +173,16 @@ class _Work:
                 f"the processes are {listed(self.processes)}",
             )
         return self.processes.get(name.text)
+
+    def _tick(self, step: syntax.ScenarioStep) -> None:
+        """Checks that the protocol has the timer."""
+        timers, of = self.protocol.timers, f"`{self.protocol.name}`"
+        if not timers:
+            self._misfit(step.process.span, f"{of} does nothing `periodically`")
+        elif step.subject is not None and step.subject.text not in timers:
+            self._misfit(step.subject.span, f"{of} has no timer `{step.subject.text}`")
+        elif step.subject is None and ir.PERIODICALLY not in timers:
+            self._misfit(step.process.span, f"the timers of {of} have names: write `ticks {timers[0]}`")
 
     def _send(self, step: syntax.ScenarioStep) -> None:
         assert step.subject is not None

@@ -25,8 +25,16 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
 
 def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
     """The kind of a protocol before it is checked; machines have no scopes."""
-    network = subject.network if isinstance(subject, syntax.Protocol) else ()
-    return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
+    delivery = delivery_of(subject.delivery)
+    if isinstance(subject, syntax.Machine):
+        return ProtocolKind(delivery)
+    return ProtocolKind(delivery, any(word.text == "tree" for word in subject.network), timers_of(subject))
+
+
+def timers_of(protocol: syntax.Protocol) -> tuple[str, ...]:
+    """The names of the protocol's timers; `periodically` is the one that has none."""
+    timers = [handler for handler in protocol.handlers if handler.event == "periodically"]
+    return tuple(ir.PERIODICALLY if timer.kind is None else timer.kind.text for timer in timers)
 
 
 def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:
@@ -74,7 +82,8 @@ def _warn(
             )
     if workload.fifo and "fifo" in words:
         reporter.warning("W0914", settings["fifo"].span, f"the network of `{protocol.name.text}` is `fifo` anyway")
-    if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
+    timers = timers_of(protocol)
+    if workload.ticks and not timers:
         reporter.warning(
             "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
         )

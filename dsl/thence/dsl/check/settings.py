@@ -63,6 +63,8 @@ def _numbers(workload: ir.Workload) -> Iterable[Setting]:
         yield Setting("losses", (workload.losses,))
     if workload.ticks is not None:
         yield Setting("ticks", (workload.ticks,))
+    for timer, number in workload.timers:
+        yield Setting("ticks", (number,), about=timer)
 
 
 def _destinations(workload: ir.Workload, delivery: ir.Delivery) -> Iterable[Setting]:

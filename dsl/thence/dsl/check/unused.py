@@ -28,7 +28,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             case _:
                 pass
     _warn_of_unsaid(protocol, typed, reporter)
-    received = {handler.kind for handler in typed.handlers}
+    received = {handler.kind for handler in typed.handlers if handler.event == "receive"}
     for variable in protocol.state:
         if variable.name.text not in state:
             reporter.warning("W0901", variable.name.span, f"state variable `{variable.name.text}` is never used")

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.terms.environment import plural
+from thence.dsl.check.terms.environment import listed, plural
 from thence.dsl.ir import topology
+from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import ProgramStep, Setting, Span
@@ -27,10 +28,13 @@ Settings = Mapping[str, Setting]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolKind:
-    """The part of a protocol that its scopes depend on: the delivery of messages, and whether the network is a tree."""
+    """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree, and
+    the names of its timers.
+    """
 
     delivery: ir.Delivery = "unicast"
     tree: bool = False
+    timers: tuple[str, ...] = ()
 
 
 ANY_PROTOCOL = ProtocolKind()
@@ -38,7 +42,7 @@ ANY_PROTOCOL = ProtocolKind()
 
 def kind_of(protocol: ir.Protocol) -> ProtocolKind:
     """The kind of a checked protocol."""
-    return ProtocolKind(protocol.delivery, protocol.network.tree)
+    return ProtocolKind(protocol.delivery, protocol.network.tree, protocol.timers)
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
@@ -56,6 +60,7 @@ def build_workload(
     before = reporter.errors
     for setting in settings.values():
         _check_range(setting, reporter)
+        _check_timer(setting, kind, reporter)
     if reporter.errors > before:
         return None
     processes = _number(settings, "processes", DEFAULT_PROCESSES)
@@ -100,6 +105,7 @@ def build_workload(
         sending,
         tree,
         "fifo" in settings,
+        tuple((setting.about, setting.values[0]) for setting in settings.values() if setting.about),
     )
 
 
@@ -186,6 +192,20 @@ def _check_range(setting: Setting, reporter: Reporter) -> None:
                 "E0602", setting.span, f"`{setting.name}` is a number from {least} to {most}, here is {value}"
             )
             return
+
+
+def _check_timer(setting: Setting, kind: ProtocolKind, reporter: Reporter) -> None:
+    """Checks that the protocol has the timer that a setting is about."""
+    if setting.about and setting.about not in kind.timers:
+        named = [timer for timer in kind.timers if timer != ir.PERIODICALLY]
+        others = f"its timers are {listed(named)}" if named else "none of its timers has a name"
+        reporter.error(
+            "E0623",
+            setting.span,
+            f"the protocol has no timer `{setting.about}`",
+            *did_you_mean(setting.about, named),
+            others if kind.timers else "it does nothing `periodically`",
+        )
 
 
 def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -> tuple[int, ...] | None:

@@ -4,6 +4,7 @@ Begin with `declarations`, then `terms` and `types`. One IR serves every back en
 """
 
 from thence.dsl.ir.declarations import (
+    PERIODICALLY,
     AnyNumber,
     Assign,
     Call,
@@ -81,6 +82,7 @@ from thence.dsl.ir.terms import (
 )
 
 __all__ = [
+    "PERIODICALLY",
     "AnyNumber",
     "Apply",
     "Arithmetic",

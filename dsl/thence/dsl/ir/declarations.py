@@ -8,7 +8,7 @@ transitions hold `require`s and updates only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from thence.dsl.ir.terms import Expr
 from thence.dsl.ir.types import Record, Sort, Type
@@ -112,6 +112,9 @@ class Deliver(Statement):
 Stmt: TypeAlias = Let | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
 
 # --- declarations ------------------------------------------------------------------------------
+
+PERIODICALLY: Final = "periodically"
+"""The name in results of the timer that has none."""
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
 """The destinations of a message: one process; a set of processes; every process but its sender, and perhaps it."""
@@ -274,7 +277,8 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender.
+    """`kind` is set for receive handlers, and has the name of a timer that has one; `sender` is the name bound to the
+    packet's sender.
 
     `guard`: the application sends a message only where this is true; None: at any time.
     """
@@ -286,6 +290,11 @@ class Handler:
     body: tuple[Stmt, ...]
     guard: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    @property
+    def timer(self) -> str | None:
+        """The timer that this is run by: its name, `periodically` for the one that has none; None for no timer."""
+        return (self.kind or PERIODICALLY) if self.event == "periodically" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +341,11 @@ class Protocol(Declaration):
     weakly: bool = field(default=False, kw_only=True)
     witnesses: tuple[str, ...] = field(default=(), kw_only=True)
 
+    @property
+    def timers(self) -> tuple[str, ...]:
+        """The names of the timers, in the order of the text."""
+        return tuple(handler.timer for handler in self.handlers if handler.timer is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Finite:
@@ -375,7 +389,8 @@ class Workload:
     `sends[i]` is how many messages process i may send, as far as `sending` does not say otherwise; `destinations[i]` to
     whom. `groups[i]` are the sets of processes that a message of i may go to, where delivery is multicast or broadcast;
     in unicast there are none. `ticks` None: timers fire only when no packet is in flight (or at any moment, see
-    `run.identity_reuse`); a number: at most so often a process, at any moment. `tree` has the edges of a tree network;
+    `run.identity_reuse`); a number: each at most so often a process, at any moment; `timers` has other numbers for
+    some timers, by name. `tree` has the edges of a tree network;
     empty where the processes form a line. `fifo`: channels keep their order, whatever the protocol's network may do.
     """
 
@@ -389,6 +404,11 @@ class Workload:
     sending: Sending = Finite()
     tree: tuple[tuple[int, int], ...] = ()
     fifo: bool = False
+    timers: tuple[tuple[str, int], ...] = ()
+
+    def ticks_of(self, timer: str) -> int | None:
+        """How often the timer of a process may fire at any moment; None: only when no packet is in flight."""
+        return dict(self.timers).get(timer, self.ticks)
 
     @property
     def ends(self) -> bool:
@@ -498,7 +518,8 @@ class Mutant(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioStep:
-    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, or a packet kind.
+    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, a packet kind or a
+    timer.
 
     `arguments` are the first ones of the packet, all of them without `rest`. `text` is the step as it is written.
     """

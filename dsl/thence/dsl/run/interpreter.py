@@ -15,7 +15,7 @@ from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
-from thence.dsl.run.values import Fault, Message, Packet, Value
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
 
 LocalState: TypeAlias = tuple[Value, ...]
 """One process's state variables, in declaration order."""
@@ -43,8 +43,9 @@ class Observation:
     order: tuple[str, ...] = ()
 
 
-Cause: TypeAlias = Message | Packet | None
-"""Why a process takes a step: the message that its application sends, the packet that arrives, or (None) its timer."""
+Cause: TypeAlias = Message | Packet | Occurrence
+"""Why a process takes a step: the message that its application sends, the packet that arrives, or the timer that fires.
+"""
 
 
 class NotNow(Fault):
@@ -82,7 +83,7 @@ class Interpreter:
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
     _causal_send: _Body | None = field(init=False, default=None)
-    _tick: _Body | None = field(init=False, default=None)
+    _timers: dict[str, _Body] = field(init=False, default_factory=dict)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _sends_deliver: bool | None = field(init=False, default=None)
@@ -105,7 +106,7 @@ class Interpreter:
                     if handler.guard is not None:
                         self._guard = compile_expression(handler.guard, Names(positions))
                 case "periodically":
-                    self._tick = body
+                    self._timers[handler.kind or ir.PERIODICALLY] = body
                 case "receive":
                     assert handler.kind is not None
                     self._receive[handler.kind] = (body, handler.sender)
@@ -118,7 +119,12 @@ class Interpreter:
     @property
     def has_timer(self) -> bool:
         """Whether the protocol does something `periodically`."""
-        return self._tick is not None
+        return bool(self._timers)
+
+    @property
+    def timers(self) -> tuple[str, ...]:
+        """The names of the timers, in the order of the text."""
+        return tuple(self._timers)
 
     def initial(self, process: int) -> LocalState:
         """The state in which a process starts."""
@@ -168,8 +174,8 @@ class Interpreter:
                 return self.causal_send(process, state, cause, observe=observe, reactions=reactions)
             case Packet():
                 return self.receive(process, state, cause, observe=observe, reactions=reactions)
-            case None:
-                return self.tick(process, state, observe=observe, reactions=reactions)
+            case Occurrence():
+                return self.tick(process, state, cause.name, observe=observe, reactions=reactions)
             case _:
                 assert_never(cause)
 
@@ -198,10 +204,11 @@ class Interpreter:
         extra = {} if sender is None else {sender: packet.src}
         return self._run(body, process, state, packet.arguments, observe, extra, reactions=reactions)
 
-    def tick(self, process: int, state: LocalState, *, observe: bool = False, reactions: Reactions = ()) -> Step:
-        """A timer fires."""
-        assert self._tick is not None
-        return self._run(self._tick, process, state, (), observe, reactions=reactions)
+    def tick(
+        self, process: int, state: LocalState, timer: str, *, observe: bool = False, reactions: Reactions = ()
+    ) -> Step:
+        """The timer of this name fires."""
+        return self._run(self._timers[timer], process, state, (), observe, reactions=reactions)
 
     def as_observed(
         self, process: int, state: LocalState, cause: Cause, seen: Observation, *, observe: bool = False
@@ -227,8 +234,8 @@ class Interpreter:
                 arguments = cause.arguments
                 if sender is not None:
                     frame.locals[sender] = cause.src
-            case None:
-                body = self._tick
+            case Occurrence():
+                body = self._timers.get(cause.name)
             case _:
                 assert_never(cause)
         if body is None:

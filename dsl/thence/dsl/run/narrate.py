@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from thence.dsl import ir
 from thence.dsl.ir.types import Type
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Delivered, Sent
@@ -63,7 +64,8 @@ def _title(system: System, action: Action, outcome: Outcome) -> str:
             to = ", ".join(f"p{destination}" for destination in action.destinations) or "nobody"
             return f"{process}: causal_send({outcome.subject.name}) to {to}"
         case "tick":
-            return f"{process}: periodically"
+            named = "" if action.timer == ir.PERIODICALLY else f" {action.timer}"
+            return f"{process}: periodically{named}"
     packet = system.packet(action.packet)
     shown = show_packet(system, packet)
     match action.kind:
@@ -217,6 +219,8 @@ def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]
         elif action.packet >= 0:
             packet = system.packet(action.packet)
             entry |= {"packet": show_packet(system, packet), "from": packet.src, "to": packet.dst}
+        elif action.timer != ir.PERIODICALLY:
+            entry["timer"] = action.timer
         if action.reactions:
             entry["reactions"] = [[number, list(destinations)] for number, destinations in action.reactions]
         recorded.append(entry)
@@ -240,6 +244,8 @@ def replay(system: System, recorded: Sequence[dict[str, Any]]) -> tuple[Narrated
 
 def _matches(system: System, action: Action, entry: dict[str, Any]) -> bool:
     if action.kind != entry.get("action") or action.process != entry.get("process"):
+        return False
+    if action.timer != entry.get("timer", ir.PERIODICALLY):
         return False
     if [[number, list(destinations)] for number, destinations in action.reactions] != entry.get("reactions", []):
         return False

@@ -116,7 +116,7 @@ class _Player:
             case "sends":
                 return self._act(step, Action("send", step.process, tuple(sorted(step.peers))))
             case "ticks":
-                return self._act(step, Action("tick", step.process))
+                return self._act(step, Action("tick", step.process, timer=step.subject or ir.PERIODICALLY))
             case "receives" | "cannot" | "loses" | "duplicates":
                 return self._of_packet(step)
             case _:

@@ -15,8 +15,8 @@ from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
-from thence.dsl.run.local_steps import LocalStep, LocalSteps
-from thence.dsl.run.values import Fault, Message, Packet
+from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
 
 
@@ -24,7 +24,8 @@ class State(NamedTuple):
     """A global state. `locals` and `network` are numbers in the system's tables.
 
     The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
-    how many steps of its program each process has made, where there are programs.
+    how many steps of its program each process has made, where there are programs. `ticks`: of each timer that the
+    scope counts, one after the other, how often that of each process has fired.
     """
 
     locals: tuple[int, ...]
@@ -41,7 +42,7 @@ class Action(NamedTuple):
     """The next event of a run. `packet` is a number in the system's table for receive, duplicate and lose.
 
     `reactions`: the sends of the application inside deliveries of this step: the number of the delivery in the step,
-    and the destinations.
+    and the destinations. `timer`: the one that fires.
     """
 
     kind: Literal["send", "receive", "tick", "duplicate", "lose"]
@@ -49,6 +50,7 @@ class Action(NamedTuple):
     destinations: tuple[int, ...] = ()
     packet: int = -1
     reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    timer: str = ir.PERIODICALLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,16 @@ def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
 
 @dataclass(slots=True)
 class System:
-    """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them."""
+    """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them.
+
+    `counted` are the timers of which the scope says how often they fire: those in `State.ticks`, in this order.
+    """
 
     protocol: ir.Protocol
     workload: ir.Workload
     interpreter: Interpreter = field(init=False)
     steps: LocalSteps = field(init=False)
+    counted: tuple[str, ...] = field(init=False, default=())
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -97,6 +103,8 @@ class System:
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
+        timers = self.interpreter.timers
+        self.counted = tuple(timer for timer in timers if self.workload.ticks_of(timer) is not None)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
 
@@ -165,7 +173,7 @@ class System:
             (),
             History((0,) * count, ()),
             (0,) * count,
-            (0,) * count if self.workload.ticks is not None else (),
+            (0,) * count * len(self.counted),
             0,
             0,
             (0,) * count if self.workload.programs else (),
@@ -253,13 +261,22 @@ class System:
             yield from self._timers(state)
 
     def _timers(self, state: State) -> Iterator[Action]:
-        limit = self.workload.ticks
-        for process in range(self.workload.processes):
-            if self.is_quiet(state) if limit is None else state.ticks[process] < limit:
-                tick = Action("tick", process)
+        for tick in self.ticks():
+            if self.is_quiet(state) if tick.timer not in self.counted else self._is_left(state, tick):
                 if self._in_program(state, tick):
                     yield tick
                 yield from self._reacting(state, tick)
+
+    def slot(self, action: Action) -> int | None:
+        """The place in `State.ticks` of the timer that fires; None where the scope does not count it."""
+        if action.timer not in self.counted:
+            return None
+        return self.counted.index(action.timer) * self.workload.processes + action.process
+
+    def _is_left(self, state: State, action: Action) -> bool:
+        """Whether the timer that fires may fire at any moment, as the scope counts it."""
+        slot, limit = self.slot(action), self.workload.ticks_of(action.timer)
+        return slot is not None and limit is not None and bool(state.ticks) and state.ticks[slot] < limit
 
     def _reacting(self, state: State, action: Action) -> Iterator[Action]:
         """The same action, with a message that the application sends inside one of its deliveries."""
@@ -331,11 +348,10 @@ class System:
                 without = self._without(state.network, action.packet)
                 return self._step(state._replace(network=without), action, observe, None)
             case "tick":
-                ticked = state
-                limit = self.workload.ticks
-                if limit is not None and state.ticks and state.ticks[action.process] < limit:
+                ticked, slot = state, self.slot(action)
+                if slot is not None and self._is_left(state, action):
                     ticks = list(state.ticks)
-                    ticks[action.process] += 1
+                    ticks[slot] += 1
                     ticked = state._replace(ticks=tuple(ticks))
                 return self._step(ticked, action, observe, None)
             case "duplicate":
@@ -367,7 +383,7 @@ class System:
 
         `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
         """
-        return self.steps.step(process, before, _cause(action, message), reactions)
+        return self.steps.step(process, before, cause_of(action, message), reactions)
 
     def is_faulty(self, state: State, action: Action) -> bool:
         """Whether the step of an action that is enabled is at fault."""
@@ -381,7 +397,7 @@ class System:
         self, process: int, before: int, action: Action, message: Message | None, reactions: Reactions
     ) -> tuple[LocalStep | Fault, tuple[Guard, ...]]:
         try:
-            step = self.steps.take(process, before, _cause(action, message), reactions, observe=True)
+            step = self.steps.take(process, before, cause_of(action, message), reactions, observe=True)
         except Fault as fault:
             return fault, ()
         return LocalStep(self.local_number(step.state), step.emissions), step.guards
@@ -512,23 +528,27 @@ class System:
         """
         actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
         sends = list(self.application_sends(state)) if sending else []
-        waits = bool(actions) or (bool(sends) and self.workload.ticks is not None)
+        waits = bool(actions) or (bool(sends) and bool(self.counted))
         timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
         return [*actions, *timers, *sends]
 
     def late_timers(self, state: State) -> Iterator[Action]:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
         if self.interpreter.has_timer and (self.is_quiet(state) or self.ticks_at_any_moment):
-            ticks = [Action("tick", process) for process in range(self.workload.processes)]
-            yield from (tick for tick in ticks if self._in_program(state, tick))
+            yield from (tick for tick in self.ticks() if self._in_program(state, tick))
+
+    def ticks(self) -> list[Action]:
+        """Each timer of each process."""
+        everyone = range(self.workload.processes)
+        return [Action("tick", process, timer=timer) for timer in self.interpreter.timers for process in everyone]
 
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application of the process has a message left to send, now or later."""
         return state.sends[process] < self.workload.sends[process]
 
 
-def _cause(action: Action, message: Message | None) -> Message | int | None:
+def cause_of(action: Action, message: Message | None) -> GivenCause:
     """The cause of the action's step; `message` is the one that it sends."""
     if message is not None:
         return message
-    return None if action.kind == "tick" else action.packet
+    return Occurrence(action.timer) if action.kind == "tick" else action.packet

@@ -28,6 +28,12 @@ Value: TypeAlias = Any
 """A run-time value; its shape follows from its type, by the table above."""
 
 
+class Occurrence(NamedTuple):
+    """What happens at a process by itself: the timer of this name fires."""
+
+    name: str
+
+
 class Message(NamedTuple):
     """An application message: the `number`-th (from 0) that `src` causal-sent. Its destinations are ascending."""
 

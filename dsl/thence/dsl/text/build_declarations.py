@@ -279,7 +279,8 @@ class Builder(ScenarioBuilder):
         return Handler("receive", c[3].items, c[7], c[2], c[5], span=extent(c))
 
     def timer_handler(self, c: Children) -> Handler:
-        return Handler("periodically", (), c[2], span=extent(c))
+        timer = c[1] if isinstance(c[1], Name) else None
+        return Handler("periodically", (), c[-1], timer, span=extent(c))
 
     def procedure(self, c: Children) -> syntax.Procedure:
         return syntax.Procedure(c[1], c[2].items, c[4], span=extent(c))
@@ -304,6 +305,10 @@ class Builder(ScenarioBuilder):
     def number_setting(self, c: Children) -> Setting:
         name: Any = str(c[0])
         return Setting(name, (int(c[1]),), span=extent(c))
+
+    def ticks_setting(self, c: Children) -> Setting:
+        about = c[1].text if isinstance(c[1], Name) else ""
+        return Setting("ticks", (int(c[-1]),), about=about, span=extent(c))
 
     def sends_setting(self, c: Children) -> Setting:
         values = tuple(int(word) for word in c if word.type == "NUMBER")

@@ -46,7 +46,7 @@ class ScenarioBuilder(BodyBuilder):
         return self.of_packet("cannot", c[0], c[-1], c)
 
     def ticks_step(self, c: Children) -> ScenarioStep:
-        return ScenarioStep("ticks", c[0], span=extent(c))
+        return ScenarioStep("ticks", c[0], subject=c[2] if len(c) > 2 else None, span=extent(c))
 
     def network_step(self, c: Children) -> ScenarioStep:
         event: Any = str(c[1])

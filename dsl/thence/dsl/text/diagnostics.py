@@ -151,6 +151,7 @@ CODES: dict[str, str] = {
     "E0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
     "E0621": "Settings of a scope do not go together, or not with the protocol's network.",
     "E0622": "The edges of a tree network are not a tree of all processes.",
+    "E0623": "A scope counts the ticks of a timer that the protocol does not have.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
     "E0640": "A declaration takes a name under which the tool reports results of its own.",

@@ -245,7 +245,7 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
-    """A scope setting, by name: see Scope."""
+    """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`."""
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
@@ -254,6 +254,7 @@ class Setting(Node):
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
     steps: tuple[ProgramStep, ...] = ()
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,9 +365,10 @@ class StateVar(Node):
 
 @dataclass(frozen=True, slots=True)
 class Handler(Node):
-    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`.
+    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`, `periodically TIMER:`.
 
-    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name; `guard` its `when`.
+    `kind` is the packet kind of a receive handler, or the name of a timer that has one; `sender` is the `from` name of
+    a receive handler; `guard` its `when`.
     """
 
     event: Literal["causal_send", "receive", "periodically"]
@@ -415,8 +417,9 @@ class Scope(Declaration):
     How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each
     process); `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2`
     (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
-    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at
-    most N times a process, at any moment; without it, timers fire only when no packet is in flight).
+    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
+    timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
+    TIMER N` (this timer).
     """
 
     protocol: Name
@@ -497,9 +500,10 @@ class Mutant(Declaration):
 class ScenarioStep(Node):
     """A step of a scenario: who (`process`) does what with whom (`peers`).
 
-    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`, `p ticks`,
-    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message, or
-    the packet kind; `rest` says that `...` stands for the packet's other arguments.
+    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`,
+    `p ticks`, `p ticks TIMER`,
+    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message,
+    the packet kind, or the timer, where it has a name; `rest` says that `...` stands for the packet's other arguments.
     """
 
     event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]

@@ -342,7 +342,7 @@ class _Printer:
                 packet = f"{handler.kind.text}({_parameters(handler.parameters)})"
                 return f"on receive {packet} from {handler.sender.text}"
             case "periodically":
-                return "periodically"
+                return "periodically" if handler.kind is None else f"periodically {handler.kind.text}"
             case _:
                 assert_never(handler.event)
 

@@ -22,6 +22,8 @@ def setting_text(setting: Setting, within_line: bool = False) -> str:
             return f"{setting.name} {'; '.join(edges)}"
         case "program":
             return f"program {setting.values[0]}: {'; '.join(_step(step, comma) for step in setting.steps)}"
+        case "ticks" if setting.about:
+            return f"ticks {setting.about} {setting.values[0]}"
         case _:
             return f"{setting.name} {comma.join(map(str, setting.values))}"
 

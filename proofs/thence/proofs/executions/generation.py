@@ -101,8 +101,7 @@ def _steps(system: System, state: State, wanted: _Wanted) -> Iterator[tuple[Acti
                 yield action, outcome.state
     if arrives or not system.interpreter.has_timer:
         return
-    for process in range(len(wanted)):
-        action = Action("tick", process)
+    for action in system.ticks():
         outcome = system.apply(state, action)
         if _fits(state, action, outcome, wanted):
             yield action, _without_copies(system, state, outcome.state)

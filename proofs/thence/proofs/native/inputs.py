@@ -1,4 +1,4 @@
-"""The inputs of local steps, by number: the timer of each process, then all messages to be sent, then packets."""
+"""The inputs of local steps, by number: the timers of each process, then all messages to be sent, then packets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ class Inputs:
 
     def __post_init__(self) -> None:
         shape = self.shape
-        self._numbered = [Input(Action("tick", process)) for process in range(shape.processes)]
+        self._numbered = [
+            Input(Action("tick", process, timer=timer))
+            for timer in self.system.interpreter.timers
+            for process in range(shape.processes)
+        ]
         self._numbered += [
             Input(Action("send", process, choice), Message(process, number, choice))
             for process in range(shape.processes)

@@ -18,8 +18,9 @@ from typing import TypeAlias
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.execute import Delivered, Emission
-from thence.dsl.run.system import Action, State, System
-from thence.dsl.run.values import Fault, Message, Packet, Value, ascending
+from thence.dsl.run.local_steps import GivenCause
+from thence.dsl.run.system import Action, State, System, cause_of
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value, ascending
 from thence.proofs.native.layout import Shape
 
 MOST_PERMUTED = 5
@@ -97,7 +98,7 @@ class Symmetry:
     group: tuple[Permutation, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
-    _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
+    _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
 
@@ -169,7 +170,7 @@ class Symmetry:
             self.system.arranged(network),
             self._renamed_history(state.history, permutation, back),
             tuple(state.sends[back[process]] for process in range(count)),
-            tuple(state.ticks[back[process]] for process in range(count)) if state.ticks else (),
+            tuple(state.ticks[first + back[at]] for first in range(0, len(state.ticks), count) for at in range(count)),
             state.duplicates,
             state.losses,
         )
@@ -209,7 +210,7 @@ class Symmetry:
         Raises:
             Asymmetric: otherwise.
         """
-        if (action.process, action.packet, message, local) in self._checked:
+        if (action.process, cause_of(action, message), local) in self._checked:
             return
         outcome = self._outcome(action.process, step)
         for at, permutation in enumerate(self.group):
@@ -220,7 +221,7 @@ class Symmetry:
             )
             renamed_to = None if message is None else renamed_message(message, permutation)
             place = self.locals(local)[at]
-            self._checked.add((other.process, other.packet, renamed_to, place))
+            self._checked.add((other.process, cause_of(other, renamed_to), place))
             found = self.system.local_step(other.process, place, other, renamed_to)
             if not self._same(outcome, self._outcome(other.process, found), at):
                 names = f"p{action.process} and p{other.process}"
@@ -234,8 +235,8 @@ class Symmetry:
         """
         for process, local, cause, _ in list(self.system.steps.taken()):
             match cause:
-                case None:
-                    action, message = Action("tick", process), None
+                case Occurrence(timer):
+                    action, message = Action("tick", process, timer=timer), None
                 case int():
                     action, message = Action("receive", process, (), cause), None
                 case Message():

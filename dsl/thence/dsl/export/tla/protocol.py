@@ -75,7 +75,12 @@ class _Writer:
 
     @property
     def timers(self) -> bool:
-        return any(handler.event == "periodically" for handler in self.protocol.handlers)
+        return bool(self.protocol.timers)
+
+    @property
+    def counted(self) -> list[str]:
+        """The timers of which the scope says how often they fire."""
+        return [timer for timer in self.protocol.timers if self.workload.ticks_of(timer) is not None]
 
     @property
     def checked(self) -> list[str]:
@@ -84,7 +89,7 @@ class _Writer:
     @property
     def variables(self) -> list[str]:
         counters = {
-            "ticks": self.timers and self.workload.ticks is not None,
+            "ticks": bool(self.counted),
             "duplicates": self.workload.duplicates > 0,
             "losses": self.workload.losses > 0,
         }
@@ -160,7 +165,7 @@ class _Writer:
                     if handler.sender is not None:
                         scope = scope.binding(handler.sender, "packet.src")
                 case "periodically":
-                    head = f"OnTick(self, {state}) =="
+                    head = f"OnTick{_suffix(handler.timer)}(self, {state}) =="
             lines += [head, *(f"  {line}" for line in operators.body(handler.body, scope)), ""]
         return lines
 
@@ -196,7 +201,7 @@ class _Writer:
         kept = [name for name in self.variables if name in ("ticks", "duplicates", "losses")]
         fifo = not self.protocol.network.reordering
         initial = replace(Scope(self.names), process="p")
-        zeros = "[p \\in Process |-> 0]"
+        zeros = f"[t \\in {{{', '.join(map(_quoted, self.counted))}}} |-> [p \\in Process |-> 0]]"
         fields = [f"{variable.name} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state]
         first = [
             f"/\\ local = [p \\in Process |-> [{', '.join([*fields, 'out |-> <<>>'])}]]",
@@ -241,9 +246,9 @@ class _Writer:
             "\\E p \\in Process : \\E dsts \\in Destinations[p] : CausalSend(p, dsts)",
             "\\E packet \\in InFlight : Receive(packet)",
         ]
-        if self.timers:
-            lines += self._tick(kept)
-            choices.append("\\E p \\in Process : Tick(p)")
+        for timer in self.protocol.timers:
+            lines += self._tick(kept, timer)
+            choices.append(f"\\E p \\in Process : Tick{_suffix(timer)}(p)")
         for name, count, after in (
             ("Duplicate", "duplicates", self._copied(fifo)),
             ("Lose", "losses", self._lost(fifo)),
@@ -267,15 +272,18 @@ class _Writer:
         ]
         return f"Take(packet.dst, CASE {' [] '.join(cases)}, {flight}, {observer})"
 
-    def _tick(self, kept: list[str]) -> list[str]:
+    def _tick(self, kept: list[str], timer: str) -> list[str]:
         others = [name for name in kept if name != "ticks"]
-        same = f"<<{', '.join(['sends', *others])}>>"
-        if "ticks" in kept:
-            guard = [f"/\\ ticks[p] < {self.workload.ticks}", "/\\ ticks' = [ticks EXCEPT ![p] = @ + 1]"]
+        limit = self.workload.ticks_of(timer)
+        if limit is not None:
+            count = _quoted(timer)
+            guard = [f"/\\ ticks[{count}][p] < {limit}", f"/\\ ticks' = [ticks EXCEPT ![{count}][p] = @ + 1]"]
         else:
             guard = ["/\\ net = EmptyMap"]
-        step = "/\\ Take(p, OnTick(p, local[p]), net, Observed(pasts, pending, {}))"
-        return ["Tick(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
+            others = kept
+        same = f"<<{', '.join(['sends', *others])}>>"
+        step = f"/\\ Take(p, OnTick{_suffix(timer)}(p, local[p]), net, Observed(pasts, pending, {{}}))"
+        return [f"Tick{_suffix(timer)}(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
 
     def _copied(self, fifo: bool) -> str:
         return f"{'Enqueue' if fifo else 'Plus'}(net, packet)"
@@ -318,6 +326,11 @@ class _Writer:
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
         properties = ["PROPERTIES", *(f"  {_OF_STEPS[name]}" for name in self.checked)] if self.checked else []
         return "\n".join(["SPECIFICATION Spec", "VIEW View", *invariants, *properties, "CHECK_DEADLOCK FALSE", ""])
+
+
+def _suffix(timer: str | None) -> str:
+    """The end of the names of a timer's operators."""
+    return "" if timer is None or timer == ir.PERIODICALLY else f"_{timer}"
 
 
 def _quoted(text: str) -> str:

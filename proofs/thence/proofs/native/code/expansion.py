@@ -96,12 +96,15 @@ class Expansion:
             given, process = self.steps.arrival(emit, packet), self.steps.receiver(emit, packet)
             emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
             self.transitions.disturb(emit, parent, current, following, packet)
-        if self.transitions.fires:
-            with self.transitions.timers(emit, current, count) as process:
+        for timer, limit in enumerate(self.shape.timers):
+            if limit == 0:
+                continue
+            with self.transitions.timers(emit, current, count, timer) as (process, slot):
                 current.copy_to(following)
-                if self.shape.ticks is not None:
-                    following.increase("ticks", process)
-                emit.invoke(self.transitions.step, following.words, process, process, parent, current.words)
+                if limit is not None:
+                    following.increase("ticks", slot)
+                given = emit.add(process, timer * self.shape.processes)
+                emit.invoke(self.transitions.step, following.words, process, given, parent, current.words)
 
     def _sends(self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed) -> None:
         with (

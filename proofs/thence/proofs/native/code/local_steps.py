@@ -35,7 +35,7 @@ class LocalSteps:
     def sending(self, emit: ThreadEmitter, process: Value, sent: Value, choice: Value) -> Value:
         """The input by which the process sends its message number `sent` to the destinations of the choice."""
         shape = self.shape
-        numbered = [shape.processes]
+        numbered = [shape.processes * len(shape.timers)]
         for sends, chosen in zip(shape.sends, shape.choices, strict=True):
             numbered.append(numbered[-1] + sends * len(chosen))
         amount = emit.load(emit.table([len(chosen) for chosen in shape.choices], "amounts"), process)
@@ -46,7 +46,7 @@ class LocalSteps:
         """The input by which a packet, given by its number plus one, arrives; packets follow timers and sends."""
         shape = self.shape
         sends = sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
-        return emit.add(packet, shape.processes + sends - 1)
+        return emit.add(packet, shape.processes * len(shape.timers) + sends - 1)
 
     def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
         """The process to which a packet goes."""

@@ -86,18 +86,22 @@ class Transitions:
     @property
     def fires(self) -> bool:
         """Whether there are timers that may fire."""
-        return self.shape.timers and self.shape.ticks != 0
+        return any(limit != 0 for limit in self.shape.timers)
 
     @contextmanager
-    def timers(self, emit: ThreadEmitter, current: Packed, count: Value) -> Iterator[Value]:
-        """Each process whose timer may fire; `count` packets are in flight."""
-        with emit.each(0, self.shape.processes) as process:
-            if self.shape.ticks is None:
+    def timers(self, emit: ThreadEmitter, current: Packed, count: Value, timer: int) -> Iterator[tuple[Value, Value]]:
+        """Each process whose timer of this number may fire, and its place in `ticks`; `count` packets are in flight."""
+        shape = self.shape
+        limit = shape.timers[timer]
+        before = sum(earlier is not None for earlier in shape.timers[:timer])
+        with emit.each(0, shape.processes) as process:
+            slot = emit.add(process, before * shape.processes)
+            if limit is None:
                 may = emit.compare(count, "==", 0)
             else:
-                may = emit.compare(current.read("ticks", process), "<", self.shape.ticks)
+                may = emit.compare(current.read("ticks", slot), "<", limit)
             with emit.when(may):
-                yield process
+                yield process, slot
 
     # --- the network -------------------------------------------------------------------------
 
