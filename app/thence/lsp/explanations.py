@@ -48,7 +48,8 @@ KEYWORDS: dict[str, str] = {
     "carries": "`carries m`: the packet moves the application message m.",
     "record": "`record NAME: a: T; b: U` declares a type with named fields.",
     "state": "`state:` declares the variables of each process.",
-    "on": "`on causal_send(m):` and `on receive KIND(...) from j:` are handlers, one atomic step each.",
+    "on": "`on causal_send(m):`, `on receive KIND(...) from j:` and `on INPUT(k: nat):` are handlers, one atomic step "
+    "each.",
     "causal_send": "`on causal_send(m):` is run when the application sends m. In a machine and a link, it is the "
     "transition of that event.",
     "receive": "`on receive KIND(...) from j:` is run when such a packet arrives.",
@@ -107,6 +108,7 @@ KEYWORDS: dict[str, str] = {
     "destinations": "`destinations 0 to 1, 2; 1 to 0`: to whom each process sends.",
     "duplicates": "`duplicates 1`: at most so many packets are duplicated in a run.",
     "losses": "`losses 1`: at most so many packets are lost in a run.",
+    "does": "`p does request(3)`: the application of p has the input `request`.",
     "ticks": "`ticks 1`: how often each timer of each process may fire at any moment; `ticks NAME 1`: this timer. In a "
     "scenario, `p ticks` and `p ticks NAME` are steps.",
     "capacity": "`capacity 2`: who sends for ever does so only while every collection has fewer elements.",

@@ -41,6 +41,8 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     """Lines of a scope, and the kind of the protocol; not all of them go together."""
     timers = draw(st.sampled_from(((), ("periodically",), ("slow", "fast"))))
     kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()), timers)
+    asked = (("ask", (("k", "nat"), ("q", "process"))), ("stop", ()))
+    kind = replace(kind, inputs=draw(st.sampled_from(((), asked))), sends=draw(st.sampled_from((True, True, False))))
     count = draw(st.integers(1, 4) | st.just(9))
     processes, numbers = st.integers(0, count - 1), st.integers(0, 2)
     lists = st.lists(processes, min_size=1, max_size=3, unique=True).map(lambda found: ", ".join(map(str, found)))
@@ -56,6 +58,10 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     lines += draw(st.just([]) | st.tuples(each | st.builds("sends {} per process".format, numbers)))
     for word in ("duplicates", "losses", "ticks"):
         lines += draw(st.just([]) | st.tuples(st.builds(f"{word} {{}}".format, numbers)))
+    if kind.inputs:
+        each_asks = st.lists(numbers, min_size=count, max_size=count).map(lambda found: ", ".join(map(str, found)))
+        lines += draw(st.just([]) | st.tuples(each_asks.map("ask {}".format), lists.map("ask k in {}".format)))
+        lines += draw(st.just([]) | st.tuples(numbers.map("stop {} per process".format)))
     lines += draw(st.lists(st.builds("ticks {} {}".format, st.sampled_from(timers or ("none",)), numbers), max_size=1))
     lines += [word for word in ("self sends", "fifo", "reactive sends") if draw(st.booleans())]
     if draw(st.booleans()):

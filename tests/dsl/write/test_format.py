@@ -146,6 +146,8 @@ setting_lists = st.lists(
     st.one_of(
         st.builds(s.Setting, st.sampled_from(["processes", "duplicates", "losses", "ticks"]), single),
         st.builds(s.Setting, st.just("ticks"), single, about=names),
+        st.builds(s.Setting, st.just("input"), some_numbers, about=names),
+        st.builds(s.Setting, st.just("values"), some_numbers, about=st.builds("{} {}".format, names, names)),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
         st.builds(
@@ -177,6 +179,7 @@ handlers = tuples(
     st.one_of(
         st.builds(s.Handler, st.just("causal_send"), parameters, bodies),
         st.builds(s.Handler, st.just("receive"), parameters, bodies, names, names),
+        st.builds(s.Handler, st.just("input"), parameters, bodies, names, guard=st.one_of(st.none(), small)),
         st.builds(s.Handler, st.just("periodically"), st.just(()), bodies, st.one_of(st.none(), names)),
     )
 )

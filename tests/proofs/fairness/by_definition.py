@@ -63,7 +63,7 @@ class Definition:
             elif action.kind == "send" and self.sends_fairly:
                 taken = ("send", action.process, "")
             elif action.kind == "tick":
-                taken = ("tick", action.process, action.timer)
+                taken = ("tick", action.process, action.name)
             if taken is not None and action.kind != "tick":
                 self.offers[node].add(taken)
             if turned and (action.kind in ("duplicate", "lose") or (action.kind == "send" and not self.sends_fairly)):
@@ -76,7 +76,7 @@ class Definition:
         if quiet and full and not any(kind == "send" for kind, *_ in self.offers[node]):
             for timer in timers:
                 for process in range(2):
-                    tick = Action("tick", process, timer=timer)
+                    tick = Action("tick", process, name=timer)
                     after = self.system.apply(state._replace(ticks=full), tick).state
                     yield (after, True), ("tick", process, timer)
 
@@ -140,7 +140,7 @@ def assert_every_packet_arrives(system: System, steps: tuple[NarratedStep, ...],
     ages: dict[int, list[int]] = {}
     state, clock = system.initial(), 0
     stem, turn = steps[: len(steps) - cycle], steps[len(steps) - cycle :]
-    fired = {("tick", step.action.process, step.action.timer) for step in turn if step.action.kind == "tick"}
+    fired = {("tick", step.action.process, step.action.name) for step in turn if step.action.kind == "tick"}
     assert fair_timers(system) <= fired
     for step in (*stem, *turn * turns):
         action = step.action

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
+from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
@@ -91,6 +92,7 @@ class Replay:
     _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        refuse_inputs(self.protocol)
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
         self.steps = LocalSteps(self._text_step)

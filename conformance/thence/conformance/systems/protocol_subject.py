@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, assert_never
 
+from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
@@ -159,8 +160,11 @@ def subject_protocol(name: str) -> ir.Protocol:
     """
     file, _, mutant = name.removeprefix(PREFIX).partition("#")
     if not mutant:
-        return protocol_of(file)
+        protocol = protocol_of(file)
+        refuse_inputs(protocol)
+        return protocol
     for known in specification(file).mutants:
         if known.name == mutant and isinstance(known.mutated, ir.Protocol):
+            refuse_inputs(known.mutated)
             return known.mutated
     raise NotThere(f"{file} has no mutant {mutant} of a protocol")

@@ -111,6 +111,9 @@ def _handler(part: syntax.Handler) -> str:
             return f"receive {part.kind.text}"
         case "periodically" if part.kind is not None:
             return f"periodically {part.kind.text}"
+        case "input":
+            assert part.kind is not None
+            return part.kind.text
         case _:
             return part.event
 

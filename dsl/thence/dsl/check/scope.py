@@ -28,7 +28,20 @@ def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
     delivery = delivery_of(subject.delivery)
     if isinstance(subject, syntax.Machine):
         return ProtocolKind(delivery)
-    return ProtocolKind(delivery, any(word.text == "tree" for word in subject.network), timers_of(subject))
+    inputs = tuple(
+        (handler.kind.text, tuple((one.name.text, _type_name(one)) for one in handler.parameters))
+        for handler in subject.handlers
+        if handler.event == "input" and handler.kind is not None
+    )
+    sends = any(handler.event == "causal_send" for handler in subject.handlers)
+    return ProtocolKind(
+        delivery, any(word.text == "tree" for word in subject.network), timers_of(subject), sends, inputs
+    )
+
+
+def _type_name(parameter: syntax.Parameter) -> str:
+    """The type of an input's parameter as it is written; what has none is reported with the protocol."""
+    return parameter.type.name if isinstance(parameter.type, syntax.NamedType) else ""
 
 
 def timers_of(protocol: syntax.Protocol) -> tuple[str, ...]:
@@ -87,6 +100,16 @@ def _warn(
         reporter.warning(
             "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
         )
+    for handler in protocol.handlers:
+        if handler.event == "input" and handler.kind is not None:
+            name = handler.kind.text
+            if f"input {name}" not in settings:
+                reporter.warning(
+                    "W0916",
+                    scope.name.span,
+                    f"the input `{name}` of `{protocol.name.text}` never comes in this scope",
+                    f"write `{name} 1 per process`, or `{name} 0 per process` if that is meant",
+                )
     wrong = imbalance(workload.programs)
     if wrong is not None:
         process, taken, sent = wrong

@@ -46,7 +46,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
     for declared in protocol.procedures:
         if declared.name.text not in called:
             reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
-    if not delivers:
+    if typed.sends and not delivers:
         reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")
 
 

@@ -67,7 +67,7 @@ class ReusedIdentities(System):
 
         On FIFO channels they fire when nothing is in flight: their packets would pile up in the channels.
         """
-        return self.interpreter.has_timer and not self.counted and self.protocol.network.reordering
+        return self.interpreter.has_timer and not self.counts_timers and self.protocol.network.reordering
 
     def _timers(self, state: State) -> Iterator[Action]:
         if not self.ticks_at_any_moment:

@@ -29,9 +29,12 @@ Value: TypeAlias = Any
 
 
 class Occurrence(NamedTuple):
-    """What happens at a process by itself: the timer of this name fires."""
+    """What happens at a process without a packet or a message: its timer of this name fires, or its application has
+    this input.
+    """
 
     name: str
+    arguments: tuple[Value, ...] = ()
 
 
 class Message(NamedTuple):

@@ -278,6 +278,10 @@ class Builder(ScenarioBuilder):
     def receive_handler(self, c: Children) -> Handler:
         return Handler("receive", c[3].items, c[7], c[2], c[5], span=extent(c))
 
+    def input_handler(self, c: Children) -> Handler:
+        guard = c[4] if len(c) > 5 else None
+        return Handler("input", c[2].items, c[-1], c[1], guard=guard, span=extent(c))
+
     def timer_handler(self, c: Children) -> Handler:
         timer = c[1] if isinstance(c[1], Name) else None
         return Handler("periodically", (), c[-1], timer, span=extent(c))
@@ -311,6 +315,17 @@ class Builder(ScenarioBuilder):
         return Setting("ticks", (int(c[-1]),), about=about, span=extent(c))
 
     def sends_setting(self, c: Children) -> Setting:
+        return Setting("sends", self.for_each_process(c), span=extent(c))
+
+    def input_setting(self, c: Children) -> Setting:
+        return Setting("input", self.for_each_process(c[1:]), about=c[0].text, span=extent(c))
+
+    def values_setting(self, c: Children) -> Setting:
+        values = tuple(int(word) for word in c[3:] if word.type == "NUMBER")
+        return Setting("values", values, about=f"{c[0].text} {c[1].text}", span=extent(c))
+
+    def for_each_process(self, c: Children) -> tuple[int, ...]:
+        """The numbers of `2 per process`, or those of all processes."""
         values = tuple(int(word) for word in c if word.type == "NUMBER")
         if c[-1].type == "PROCESS" and len(values) > 1:
             self.report(
@@ -319,7 +334,7 @@ class Builder(ScenarioBuilder):
                 extent(c),
                 "either one number `per process` or a number for each process",
             )
-        return Setting("sends", values, span=extent(c))
+        return values
 
     def self_sends_setting(self, c: Children) -> Setting:
         return Setting("self_sends", span=extent(c))

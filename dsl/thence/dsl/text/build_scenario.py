@@ -48,6 +48,10 @@ class ScenarioBuilder(BodyBuilder):
     def ticks_step(self, c: Children) -> ScenarioStep:
         return ScenarioStep("ticks", c[0], subject=c[2] if len(c) > 2 else None, span=extent(c))
 
+    def does_step(self, c: Children) -> ScenarioStep:
+        arguments = tuple(child for child in c[3:] if not isinstance(child, Word))
+        return ScenarioStep("does", c[0], (), c[2], arguments, span=extent(c))
+
     def network_step(self, c: Children) -> ScenarioStep:
         event: Any = str(c[1])
         sender, receiver = pick(c, Name)

@@ -245,11 +245,14 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
-    """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`."""
+    """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
+    (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`).
+    """
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
         "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program",
+        "input", "values",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -365,13 +368,14 @@ class StateVar(Node):
 
 @dataclass(frozen=True, slots=True)
 class Handler(Node):
-    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`, `periodically TIMER:`.
+    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `on INPUT(k: nat) when P:`, `periodically:`,
+    `periodically TIMER:`.
 
-    `kind` is the packet kind of a receive handler, or the name of a timer that has one; `sender` is the `from` name of
-    a receive handler; `guard` its `when`.
+    `kind` is the packet kind of a receive handler, the input, or the name of a timer that has one; `sender` is the
+    `from` name of a receive handler; `guard` its `when`.
     """
 
-    event: Literal["causal_send", "receive", "periodically"]
+    event: Literal["causal_send", "receive", "periodically", "input"]
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...]
     kind: Name | None = None
@@ -419,7 +423,8 @@ class Scope(Declaration):
     (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
     The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
     timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
-    TIMER N` (this timer).
+    TIMER N` (this timer). What the application does besides: `INPUT 2 per process` or `INPUT 1, 0, 0` (how often each
+    process has this input), `INPUT k in 0, 1` (the values of its parameter k).
     """
 
     protocol: Name
@@ -501,12 +506,13 @@ class ScenarioStep(Node):
     """A step of a scenario: who (`process`) does what with whom (`peers`).
 
     `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`,
-    `p ticks`, `p ticks TIMER`,
+    `p ticks`, `p ticks TIMER`, `p does INPUT(x, ...)`,
     `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message,
-    the packet kind, or the timer, where it has a name; `rest` says that `...` stands for the packet's other arguments.
+    the packet kind, the input, or the timer, where it has a name; `rest` says that `...` stands for the packet's other
+    arguments.
     """
 
-    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    event: Literal["sends", "receives", "cannot", "ticks", "does", "loses", "duplicates"]
     process: Name
     peers: tuple[Name, ...] = ()
     subject: Name | None = None

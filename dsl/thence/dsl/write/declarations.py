@@ -341,6 +341,10 @@ class _Printer:
                 assert handler.kind is not None and handler.sender is not None
                 packet = f"{handler.kind.text}({_parameters(handler.parameters)})"
                 return f"on receive {packet} from {handler.sender.text}"
+            case "input":
+                assert handler.kind is not None
+                guard = "" if handler.guard is None else f" when {text_of(handler.guard)}"
+                return f"on {handler.kind.text}({_parameters(handler.parameters)}){guard}"
             case "periodically":
                 return "periodically" if handler.kind is None else f"periodically {handler.kind.text}"
             case _:

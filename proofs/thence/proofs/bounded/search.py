@@ -334,7 +334,7 @@ def _action(
             wanted = (packets[option.origin].src, (), packets[option.origin])
     for action in system.enabled(state):
         packet = None if action.packet < 0 else system.packet(action.packet)
-        if (action.kind, action.timer) == (option.kind, option.timer) and (
+        if (action.kind, action.name) == (option.kind, option.timer) and (
             action.process,
             action.destinations,
             packet,

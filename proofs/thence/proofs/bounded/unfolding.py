@@ -32,6 +32,7 @@ from thence.proofs.bounded.symbolic import (
     select,
     supported,
 )
+from thence.proofs.logic.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class Unfolding:
     _executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.workload.inputs:
+            raise Unsupported("the application has inputs besides causal sends")
         for variable in self.protocol.state:
             supported(variable.type)
         for packet in self.protocol.packets:
@@ -298,6 +301,8 @@ class Unfolding:
         """Binds the handler's parameters, and returns the condition under which it runs at the frame's process."""
         circuit, process = self.circuit, frame.process
         match handler.event:
+            case "input":
+                return FALSE
             case "periodically":
                 assert handler.timer is not None
                 return ticks.get((handler.timer, process), FALSE)

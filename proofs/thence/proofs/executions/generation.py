@@ -42,6 +42,8 @@ class Generation:
 
 def why_not(protocol: ir.Protocol) -> str | None:
     """The reason why the protocol does not admit the question; None if it does."""
+    if protocol.inputs:
+        return "the application has inputs besides causal sends, and an execution does not say when they come"
     if protocol.delivery == "broadcast":
         return "a broadcast goes to everybody; these executions are of messages to one process"
     return None

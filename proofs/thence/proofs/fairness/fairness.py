@@ -33,9 +33,9 @@ class Fairness:
                 asked = system.packet(action.packet).kind in self.receive
                 return ("receive", 0, system.same_packet(action.packet)) if asked else None
             case "tick":
-                if action.timer not in self.timers:
+                if action.name not in self.timers:
                     return None
-                return ("tick", action.process, system.interpreter.timers.index(action.timer))
+                return ("tick", action.process, system.interpreter.timers.index(action.name))
             case "send":
                 return ("send", action.process, 0) if self.send else None
             case _:

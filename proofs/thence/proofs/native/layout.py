@@ -34,6 +34,7 @@ class Shape:
     Attributes:
         choices: for each process, the sets of destinations among which the environment chooses.
         timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
+        inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
     """
 
@@ -41,6 +42,7 @@ class Shape:
     sends: tuple[int, ...]
     choices: tuple[tuple[tuple[int, ...], ...], ...]
     timers: tuple[int | None, ...]
+    inputs: tuple[tuple[tuple[int, ...], int], ...]
     duplicates: int
     losses: int
     fifo: bool
@@ -58,8 +60,14 @@ class Shape:
 
     @property
     def counted(self) -> tuple[int, ...]:
-        """The limits of the timers that the scope counts."""
-        return tuple(limit for limit in self.timers if limit is not None)
+        """The limits of the timers that the scope counts, and then those of the inputs."""
+        inputs = (max(limits) for limits, _ in self.inputs)
+        return (*(limit for limit in self.timers if limit is not None), *inputs)
+
+    @property
+    def occurrences(self) -> int:
+        """How many timers and inputs, with arguments, there are of all processes: their numbers come first."""
+        return self.processes * (len(self.timers) + sum(choices for _, choices in self.inputs))
 
     @property
     def multicast(self) -> bool:
@@ -74,7 +82,7 @@ class Shape:
     @property
     def branching(self) -> int:
         """Most application sends and timers that are enabled in one state."""
-        return sum(map(len, self.choices)) + self.processes * len(self.timers)
+        return sum(map(len, self.choices)) + self.occurrences
 
 
 def shape_of(system: System) -> Shape:
@@ -86,7 +94,8 @@ def shape_of(system: System) -> Shape:
         choices[action.process].append(action.destinations)
     limits = tuple(map(workload.ticks_of, system.interpreter.timers))
     return Shape(
-        count, tuple(workload.sends), tuple(map(tuple, choices)), limits, workload.duplicates, workload.losses,
+        count, tuple(workload.sends), tuple(map(tuple, choices)), limits,
+        tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties,
     )  # fmt: skip
 

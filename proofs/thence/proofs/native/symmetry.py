@@ -44,6 +44,8 @@ def group_of(shape: Shape) -> tuple[Permutation, ...]:
 
 
 def _keeps(shape: Shape, permutation: Permutation) -> bool:
+    if any(limits[process] != limits[name] for limits, _ in shape.inputs for process, name in enumerate(permutation)):
+        return False
     return all(
         shape.sends[process] == shape.sends[name]
         and {tuple(sorted(permutation[other] for other in choice)) for choice in shape.choices[process]}
@@ -100,6 +102,7 @@ class Symmetry:
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
+    _inputs: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,6 +113,10 @@ class Symmetry:
         )
         self._parameters = {
             kind.name: tuple(parameter.type for parameter in kind.parameters) for kind in self.system.protocol.packets
+        }
+        self._inputs = {
+            each.kind or "": tuple(parameter.type for parameter in each.parameters)
+            for each in self.system.protocol.inputs
         }
         initial = self.system.initial().locals
         for process, local in enumerate(initial):
@@ -159,6 +166,11 @@ class Symmetry:
     ) -> tuple[Value, ...]:
         types = self._parameters[kind]
         return tuple(renamed(part, type_, permutation) for part, type_ in zip(arguments, types, strict=True))
+
+    def _renamed_input(self, action: Action, permutation: Permutation) -> tuple[int, ...]:
+        """The arguments of an input under the permutation."""
+        types = self._inputs[action.name] if action.arguments else ()
+        return tuple(renamed(part, type_, permutation) for part, type_ in zip(action.arguments, types, strict=True))
 
     def state(self, state: State, permutation: Permutation) -> State:
         """A global state with all processes renamed."""
@@ -218,6 +230,7 @@ class Symmetry:
                 process=permutation[action.process],
                 destinations=tuple(sorted(permutation[target] for target in action.destinations)),
                 packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
+                arguments=self._renamed_input(action, permutation),
             )
             renamed_to = None if message is None else renamed_message(message, permutation)
             place = self.locals(local)[at]
@@ -235,8 +248,10 @@ class Symmetry:
         """
         for process, local, cause, _ in list(self.system.steps.taken()):
             match cause:
-                case Occurrence(timer):
-                    action, message = Action("tick", process, timer=timer), None
+                case Occurrence(name, arguments):
+                    timer = name in self.system.interpreter.timers
+                    action = Action("tick" if timer else "input", process, name=name, arguments=arguments)
+                    message = None
                 case int():
                     action, message = Action("receive", process, (), cause), None
                 case Message():

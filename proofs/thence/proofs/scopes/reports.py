@@ -145,6 +145,7 @@ def describe(workload: ir.Workload) -> str:
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
         words.append(f"{counted(workload.ticks, 'tick')} each")
+    words += [f"{use.name} {', '.join(map(str, use.limits))}" for use in workload.inputs]
     words += [f"{counted(number, 'tick')} of {timer} each" for timer, number in workload.timers]
     return ", ".join(words)
 
@@ -184,6 +185,7 @@ def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protoco
         "losses": workload.losses,
         "ticks": workload.ticks,
         **({"timers": dict(workload.timers)} if workload.timers else {}),
+        **({"inputs": {use.name: list(use.limits) for use in workload.inputs}} if workload.inputs else {}),
         **_sending_facts(workload),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),

@@ -97,6 +97,17 @@ def test_timers_with_names(scope: str, tmp_path: Path) -> None:
     assert transitions >= own.transitions
 
 
+@needs_tlc
+def test_inputs(tmp_path: Path) -> None:
+    """A protocol whose application sends nothing."""
+    found = load(str(Path(__file__).parents[3] / "proofs/explored/votes.thence")).specification
+    assert found is not None
+    protocol = next(each for each in found.protocols if each.name == "votes")
+    own = explore(protocol, workload(found, "three"), properties_of(protocol))
+    exported = export_protocol(protocol, workload(found, "three"), "three")
+    assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
+
+
 @pytest.mark.long(but=("mf-posts_at_once",))
 @needs_tlc
 @pytest.mark.parametrize(

@@ -106,6 +106,15 @@ class Expansion:
                 given = emit.add(process, timer * self.shape.processes)
                 emit.invoke(self.transitions.step, following.words, process, given, parent, current.words)
 
+        first = self.shape.processes * len(self.shape.timers)
+        for use, (_, choices) in enumerate(self.shape.inputs):
+            with self.transitions.inputs(emit, current, use) as (process, slot, choice):
+                current.copy_to(following)
+                following.increase("ticks", slot)
+                given = emit.add(emit.add(emit.mul(process, choices), first), choice)
+                emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
+            first += self.shape.processes * choices
+
     def _sends(self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed) -> None:
         with (
             emit.each(0, self.shape.processes) as process,

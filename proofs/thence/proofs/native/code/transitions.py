@@ -103,6 +103,19 @@ class Transitions:
             with emit.when(may):
                 yield process, slot
 
+    @contextmanager
+    def inputs(self, emit: ThreadEmitter, current: Packed, use: int) -> Iterator[tuple[Value, Value, Value]]:
+        """Each process that may have the input of this number, its place in `ticks`, and each choice of arguments."""
+        shape = self.shape
+        limits, choices = shape.inputs[use]
+        before = len(shape.counted) - len(shape.inputs) + use
+        table = emit.table(limits, f"input{use}")
+        with emit.each(0, shape.processes) as process:
+            slot = emit.add(process, before * shape.processes)
+            may = emit.compare(current.read("ticks", slot), "<", emit.load(table, process))
+            with emit.when(may), emit.each(0, choices) as choice:
+                yield process, slot, choice
+
     # --- the network -------------------------------------------------------------------------
 
     def disturb(self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed, packet: Value) -> None:
