@@ -110,7 +110,7 @@ def size(scope: Mapping[str, Any]) -> str:
         inputs = [f"{name} {_each(limits)}" for name, limits in scope["inputs"].items()]
         sends = ", ".join([*([sends] if any(scope["sends"]) else []), *inputs])
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
-    faults += [f"{number} ticks of {timer} each" for timer, number in scope.get("timers", {}).items()]
+    faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
     return ", ".join([among, sends, *endless, *faults])
 

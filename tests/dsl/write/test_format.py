@@ -273,7 +273,18 @@ declarations = st.one_of(
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
     st.builds(
-        s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs, stable=stables
+        s.Mutant,
+        names,
+        names,
+        states,
+        handlers,
+        procedures,
+        transitions,
+        formulas,
+        expects,
+        doc=docs,
+        stable=stables,
+        network=st.one_of(st.just(()), name_lists),
     ),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)

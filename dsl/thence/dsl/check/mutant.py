@@ -34,6 +34,7 @@ def check_mutant(
         merge.refuse(mutant.transitions, "a protocol has no transitions")
         changed = replace(
             subject,
+            network=merge.network(subject.network),
             state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
             handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
             procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
@@ -44,6 +45,7 @@ def check_mutant(
         names = expectable(changed)
     else:
         merge.refuse((*mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only")
+        merge.refuse(mutant.network[:1], "a machine has no network")
         altered = replace(
             subject,
             transitions=merge.parts(subject.transitions, mutant.transitions, _transition, "transition"),
@@ -153,6 +155,24 @@ class _Merge:
             replacement[label] = part
         kept = tuple(replacement.pop(name(part), part) for part in original)
         return (*kept, *replacement.values())
+
+    def network(self, original: tuple[syntax.Name, ...]) -> tuple[syntax.Name, ...]:
+        """The words of the mutant's network, if it says some; otherwise those of its subject."""
+        words = self.mutant.network
+        if not words:
+            return original
+        self.restated = True
+        known, said = ({word.text for word in each} - {"reliable", "reordering"} for each in (original, words))
+        if known == said:
+            self.reporter.warning("W0911", words[0].span, "the network is restated without a change")
+        if ("tree" in known) != ("tree" in said):
+            self.reporter.error(
+                "E0611",
+                words[0].span,
+                f"`{self.mutant.subject.text}` cannot have this: whether its network is a `tree` stays as it is",
+                "its scopes, and the names that a tree gives, depend on it",
+            )
+        return words
 
     def refuse(self, parts: Iterable[syntax.Node], why: str) -> None:
         """Reports what the subject cannot have."""

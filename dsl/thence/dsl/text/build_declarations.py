@@ -449,6 +449,7 @@ class Builder(ScenarioBuilder):
             invariants=block.stated("invariant"),
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
+            network=block.names("network"),
             expects=pick(block.items, Expect),
             doc=block.doc,
             span=extent(c),

@@ -487,7 +487,8 @@ class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
     The body is that of a protocol or of a machine. A handler, procedure, transition, state variable or
-    invariant of the same name replaces the subject's; a new one is added.
+    invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
+    of its network.
     """
 
     subject: Name
@@ -499,6 +500,7 @@ class Mutant(Declaration):
     expects: tuple[Expect, ...] = ()
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    network: tuple[Name, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ class _Printer:
             case syntax.Conforms() as c:
                 return [*c.clauses, *_listed("internal", c.internal), *c.expects]
             case syntax.Mutant() as m:
-                items = [*m.state, *m.handlers, *m.procedures, *m.transitions]
+                items = [*_listed("network", m.network), *m.state, *m.handlers, *m.procedures, *m.transitions]
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
